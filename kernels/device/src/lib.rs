@@ -1,0 +1,1 @@
+//! Devices: facts of the machine, and of machines that are not here.

@@ -1,0 +1,465 @@
+//! The launch list: what a plan tells an executor to do, in order, and nothing that is particular to a device.
+//!
+//! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON and reads back equal;
+//!           `LaunchList::validate` finds undeclared names, shapes that do not fit and writes to inputs
+//! never     says how many threads or blocks there are, or where in memory a buffer lies; holds data
+//!
+//! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the permuted graph.
+//! Element-wise work is an `Expression`, either a launch of its own or the epilogue of a sum or a product, applied to
+//! each element while it is still at hand.
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
+pub type BufferName = String;
+
+/// A whole program, ready to execute on one graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchList {
+    /// Entry function of the vertex program.
+    pub program: String,
+    /// Every buffer that a launch names.
+    pub buffers: Vec<Buffer>,
+    /// Learned tensors, in the order of their first use; each has buffers `parameter.NAME` and, when training, `gradient.NAME`.
+    pub parameters: Vec<Parameter>,
+    /// What is done, in order.
+    pub body: Body,
+    /// What the program returns.
+    pub results: Vec<ResultColumn>,
+    /// Each choice that was made, why, and what else was possible.
+    pub reasons: Vec<Reason>,
+}
+
+/// One array of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Unique name.
+    pub name: BufferName,
+    /// How many rows.
+    pub rows: Rows,
+    /// Elements in a row.
+    pub columns: u64,
+    /// Type of an element.
+    pub element: Element,
+    /// Where its contents come from.
+    pub role: Role,
+}
+
+/// Number of rows of a buffer, by what a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rows {
+    /// One row per node.
+    Nodes,
+    /// One row per edge, in edge-id order.
+    Edges,
+    /// A fixed number, for shared values and parameters.
+    Fixed(u64),
+}
+
+/// Type of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Element {
+    /// The run's dtype, f32 or f64.
+    Real,
+    /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel beyond every id.
+    Id,
+}
+
+/// Where a buffer's contents come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Node features of the graph artifact, dense; read only.
+    Features,
+    /// Node features of the graph artifact, kept as offsets, indices and values; read only, and only by sparse products.
+    SparseFeatures,
+    /// The training target: class as a real number in one column, or the values to fit; read only.
+    Target,
+    /// A learned tensor; written by the optimiser only.
+    Parameter,
+    /// Gradient of the loss by a parameter.
+    Gradient,
+    /// Made by launches.
+    Value,
+}
+
+/// A learned tensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// `<entry>.<def>.<i>.<kind>.<j>` as in language.md; a `linear` adds `.weight` or `.bias`.
+    pub name: String,
+    /// Shape as saved; weights are `[out, in]`. A bias has one axis and its buffer has one row.
+    pub shape: Vec<u64>,
+    /// How it starts; drawn from (seed, name), so that an edit elsewhere changes nothing.
+    pub init: Init,
+}
+
+/// How a parameter starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Init {
+    /// Uniform in +-sqrt(6 / (fan in + fan out)), for `[out, in]`.
+    GlorotUniform,
+    /// All zero.
+    Zero,
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Epochs of full-batch training.
+    Train(Train),
+    /// Supersteps to a fixed point.
+    Iterate(Iterate),
+}
+
+/// Launches of training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Train {
+    /// Once, before the first epoch: what does not depend on parameters.
+    pub prepare: Vec<Launch>,
+    /// Each epoch: from features to the program's result. Run with dropout for training and without for measuring.
+    pub forward: Vec<Launch>,
+    /// The loss over the training rows and the gradient of the result.
+    pub loss: Launch,
+    /// From the gradient of the result to the gradient of every parameter.
+    pub backward: Vec<Launch>,
+    /// One `optimize` for each parameter.
+    pub update: Vec<Launch>,
+    /// Whether any launch draws dropout: if not, one forward pass serves both training and measuring.
+    pub draws: bool,
+}
+
+/// Launches of an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iterate {
+    /// Once: first values of the states and what does not change between supersteps.
+    pub prepare: Vec<Launch>,
+    /// Each superstep; reads states, writes their successors.
+    pub superstep: Vec<Launch>,
+    /// Pairs whose contents are exchanged at the end of a superstep, after the condition was tested.
+    pub commit: Vec<Commit>,
+    /// When to stop.
+    pub until: Until,
+}
+
+/// A state and the buffer that holds its next value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Commit {
+    /// Value at the start of the superstep.
+    pub state: BufferName,
+    /// Value at its end.
+    pub next: BufferName,
+}
+
+/// When an iteration stops; tested after each superstep, over all commits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The summed absolute change is at most this; equal infinities have change 0.
+    ChangeAtMost(f64),
+    /// No value changed.
+    Unchanged,
+}
+
+/// One step: what, how, and what it should move.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// Short name for reports, unique within the list.
+    pub name: String,
+    /// What is computed.
+    pub operation: Operation,
+    /// How the work is divided.
+    pub schedule: Schedule,
+    /// Bytes read and written at least, for a graph and dtype known when planning.
+    pub bytes: u64,
+}
+
+/// How the work of a launch is divided; the executor decides only who does which unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// The row units of the partition, balanced by nonzeros.
+    PartitionRows,
+    /// Blocks of this many rows.
+    RowBlocks(u64),
+    /// One unit.
+    Whole,
+}
+
+/// Which edges of a vertex are visited, and which end is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// In-edges u -> v, reading u.
+    In,
+    /// Out-edges v -> u, reading u.
+    Out,
+    /// In-edges, then out-edges.
+    Both,
+}
+
+/// How messages are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Combine {
+    /// Sum; 0 over nothing. In the order of the row.
+    Sum,
+    /// Smallest; infinity (ids: the sentinel) over nothing.
+    Min,
+    /// Largest; minus infinity over nothing. Reals only.
+    Max,
+}
+
+/// What a message is multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeFactor {
+    /// Nothing.
+    One,
+    /// The edge's weight.
+    Weight,
+}
+
+/// The kinds of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Operation {
+    /// `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`; without `source`, the message is 1.
+    NeighbourReduce {
+        /// Written, one row per node; as wide as `source` (1 without).
+        out: BufferName,
+        /// Read, one row per node.
+        source: Option<BufferName>,
+        /// Which edges.
+        direction: Direction,
+        /// How messages meet.
+        combine: Combine,
+        /// What a message is multiplied with.
+        factor: EdgeFactor,
+        /// Applied to each element made.
+        epilogue: Expression,
+    },
+    /// `out = epilogue(left @ right)` with left rows x k and right k x columns; `right_transposed`: right is columns x k,
+    /// as a `[out, in]` weight is.
+    Product {
+        /// Written.
+        out: BufferName,
+        /// Many rows.
+        left: BufferName,
+        /// A parameter.
+        right: BufferName,
+        /// Whether right is stored `[columns of out, k]`.
+        right_transposed: bool,
+        /// Applied to each element made.
+        epilogue: Expression,
+    },
+    /// `out = left^T @ right`, summed over all rows in a fixed order: the gradient of a `[out, in]` weight with left the
+    /// gradient of the product's result and right its input.
+    ProductOverRows {
+        /// Written, columns of left x columns of right.
+        out: BufferName,
+        /// rows x m.
+        left: BufferName,
+        /// rows x n.
+        right: BufferName,
+    },
+    /// `Product` with the sparse features as left, each value passed through dropout first.
+    SparseProduct {
+        /// Written.
+        out: BufferName,
+        /// Buffer of role `sparse_features`.
+        left: BufferName,
+        /// A parameter, `[columns of out, k]`.
+        right: BufferName,
+        /// Dropout of the features, if any.
+        dropout: Option<Dropout>,
+        /// Applied to each element made.
+        epilogue: Expression,
+    },
+    /// `ProductOverRows` with the sparse features as right, passed through the same dropout.
+    SparseProductOverRows {
+        /// Written, columns of left x columns of the features.
+        out: BufferName,
+        /// rows x m.
+        left: BufferName,
+        /// Buffer of role `sparse_features`.
+        right: BufferName,
+        /// Dropout of the features, if any.
+        dropout: Option<Dropout>,
+    },
+    /// `out[r, c] = expression`, no `made`.
+    Elementwise {
+        /// Written.
+        out: BufferName,
+        /// What.
+        expression: Expression,
+    },
+    /// `out[0, c] = sum over rows of source[r, c]`, in a fixed order.
+    SumOverRows {
+        /// Written, one row.
+        out: BufferName,
+        /// Read.
+        source: BufferName,
+    },
+    /// The mean loss over the training rows, and its gradient by the result (0 in other rows).
+    Loss {
+        /// Which.
+        kind: LossKind,
+        /// The program's result.
+        result: BufferName,
+        /// Buffer of role `target`.
+        target: BufferName,
+        /// Written: gradient by the result.
+        gradient: BufferName,
+        /// Written: one element.
+        value: BufferName,
+    },
+    /// One step of the optimiser of the run, for one parameter; its moments belong to the executor.
+    Optimize {
+        /// The parameter's name (buffers `parameter.NAME`, `gradient.NAME`).
+        parameter: String,
+    },
+}
+
+/// Losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// Mean over training rows of -log softmax(result)[class]; natural logarithm.
+    CrossEntropy,
+    /// Mean over training rows and columns of (result - target)^2.
+    MeanSquares,
+}
+
+/// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph artifact, column),
+/// so that device, threads, reordering and sharding change nothing; the identity when measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dropout {
+    /// Probability of zero, in [0, 1).
+    pub probability: f64,
+    /// Which dropout of the program, counted from 0.
+    pub site: u32,
+}
+
+/// Element-wise arithmetic on one element at (row, column). A buffer with one column or one row is broadcast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expression {
+    /// What the launch itself has just made for this element.
+    Made,
+    /// A number.
+    Constant(f64),
+    /// An element of a buffer.
+    Load(BufferName),
+    /// The node's row in the graph artifact: `v.id`. Only for `Element::Id`.
+    Id,
+    /// One operand.
+    Unary(Unary, Box<Expression>),
+    /// Two operands.
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    /// Second where the first is not 0, else third.
+    Select(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// Dropout of the operand.
+    Dropout(Dropout, Box<Expression>),
+}
+
+/// Element-wise operators of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unary {
+    /// -a
+    Negate,
+    /// |a|
+    Abs,
+    /// max(a, 0); 0 at NaN is NaN.
+    Relu,
+    /// 1 where a > 0, else 0.
+    Positive,
+    /// e^a
+    Exp,
+    /// Natural logarithm.
+    Log,
+    /// Square root.
+    Sqrt,
+    /// 1 / sqrt(a)
+    Rsqrt,
+    /// 1 / a
+    Reciprocal,
+}
+
+/// Element-wise operators of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binary {
+    /// a + b
+    Add,
+    /// a - b
+    Subtract,
+    /// a * b
+    Multiply,
+    /// a / b
+    Divide,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+}
+
+/// One returned value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultColumn {
+    /// Name in the result table.
+    pub name: String,
+    /// Where it lies.
+    pub buffer: BufferName,
+}
+
+/// A choice of the planner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// What was to be chosen: `order of layer 1`.
+    pub what: String,
+    /// What was: `product first`.
+    pub chosen: String,
+    /// Why, with the numbers.
+    pub why: String,
+    /// What else there was, with its predicted cost in bytes, the chosen one included.
+    pub alternatives: BTreeMap<String, u64>,
+}
+
+impl Expression {
+    /// The epilogue that leaves things as they are.
+    pub fn made() -> Self {
+        Expression::Made
+    }
+
+    /// Element of a buffer.
+    pub fn load(name: impl Into<BufferName>) -> Self {
+        Expression::Load(name.into())
+    }
+
+    /// One operand.
+    pub fn unary(operator: Unary, operand: Expression) -> Self {
+        Expression::Unary(operator, Box::new(operand))
+    }
+
+    /// Two operands.
+    pub fn binary(operator: Binary, left: Expression, right: Expression) -> Self {
+        Expression::Binary(operator, Box::new(left), Box::new(right))
+    }
+}

@@ -1,0 +1,1 @@
+//! What crosses the disk: ids, kinds of artifact, manifest, key, store, stage, errors.

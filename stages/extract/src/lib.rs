@@ -1,0 +1,1 @@
+//! Graph to CSR in both directions, and its profile.

@@ -1,0 +1,1 @@
+//! Raw files to graph, features and labels.

@@ -1,0 +1,1 @@
+//! CSR to work units and device formats.

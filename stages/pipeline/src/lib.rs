@@ -1,0 +1,1 @@
+//! The front door: all stages of a pipeline file in order.

@@ -1,0 +1,1 @@
+//! Vertex program, profile and device to a plan.

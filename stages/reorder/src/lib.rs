@@ -1,0 +1,1 @@
+//! CSR to permutation and permuted CSR.

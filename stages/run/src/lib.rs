@@ -1,0 +1,1 @@
+//! A plan to a trained model or values on disk.
