@@ -1,1 +1,39 @@
-//! What crosses the disk: ids, kinds of artifact, manifest, key, store, stage, errors.
+//! contract: what crosses the disk between stages, and nothing else.
+//!
+//! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store, `Stage`, errors
+//! promises  a directory under its final name is complete, always; what was published passed `validate`, what is opened
+//!           passes its cheap part again; a key is the hash of a readable document
+//! never     parses a command line, prints, prompts, or knows a device
+//!
+//! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is in them; its header
+//! says how to add one).
+pub mod arrow_file;
+pub mod digest;
+pub mod error;
+pub mod key;
+pub mod kinds;
+pub mod manifest;
+pub mod mapped;
+#[cfg(feature = "tables")]
+pub mod parquet_file;
+pub mod stage;
+pub mod store;
+
+pub use digest::Digest;
+pub use error::{ErrorKind, StageError};
+pub use key::{InputFacts, Key, KeyDocument};
+pub use kinds::Kind;
+pub use manifest::{Manifest, Provenance};
+pub use stage::{Context, Contract, Inputs, Outputs, Stage, Violation};
+pub use store::{Artifact, Store};
+
+/// Largest number of nodes: ids are u32, `u32::MAX` is the sentinel beyond every id and the one before it is kept free.
+pub const NODES_MAX: u64 = (1 << 32) - 2;
+
+/// A node: its row in nodes.parquet, or, where a permutation is applied, its new number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// An edge: its row in edges.parquet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EdgeId(pub u64);

@@ -1,0 +1,182 @@
+//! Errors of stages, and the one place where a kind of error becomes an exit code.
+//!
+//! promises  every error says what, where (path, row or span) and, if anything helps, a hint that can be pasted
+//! never     panics; carries a backtrace or a type of another crate
+use std::{fmt, io, path::Path};
+
+/// What went wrong, as far as a caller must tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A file that was asked for is missing or cannot be read.
+    Input,
+    /// Contents of a file are not what its format asks.
+    Data,
+    /// The pipeline file or a setting.
+    Specification,
+    /// An artifact in the store is damaged.
+    Damaged,
+    /// The device or the machine has too little memory.
+    Memory,
+    /// The disk is full.
+    DiskFull,
+    /// Wrong flags.
+    Usage,
+    /// A check found that an output is not what it should be.
+    CheckFailed,
+    /// A limit was reached: an iteration that did not converge.
+    LimitReached,
+    /// A fault of device, node or file system that may pass.
+    Transient,
+    /// SIGTERM or SIGUSR1, after saving what can be saved.
+    Stopped,
+    /// SIGINT.
+    Interrupted,
+    /// A defect of ours.
+    Defect,
+}
+
+impl ErrorKind {
+    /// The process exit code, as fixed in the interface.
+    pub fn exit_code(self) -> u8 {
+        use ErrorKind::*;
+        match self {
+            Input | Data | Specification | Damaged | Memory | DiskFull => 1,
+            Usage => 2,
+            CheckFailed | LimitReached => 3,
+            Transient => 4,
+            Stopped => 75,
+            Interrupted => 130,
+            Defect => 255,
+        }
+    }
+
+    /// Its name in JSON output.
+    pub fn name(self) -> &'static str {
+        use ErrorKind::*;
+        match self {
+            Input => "input",
+            Data => "data",
+            Specification => "specification",
+            Damaged => "damaged",
+            Memory => "memory",
+            DiskFull => "disk_full",
+            Usage => "usage",
+            CheckFailed => "check_failed",
+            LimitReached => "limit_reached",
+            Transient => "transient",
+            Stopped => "stopped",
+            Interrupted => "interrupted",
+            Defect => "defect",
+        }
+    }
+}
+
+/// An error as it reaches the person: what, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageError {
+    /// Which kind, hence which exit code.
+    pub kind: ErrorKind,
+    /// One line: what is wrong, expected against found.
+    pub what: String,
+    /// Path, row, span: `data/raw/g/edges.txt:1204:7`.
+    pub place: Option<String>,
+    /// Further lines, such as the offending source line with a caret.
+    pub detail: Option<String>,
+    /// What to type or change.
+    pub hint: Option<String>,
+}
+
+impl StageError {
+    /// An error of a kind.
+    pub fn new(kind: ErrorKind, what: impl Into<String>) -> Self {
+        StageError { kind, what: what.into(), place: None, detail: None, hint: None }
+    }
+
+    /// A defect of ours: an invariant that did not hold.
+    pub fn defect(what: impl Into<String>) -> Self {
+        StageError::new(ErrorKind::Defect, what).hint("this is a defect of Warploom: please report it with the command that led here")
+    }
+
+    /// Where.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = Some(place.to_string());
+        self
+    }
+
+    /// Further lines.
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// What to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// An error of the operating system while doing `doing` to `path`.
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let shown = path.display();
+        let base = |kind, what: String| StageError::new(kind, what).at(shown);
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
+                    .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR")
+            }
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint("choose a place that can be written with  --store DIR , or change its permissions")
+            }
+            io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
+            io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}")),
+            _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
+                base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint("the file system answered with a fault that may pass; start again")
+            }
+            _ => base(ErrorKind::Input, format!("cannot {doing}: {error}")),
+        }
+    }
+
+    /// An artifact whose bytes are not what its manifest says.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        StageError::new(ErrorKind::Damaged, what).at(path.display())
+    }
+}
+
+impl fmt::Display for StageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.what)?;
+        if let Some(place) = &self.place {
+            write!(f, "\n  --> {place}")?;
+        }
+        if let Some(detail) = &self.detail {
+            write!(f, "\n{detail}")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for StageError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_those_of_the_interface() {
+        use ErrorKind::*;
+        let all = [Input, Data, Specification, Damaged, Memory, DiskFull, Usage, CheckFailed, LimitReached, Transient, Stopped, Interrupted, Defect];
+        let codes: Vec<u8> = all.iter().map(|kind| kind.exit_code()).collect();
+        assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 75, 130, 255]);
+    }
+
+    #[test]
+    fn a_full_disk_is_named_with_the_way_out() {
+        let error = StageError::io("write", Path::new("/s/x"), &io::Error::from_raw_os_error(28));
+        assert_eq!(error.kind, ErrorKind::DiskFull);
+        assert!(error.to_string().contains("--> /s/x"));
+        assert!(error.to_string().contains("hint: free some space"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Keys: the name of an artifact is the hash of a document that a person can read.
+//!
+//! promises  equal documents give equal keys on every machine; the document has every ingredient of the output
+//! never     has a path, a thread count, a site, a time or anything of logging in a document
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Digest, Kind, Provenance};
+
+/// Name of an artifact's directory: the first 32 hexadecimal digits (128 bits) of the BLAKE3 of its key document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Key(String);
+
+/// Digits in a key.
+pub const KEY_DIGITS: usize = 32;
+
+impl Key {
+    /// Reads a key as it stands in a path or on the command line; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = text.len() == KEY_DIGITS && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        fits.then(|| Key(text.to_owned()))
+    }
+
+    /// All digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first digits, enough for a table.
+    pub fn short(&self) -> &str {
+        &self.0[..10]
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What an input contributes to a key: its bytes and how honest they are, so that what is made from a stand-in never
+/// shares a key with what is made from real data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputFacts {
+    /// Input digest of the artifact.
+    pub digest: Digest,
+    /// Where its data come from.
+    pub provenance: Provenance,
+    /// What was drawn although the graph is real.
+    pub made_up: Vec<String>,
+}
+
+/// Everything that an output depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyDocument {
+    /// Name of the stage.
+    pub stage: String,
+    /// Version of the stage's results.
+    pub version: u32,
+    /// Kinds written, with their format versions.
+    pub writes: BTreeMap<String, u32>,
+    /// The resolved settings and whatever else the stage reads that is no artifact.
+    pub request: Value,
+    /// Input artifacts by kind.
+    pub inputs: BTreeMap<String, InputFacts>,
+}
+
+impl KeyDocument {
+    /// Starts the document of a stage that writes these kinds.
+    pub fn new(stage: &str, version: u32, writes: &[Kind], request: Value) -> Self {
+        let writes = writes.iter().map(|kind| (kind.name().to_owned(), kind.version())).collect();
+        KeyDocument { stage: stage.to_owned(), version, writes, request, inputs: BTreeMap::new() }
+    }
+
+    /// The canonical text: JSON without spaces, keys of objects in order.
+    pub fn canonical(&self) -> String {
+        let value = serde_json::to_value(self).expect("a key document is plain JSON");
+        let mut text = String::new();
+        write_canonical(&value, &mut text);
+        text
+    }
+
+    /// The key.
+    pub fn key(&self) -> Key {
+        let digest = Digest::of(self.canonical().as_bytes());
+        Key(digest.as_str()[..KEY_DIGITS].to_owned())
+    }
+
+    /// Where two documents differ: dotted path, ours, theirs; `null` where one has nothing.
+    pub fn differences(&self, other: &KeyDocument) -> Vec<(String, Value, Value)> {
+        let (ours, theirs) = (serde_json::to_value(self), serde_json::to_value(other));
+        let mut found = Vec::new();
+        compare("", &ours.unwrap_or_default(), &theirs.unwrap_or_default(), &mut found);
+        found
+    }
+}
+
+/// Writes with the keys of objects in order, whatever order the map type of `serde_json` was built to keep.
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let sorted: BTreeMap<&String, &Value> = map.iter().collect();
+            text.push('{');
+            for (index, (name, value)) in sorted.into_iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { "," });
+                text.push_str(&Value::from(name.as_str()).to_string());
+                text.push(':');
+                write_canonical(value, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { "," });
+                write_canonical(item, text);
+            }
+            text.push(']');
+        }
+        plain => text.push_str(&plain.to_string()),
+    }
+}
+
+fn compare(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<(String, Value, Value)>) {
+    match (ours, theirs) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for name in names {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                compare(&path, a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null), found);
+            }
+        }
+        _ if ours == theirs => {}
+        _ => found.push((path.to_owned(), ours.clone(), theirs.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document() -> KeyDocument {
+        let mut document = KeyDocument::new("reorder", 1, &[Kind::Permutation, Kind::Csr], json!({"method": "none", "seed": 0}));
+        let facts = InputFacts { digest: Digest::of(b"in"), provenance: Provenance::Real, made_up: vec![] };
+        document.inputs.insert("csr".into(), facts);
+        document
+    }
+
+    #[test]
+    fn every_ingredient_changes_the_key() {
+        let base = document().key();
+        let changed = |change: fn(&mut KeyDocument)| {
+            let mut other = document();
+            change(&mut other);
+            other.key()
+        };
+        let keys = [
+            changed(|d| d.stage = "extract".into()),
+            changed(|d| d.version = 2),
+            changed(|d| *d.writes.get_mut("csr").unwrap() = 99),
+            changed(|d| d.request["method"] = json!("degree")),
+            changed(|d| d.request["seed"] = json!(1)),
+            changed(|d| d.inputs.get_mut("csr").unwrap().digest = Digest::of(b"other")),
+            changed(|d| d.inputs.get_mut("csr").unwrap().provenance = Provenance::StandIn),
+            changed(|d| d.inputs.get_mut("csr").unwrap().made_up = vec!["labels".into()]),
+            changed(|d| drop(d.inputs.remove("csr"))),
+        ];
+        for (index, key) in keys.iter().enumerate() {
+            assert_ne!(*key, base, "ingredient {index}");
+        }
+        assert_eq!(document().key(), base);
+    }
+
+    #[test]
+    fn order_of_keys_in_a_request_does_not_matter() {
+        let mut other = document();
+        other.request = serde_json::from_str(r#"{"seed": 0, "method": "none"}"#).unwrap();
+        assert_eq!(other.key(), document().key());
+    }
+
+    #[test]
+    fn differences_name_the_path_and_both_values() {
+        let mut other = document();
+        other.request["seed"] = json!(7);
+        assert_eq!(other.differences(&document()), [("request.seed".to_owned(), json!(7), json!(0))]);
+    }
+
+    #[test]
+    fn only_keys_parse() {
+        assert!(Key::parse(document().key().as_str()).is_some());
+        for wrong in ["", "abc", &"g".repeat(32), &"A".repeat(32), "../../../../../etc/passwd0000000"] {
+            assert_eq!(Key::parse(wrong), None, "{wrong}");
+        }
+    }
+}

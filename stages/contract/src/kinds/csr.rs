@@ -1,0 +1,200 @@
+//! csr: neighbours in both directions.
+//!
+//! files     `in_offsets` u64 (nodes + 1), `in_sources` u32, `in_edge` u64; `out_offsets`, `out_targets`, `out_edge`;
+//!           `weights` f32 and `types` u16 in in-edge order, where the graph has them
+//! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge ids (typed graphs: type
+//!           first); an edge id is the row of edges.parquet
+//! never     drops or merges an edge
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::{Depth, expect_length, has_file, need_count, need_file};
+use crate::{
+    Artifact, Kind, Manifest, Outputs, StageError,
+    arrow_file::{View, open_numbers, write_numbers},
+};
+
+/// One direction: for each node the other ends of its edges.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// Start of each row, and the number of edges.
+    pub offsets: View<u64>,
+    /// Other end of each edge.
+    pub neighbours: View<u32>,
+    /// Id of each edge.
+    pub edges: View<u64>,
+}
+
+/// Both directions, mapped.
+#[derive(Clone, Debug)]
+pub struct Csr {
+    /// In-edges of each node: neighbours are sources.
+    pub incoming: Direction,
+    /// Out-edges of each node: neighbours are targets.
+    pub outgoing: Direction,
+    /// Weight of each edge in in-edge order.
+    pub weights: Option<View<f32>>,
+    /// Relation of each edge in in-edge order.
+    pub types: Option<View<u16>>,
+}
+
+/// One direction, to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectionParts {
+    /// Start of each row, and the number of edges.
+    pub offsets: Vec<u64>,
+    /// Other end of each edge.
+    pub neighbours: Vec<u32>,
+    /// Id of each edge.
+    pub edges: Vec<u64>,
+}
+
+/// Both directions, to be written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CsrParts {
+    /// In-edges.
+    pub incoming: DirectionParts,
+    /// Out-edges.
+    pub outgoing: DirectionParts,
+    /// Weights in in-edge order.
+    pub weights: Option<Vec<f32>>,
+    /// Relations in in-edge order.
+    pub types: Option<Vec<u16>>,
+}
+
+const DIRECTIONS: [(&str, &str); 2] = [("in", "sources"), ("out", "targets")];
+
+/// Names of all files that a csr may have.
+pub const FILES: [&str; 8] =
+    ["in_offsets.arrow", "in_sources.arrow", "in_edge.arrow", "out_offsets.arrow", "out_targets.arrow", "out_edge.arrow", "weights.arrow", "types.arrow"];
+
+impl Csr {
+    /// Maps the files of an artifact.
+    pub fn open(artifact: &Artifact) -> Result<Self, StageError> {
+        let parts = open_parts(&artifact.path, &artifact.manifest)?;
+        Ok(parts)
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.incoming.offsets.len() - 1
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> usize {
+        self.incoming.neighbours.len()
+    }
+}
+
+/// Writes a csr into an output.
+pub fn write(outputs: &mut Outputs, parts: CsrParts) -> Result<(), StageError> {
+    let file = |name: &str| outputs.file(Kind::Csr, &format!("{name}.arrow"));
+    let (nodes, edges) = (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
+    let columns = CsrParts::into_writes(parts);
+    columns.into_par_iter().try_for_each(|(name, column)| column.write(&file(&name), &name))?;
+    outputs.count(Kind::Csr, "nodes", nodes);
+    outputs.count(Kind::Csr, "edges", edges);
+    Ok(())
+}
+
+enum Column {
+    Offsets(Vec<u64>),
+    Nodes(Vec<u32>),
+    Weights(Vec<f32>),
+    Types(Vec<u16>),
+}
+
+impl Column {
+    fn write(self, path: &Path, name: &str) -> Result<(), StageError> {
+        match self {
+            Column::Offsets(values) => write_numbers(path, name, values),
+            Column::Nodes(values) => write_numbers(path, name, values),
+            Column::Weights(values) => write_numbers(path, name, values),
+            Column::Types(values) => write_numbers(path, name, values),
+        }
+    }
+}
+
+impl CsrParts {
+    fn into_writes(self) -> Vec<(String, Column)> {
+        let mut columns = Vec::new();
+        for ((side, end), direction) in DIRECTIONS.into_iter().zip([self.incoming, self.outgoing]) {
+            columns.push((format!("{side}_offsets"), Column::Offsets(direction.offsets)));
+            columns.push((format!("{side}_{end}"), Column::Nodes(direction.neighbours)));
+            columns.push((format!("{side}_edge"), Column::Offsets(direction.edges)));
+        }
+        columns.extend(self.weights.map(|weights| ("weights".to_owned(), Column::Weights(weights))));
+        columns.extend(self.types.map(|types| ("types".to_owned(), Column::Types(types))));
+        columns
+    }
+}
+
+fn open_parts(directory: &Path, manifest: &Manifest) -> Result<Csr, StageError> {
+    let side = |side: &str, end: &str| -> Result<Direction, StageError> {
+        Ok(Direction {
+            offsets: open_numbers(&directory.join(format!("{side}_offsets.arrow")), &format!("{side}_offsets"))?,
+            neighbours: open_numbers(&directory.join(format!("{side}_{end}.arrow")), &format!("{side}_{end}"))?,
+            edges: open_numbers(&directory.join(format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
+        })
+    };
+    let weights = has_file(manifest, "weights.arrow").then(|| open_numbers(&directory.join("weights.arrow"), "weights")).transpose()?;
+    let types = has_file(manifest, "types.arrow").then(|| open_numbers(&directory.join("types.arrow"), "types")).transpose()?;
+    Ok(Csr { incoming: side("in", "sources")?, outgoing: side("out", "targets")?, weights, types })
+}
+
+/// Schema and invariants.
+pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
+    for name in &FILES[..6] {
+        need_file(directory, manifest, name)?;
+    }
+    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+    let csr = open_parts(directory, manifest)?;
+    for ((side, end), direction) in DIRECTIONS.into_iter().zip([&csr.incoming, &csr.outgoing]) {
+        let offsets = directory.join(format!("{side}_offsets.arrow"));
+        expect_length(&offsets, "offsets", nodes + 1, direction.offsets.len() as u64)?;
+        expect_length(&directory.join(format!("{side}_{end}.arrow")), "edges", edges, direction.neighbours.len() as u64)?;
+        expect_length(&directory.join(format!("{side}_edge.arrow")), "edges", edges, direction.edges.len() as u64)?;
+        let (first, last) = (direction.offsets[0], direction.offsets[nodes as usize]);
+        if (first, last) != (0, edges) {
+            return Err(StageError::damaged(&offsets, format!("expected offsets from 0 to {edges}, found {first} to {last}")));
+        }
+        if depth == Depth::Publish {
+            validate_rows(&offsets, direction, csr.types.is_some())?;
+        }
+    }
+    if let Some(weights) = &csr.weights {
+        expect_length(&directory.join("weights.arrow"), "weights", edges, weights.len() as u64)?;
+    }
+    if let Some(types) = &csr.types {
+        expect_length(&directory.join("types.arrow"), "types", edges, types.len() as u64)?;
+    }
+    Ok(())
+}
+
+fn validate_rows(path: &Path, direction: &Direction, typed: bool) -> Result<(), StageError> {
+    let (nodes, edges) = (direction.offsets.len() - 1, direction.neighbours.len() as u64);
+    let wrong = |row: usize| -> Option<String> {
+        let (start, end) = (direction.offsets[row], direction.offsets[row + 1]);
+        if start > end || end > edges {
+            return Some(format!("row {row}: offsets {start} to {end} do not ascend within {edges} edges"));
+        }
+        let range = start as usize..end as usize;
+        let (neighbours, ids) = (&direction.neighbours[range.clone()], &direction.edges[range]);
+        if let Some(far) = neighbours.iter().find(|&&node| node as usize >= nodes) {
+            return Some(format!("row {row}: neighbour {far} of only {nodes} nodes"));
+        }
+        if let Some(far) = ids.iter().find(|&&edge| edge >= edges) {
+            return Some(format!("row {row}: edge id {far} of only {edges} edges"));
+        }
+        let ascends = |at: usize| (neighbours[at], ids[at]) < (neighbours[at + 1], ids[at + 1]);
+        if !typed && !(0..neighbours.len().saturating_sub(1)).all(ascends) {
+            return Some(format!("row {row}: neighbours do not ascend"));
+        }
+        None
+    };
+    match (0..nodes).into_par_iter().with_min_len(1 << 14).find_map_first(wrong) {
+        None => Ok(()),
+        Some(what) => Err(StageError::damaged(path, what)),
+    }
+}

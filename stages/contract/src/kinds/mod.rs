@@ -1,0 +1,161 @@
+//! The kinds of artifact: for each, its files and columns, its invariants, how to write it and how to view it.
+//!
+//! promises  `validate` runs at publish (everything) and at open (sizes, schema, first and last offsets)
+//! never     interprets what a kind means to a device
+//!
+//! To add a kind: a variant of `Kind` with name and format version, a file here with `validate` and the typed reading and
+//! writing, a line in `validate` below, a row in ARCHITECTURE.md. A change of schema raises the format version, which
+//! starts a new folder in the store; old ones are left to `gc`.
+pub mod checkpoint;
+pub mod csr;
+pub mod graph;
+pub mod partition;
+pub mod permutation;
+pub mod plan;
+pub mod profile;
+pub mod run;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{Manifest, StageError};
+
+/// What an artifact is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Edges, nodes, labels and features under the data set's own ids.
+    Graph,
+    /// Neighbours in both directions with edge ids.
+    Csr,
+    /// Facts of a graph that a planner needs.
+    Profile,
+    /// New number of each node.
+    Permutation,
+    /// Work units and device formats.
+    Partition,
+    /// What to do, in order.
+    Plan,
+    /// Compiled kernels.
+    Cubin,
+    /// State of a run that is not over.
+    Checkpoint,
+    /// Measured choices.
+    Tune,
+    /// Results.
+    Run,
+}
+
+impl Kind {
+    /// All kinds, in the order in which they are made.
+    pub const ALL: [Kind; 10] = [
+        Kind::Graph,
+        Kind::Csr,
+        Kind::Profile,
+        Kind::Permutation,
+        Kind::Partition,
+        Kind::Plan,
+        Kind::Cubin,
+        Kind::Checkpoint,
+        Kind::Tune,
+        Kind::Run,
+    ];
+
+    /// Name in paths and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Graph => "graph",
+            Kind::Csr => "csr",
+            Kind::Profile => "profile",
+            Kind::Permutation => "permutation",
+            Kind::Partition => "partition",
+            Kind::Plan => "plan",
+            Kind::Cubin => "cubin",
+            Kind::Checkpoint => "checkpoint",
+            Kind::Tune => "tune",
+            Kind::Run => "run",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn parse(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Version of the format.
+    pub fn version(self) -> u32 {
+        1
+    }
+
+    /// Whether a file tells of the making (times, host) and so is no part of the input digest.
+    pub fn is_record(self, file: &str) -> bool {
+        self == Kind::Run && (file == run::RECORD_FILE || file == run::METRICS_FILE)
+    }
+}
+
+/// How much to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Cheap, at every open: schema, lengths, first and last offsets.
+    Open,
+    /// Everything, once, before publishing.
+    Publish,
+}
+
+/// Checks an artifact's directory against its kind.
+pub fn validate(directory: &Path, manifest: &Manifest, kind: Kind, depth: Depth) -> Result<(), StageError> {
+    match kind {
+        Kind::Graph => graph::validate(directory, manifest, depth),
+        Kind::Csr => csr::validate(directory, manifest, depth),
+        Kind::Profile => profile::validate(directory, manifest, depth),
+        Kind::Permutation => permutation::validate(directory, manifest, depth),
+        Kind::Partition => partition::validate(directory, manifest, depth),
+        Kind::Plan => plan::validate(directory, manifest, depth),
+        Kind::Run => run::validate(directory, manifest, depth),
+        // Written by kernels and by the tuner; opaque here but for their presence.
+        Kind::Cubin => need_file(directory, manifest, "build.json"),
+        Kind::Tune => need_file(directory, manifest, "choices.json"),
+        Kind::Checkpoint => need_file(directory, manifest, checkpoint::STATE_FILE),
+    }
+}
+
+/// A file that the kind must have.
+pub(crate) fn need_file(directory: &Path, manifest: &Manifest, name: &str) -> Result<(), StageError> {
+    if manifest.files.iter().any(|file| file.name == name) {
+        return Ok(());
+    }
+    Err(StageError::damaged(&directory.join(name), format!("a `{}` must have a file `{name}`", manifest.kind)))
+}
+
+/// Whether the manifest lists a file.
+pub(crate) fn has_file(manifest: &Manifest, name: &str) -> bool {
+    manifest.files.iter().any(|file| file.name == name)
+}
+
+/// A number that the kind's manifest must state.
+pub(crate) fn need_count(directory: &Path, manifest: &Manifest, name: &str) -> Result<u64, StageError> {
+    let missing = || StageError::damaged(directory, format!("the manifest of a `{}` must count `{name}`", manifest.kind));
+    manifest.counts.get(name).copied().ok_or_else(missing)
+}
+
+/// Reads a JSON page of an artifact.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StageError> {
+    let bytes = std::fs::read(path).map_err(|error| StageError::io("read", path, &error))?;
+    serde_json::from_slice(&bytes).map_err(|error| StageError::damaged(path, format!("not the JSON page that was expected: {error}")))
+}
+
+/// Writes a JSON page of an artifact.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StageError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| StageError::defect(error.to_string()))?;
+    text.push('\n');
+    std::fs::write(path, text).map_err(|error| StageError::io("write", path, &error))
+}
+
+/// Compares a length with what it must be.
+pub(crate) fn expect_length(path: &Path, what: &str, expected: u64, found: u64) -> Result<(), StageError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StageError::damaged(path, format!("expected {expected} {what}, found {found}")))
+}

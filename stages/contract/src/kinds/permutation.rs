@@ -1,0 +1,91 @@
+//! permutation: the new number of each node.
+//!
+//! files     `new_of_old` u32; `quality.json`: what the order is worth, before and after, and why it was chosen
+//! promises  a bijection of 0..nodes
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Depth, expect_length, need_count, need_file, read_json, write_json};
+use crate::{
+    Artifact, Kind, Manifest, Outputs, StageError,
+    arrow_file::{View, open_numbers, write_numbers},
+};
+
+/// File of the numbers.
+pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
+/// File of the figures.
+pub const QUALITY_FILE: &str = "quality.json";
+
+/// Figures of one order of the nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderFigures {
+    /// Mean over all edges of |source - target| (document 000's AES).
+    pub aes: f64,
+    /// Largest |source - target|.
+    pub bandwidth: u64,
+    /// Distinct 128-byte lines of a table with 16 f32 columns that 32 consecutive edges touch, in the mean.
+    pub lines_per_32_edges: f64,
+}
+
+/// What an order is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Method that was run.
+    pub method: String,
+    /// Why that one.
+    pub why: String,
+    /// Document 000's rule: reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
+    pub aes_rule: AesRule,
+    /// Figures of the order that was found.
+    pub before: OrderFigures,
+    /// Figures of the new order.
+    pub after: OrderFigures,
+}
+
+/// The rule with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AesRule {
+    /// sqrt(AES)
+    pub left: f64,
+    /// floor(sqrt(nodes) / 100)
+    pub right: f64,
+    /// Whether left > right.
+    pub worth_it: bool,
+}
+
+/// Writes the permutation.
+pub fn write(outputs: &mut Outputs, new_of_old: Vec<u32>, quality: &Quality) -> Result<(), StageError> {
+    let nodes = new_of_old.len() as u64;
+    write_numbers(&outputs.file(Kind::Permutation, PERMUTATION_FILE), "new_of_old", new_of_old)?;
+    write_json(&outputs.file(Kind::Permutation, QUALITY_FILE), quality)?;
+    outputs.count(Kind::Permutation, "nodes", nodes);
+    outputs.fact(Kind::Permutation, "method", quality.method.clone());
+    Ok(())
+}
+
+/// Maps the permutation.
+pub fn open(artifact: &Artifact) -> Result<View<u32>, StageError> {
+    open_numbers(&artifact.file(PERMUTATION_FILE), "new_of_old")
+}
+
+/// Schema and invariants.
+pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
+    need_file(directory, manifest, PERMUTATION_FILE)?;
+    need_file(directory, manifest, QUALITY_FILE)?;
+    let path = directory.join(PERMUTATION_FILE);
+    let view: View<u32> = open_numbers(&path, "new_of_old")?;
+    expect_length(&path, "nodes", need_count(directory, manifest, "nodes")?, view.len() as u64)?;
+    if depth == Depth::Publish {
+        read_json::<Quality>(&directory.join(QUALITY_FILE))?;
+        let mut seen = vec![false; view.len()];
+        for (old, &new) in view.iter().enumerate() {
+            match seen.get_mut(new as usize) {
+                Some(slot) if !*slot => *slot = true,
+                Some(_) => return Err(StageError::damaged(&path, format!("node {old}: new number {new} is given twice"))),
+                None => return Err(StageError::damaged(&path, format!("node {old}: new number {new} of only {} nodes", view.len()))),
+            }
+        }
+    }
+    Ok(())
+}

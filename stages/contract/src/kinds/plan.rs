@@ -1,0 +1,71 @@
+//! plan: what to do, in order, on one graph and one kind of device.
+//!
+//! files     `plan.json`: inputs by key, the launch list (buffers, launches, reasons), predicted memory; later
+//!           `kernels/*.cu` and `constants.arrow`
+//! promises  names its inputs by kind and key; nothing of them is copied
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Depth, need_file, read_json, write_json};
+use crate::{Kind, Manifest, Outputs, StageError, manifest::InputEntry};
+
+/// The readable page.
+pub const PLAN_FILE: &str = "plan.json";
+
+/// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex crate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Artifacts that run opens.
+    pub inputs: Vec<InputEntry>,
+    /// `train` or `iterate`.
+    pub mode: String,
+    /// Type of reals in values and parameters.
+    pub dtype: String,
+    /// Device that it was made for: name and static facts.
+    pub device: Value,
+    /// Settings of the program, defaults filled in.
+    pub settings: Value,
+    /// Buffers, launches, reasons.
+    pub launches: Value,
+    /// Predicted memory.
+    pub memory: Memory,
+}
+
+/// Predicted memory of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Most bytes at any time, beside mapped files.
+    pub bytes_peak: u64,
+    /// Bytes by what they are for.
+    pub bytes_by_use: std::collections::BTreeMap<String, u64>,
+}
+
+/// Writes the plan.
+pub fn write(outputs: &mut Outputs, plan: &Plan) -> Result<(), StageError> {
+    write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
+    outputs.count(Kind::Plan, "bytes_peak", plan.memory.bytes_peak);
+    outputs.fact(Kind::Plan, "mode", plan.mode.clone());
+    Ok(())
+}
+
+/// Reads the plan.
+pub fn open(artifact: &crate::Artifact) -> Result<Plan, StageError> {
+    read_json(&artifact.file(PLAN_FILE))
+}
+
+/// Schema and invariants.
+pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<(), StageError> {
+    need_file(directory, manifest, PLAN_FILE)?;
+    let path = directory.join(PLAN_FILE);
+    let plan: Plan = read_json(&path)?;
+    for kind in [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition] {
+        if !plan.inputs.iter().any(|input| input.kind == kind.name()) {
+            return Err(StageError::damaged(&path, format!("expected an input of kind `{}`, found none", kind.name())));
+        }
+    }
+    Ok(())
+}

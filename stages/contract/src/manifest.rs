@@ -1,0 +1,216 @@
+//! The manifest: one readable page in every artifact, saying what it is, what made it and what its files hold.
+//!
+//! promises  reading it back proves its own bytes (`self_digest`) and that its key is the hash of its key document
+//! never     has a path outside the artifact
+use std::{collections::BTreeMap, fs, path::Path, time::SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Digest, Key, KeyDocument, Kind, StageError};
+
+/// Where data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// The data set's own files.
+    Real,
+    /// A seeded generator with the same counts.
+    StandIn,
+}
+
+impl Provenance {
+    /// As written in manifests and JSON lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provenance::Real => "real",
+            Provenance::StandIn => "stand-in",
+        }
+    }
+}
+
+/// A file of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Path inside the artifact, with `/`.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// BLAKE3 of its contents.
+    pub blake3: Digest,
+}
+
+/// An artifact that was an input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputEntry {
+    /// Kind by name.
+    pub kind: String,
+    /// Its key in the store it was read from.
+    pub key: Key,
+    /// Its input digest.
+    pub digest: Digest,
+}
+
+/// Stage and version that made an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Producer {
+    /// Name of the stage.
+    pub stage: String,
+    /// Version of its results.
+    pub version: u32,
+}
+
+/// What stands in manifest.json.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Kind by name.
+    pub kind: String,
+    /// Version of the kind's format.
+    pub format: u32,
+    /// The artifact's key.
+    pub key: Key,
+    /// What the key is the hash of.
+    pub key_document: KeyDocument,
+    /// What made it.
+    pub producer: Producer,
+    /// Artifacts it was made from. (Not in the key: keys hold their digests.)
+    pub inputs: Vec<InputEntry>,
+    /// Payload, in order of names.
+    pub files: Vec<FileEntry>,
+    /// Numbers worth knowing without opening a file: nodes, edges, ...
+    pub counts: BTreeMap<String, u64>,
+    /// Facts that are no numbers: format found, task, units.
+    pub facts: BTreeMap<String, Value>,
+    /// Where the data come from.
+    pub provenance: Provenance,
+    /// What was drawn although the graph is real: `features`, `labels`, `splits`.
+    pub made_up: Vec<String>,
+    /// Input digest: what keys of later stages hold.
+    pub digest: Digest,
+    /// When it was published, RFC 3339 in UTC.
+    pub created: String,
+    /// BLAKE3 of this page without this field.
+    pub self_digest: Option<Digest>,
+}
+
+/// File name of the manifest.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+impl Manifest {
+    /// The page as written, sealed with its own digest.
+    pub fn to_text(&self) -> String {
+        let mut sealed = self.clone();
+        sealed.self_digest = Some(self.seal());
+        let mut text = serde_json::to_string_pretty(&sealed).expect("a manifest is plain JSON");
+        text.push('\n');
+        text
+    }
+
+    fn seal(&self) -> Digest {
+        let mut open = self.clone();
+        open.self_digest = None;
+        Digest::of(serde_json::to_string(&open).expect("a manifest is plain JSON").as_bytes())
+    }
+
+    /// Reads and proves the manifest of an artifact's directory; `Ok(None)` when there is no such directory.
+    pub fn read(directory: &Path, kind: Kind) -> Result<Option<Self>, StageError> {
+        let path = directory.join(MANIFEST_FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(StageError::damaged(&path, "the manifest is missing").hint(rebuild_hint(directory)));
+            }
+            Err(error) => return Err(StageError::io("read a manifest", &path, &error)),
+        };
+        let damaged = |what: String| StageError::damaged(&path, what).hint(rebuild_hint(directory));
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damaged(format!("the manifest cannot be read: {error}")))?;
+        if manifest.self_digest.as_ref() != Some(&manifest.seal()) {
+            return Err(damaged("the manifest was changed after it was written: its own digest does not fit".into()));
+        }
+        if manifest.kind != kind.name() || manifest.format != kind.version() {
+            return Err(damaged(format!("expected kind `{}` format {}, found `{}` format {}", kind.name(), kind.version(), manifest.kind, manifest.format)));
+        }
+        let document_key = manifest.key_document.key();
+        if document_key != manifest.key || (kind != Kind::Checkpoint && directory.file_name().is_none_or(|name| name != manifest.key.as_str())) {
+            return Err(damaged(format!("expected key `{document_key}`, found `{}`", manifest.key)));
+        }
+        Ok(Some(manifest))
+    }
+
+    /// Compares the files on disk with the sizes stated here; a missing, truncated or grown file is named.
+    pub fn check_sizes(&self, directory: &Path) -> Result<(), StageError> {
+        for file in &self.files {
+            let path = directory.join(&file.name);
+            let damaged = |what: String| Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
+            match fs::metadata(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return damaged("the file is missing".into()),
+                Err(error) => return Err(StageError::io("look at a file", &path, &error)),
+                Ok(facts) if !facts.is_file() => return damaged("expected a file, found something else".into()),
+                Ok(facts) if facts.len() != file.bytes => return damaged(format!("expected {} bytes, found {}", file.bytes, facts.len())),
+                Ok(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads every file and compares digests; the first that differs is named.
+    pub fn check_digests(&self, directory: &Path) -> Result<(), StageError> {
+        self.check_sizes(directory)?;
+        for file in &self.files {
+            let path = directory.join(&file.name);
+            let found = Digest::of_file(&path).map_err(|error| StageError::io("read a file", &path, &error))?;
+            if found != file.blake3 {
+                let what = format!("contents changed: expected BLAKE3 {}, found {}", &file.blake3.as_str()[..16], &found.as_str()[..16]);
+                return Err(StageError::damaged(&path, what).hint(rebuild_hint(directory)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+fn rebuild_hint(directory: &Path) -> String {
+    format!("remove it and run again, which rebuilds it:  rm -r '{}'", directory.display())
+}
+
+/// Now, as RFC 3339 in UTC with seconds.
+pub fn now_text() -> String {
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let (days, rest) = (seconds / 86400, seconds % 86400);
+    let (year, month, day) = civil_from_days(days as i64);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (Hinnant's algorithm).
+fn civil_from_days(days: i64) -> (i64, u32, u32) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u32;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 } as u32;
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(civil_from_days(0), (1970, 1, 1));
+        assert_eq!(civil_from_days(19_782), (2024, 2, 29));
+        assert_eq!(civil_from_days(20_088), (2024, 12, 31));
+    }
+}

@@ -1,0 +1,130 @@
+//! Parquet tables: zstd, delta-coded integers; written from and read into plain vectors.
+//!
+//! promises  any Parquet reader opens them; the same rows give the same bytes
+//! never     is used for what must be mapped
+use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
+
+use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types::ArrowPrimitiveType};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::{
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
+    basic::{Compression, Encoding, ZstdLevel},
+    errors::ParquetError,
+    file::properties::{EnabledStatistics, WriterProperties},
+    schema::types::ColumnPath,
+};
+
+use crate::{StageError, arrow_file::Number};
+
+const ROW_GROUP: usize = 1 << 20;
+
+/// A table in memory: columns of equal length.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its one batch.
+    pub batch: RecordBatch,
+    path: std::path::PathBuf,
+}
+
+/// Writes columns; a column may have nulls only if its field says so.
+pub fn write_table(path: &Path, columns: Vec<(Field, ArrayRef)>) -> Result<(), StageError> {
+    let wrong = |error: ParquetError| match error {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(error) => StageError::io("write", path, &error),
+            Err(other) => StageError::defect(format!("cannot write a Parquet file: {other}")),
+        },
+        other => StageError::defect(format!("cannot write a Parquet file: {other}")).at(path.display()),
+    };
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_created_by("warploom".to_owned());
+    for (field, _) in &columns {
+        if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64 | DataType::UInt16) {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column.clone(), Encoding::DELTA_BINARY_PACKED)
+                .set_column_statistics_enabled(column, EnabledStatistics::Chunk);
+        }
+    }
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(|error| StageError::defect(error.to_string()).at(path.display()))?;
+    let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
+    let mut writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), schema, Some(properties.build())).map_err(wrong)?;
+    writer.write(&batch).map_err(wrong)?;
+    let mut inner = writer.into_inner().map_err(wrong)?;
+    std::io::Write::flush(&mut inner).map_err(|error| StageError::io("write", path, &error))
+}
+
+/// Rows and fields of a table, from its footer alone.
+pub fn describe(path: &Path) -> Result<(u64, Arc<Schema>), StageError> {
+    let reader = reader(path)?;
+    let rows = reader.metadata().file_metadata().num_rows();
+    Ok((u64::try_from(rows).unwrap_or(0), reader.schema().clone()))
+}
+
+/// Reads a whole table, or some of its columns.
+pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageError> {
+    let wrong = |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
+    let mut reader = reader(path)?;
+    if let Some(columns) = columns {
+        let mask = parquet::arrow::ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
+        reader = reader.with_projection(mask);
+    }
+    let reader = reader.with_batch_size(ROW_GROUP).build().map_err(|error| wrong(error.to_string()))?;
+    let schema = arrow_array::RecordBatchReader::schema(&reader);
+    let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?;
+    let batch = match <[RecordBatch; 1]>::try_from(batches) {
+        Ok([batch]) => batch,
+        Err(batches) => concat(&schema, &batches).map_err(|error| wrong(error.to_string()))?,
+    };
+    Ok(Table { batch, path: path.to_path_buf() })
+}
+
+/// Joins batches column by column with the array builders of arrow-data's transform, through `MutableArrayData`.
+fn concat(schema: &Arc<Schema>, batches: &[RecordBatch]) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    let columns = (0..schema.fields().len()).map(|column| {
+        let parts: Vec<_> = batches.iter().map(|batch| batch.column(column).to_data()).collect();
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        let mut joined = arrow_data::transform::MutableArrayData::new(parts.iter().collect(), false, rows);
+        for (index, batch) in batches.iter().enumerate() {
+            joined.try_extend(index, 0, batch.num_rows())?;
+        }
+        Ok(arrow_array::make_array(joined.freeze()))
+    });
+    if batches.is_empty() {
+        return Ok(RecordBatch::new_empty(schema.clone()));
+    }
+    RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, arrow_schema::ArrowError>>()?)
+}
+
+fn reader(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, StageError> {
+    let file = File::open(path).map_err(|error| StageError::io("open", path, &error))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| StageError::damaged(path, format!("not a readable Parquet table: {error}")))
+}
+
+impl Table {
+    /// A column by name, if the table has it.
+    pub fn column(&self, name: &str) -> Option<&ArrayRef> {
+        self.batch.column_by_name(name)
+    }
+
+    /// A column of numbers without nulls.
+    pub fn numbers<T: Number>(&self, name: &str) -> Result<Vec<T>, StageError> {
+        let column = self.column(name).ok_or_else(|| StageError::damaged(&self.path, format!("expected a column `{name}`, found none")))?;
+        let typed = column.as_primitive_opt::<T::Arrow>();
+        let wrong = || StageError::damaged(&self.path, format!("column `{name}`: expected {}, found {}", T::Arrow::DATA_TYPE, column.data_type()));
+        let typed = typed.ok_or_else(wrong)?;
+        if typed.null_count() > 0 {
+            return Err(StageError::damaged(&self.path, format!("column `{name}`: expected no nulls, found {}", typed.null_count())));
+        }
+        Ok(typed.values().to_vec())
+    }
+}
+
+/// A field that has no nulls.
+pub fn field(name: &str, data_type: DataType) -> Field {
+    Field::new(name, data_type, false)
+}

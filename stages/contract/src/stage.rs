@@ -1,0 +1,258 @@
+//! What a stage is: a name, what it reads and writes, how it runs and how its output is proved.
+//!
+//! promises  `Outputs` publishes all kinds of a stage or none that could be taken for done
+//! never     lets a stage see a path that is not an input's or its own output's
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use serde_json::Value;
+
+use crate::{Artifact, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store, store::Draft};
+
+/// A stage's name, version and kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// As in the pipeline file.
+    pub name: &'static str,
+    /// Raised when the same request and inputs give other bytes.
+    pub version: u32,
+    /// Kinds read, each from the latest stage before that writes it.
+    pub reads: &'static [Kind],
+    /// Kinds written, all under one key.
+    pub writes: &'static [Kind],
+}
+
+/// A proof that failed: what, expected against found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation(pub StageError);
+
+impl Violation {
+    /// What does not hold.
+    pub fn new(what: impl Into<String>) -> Self {
+        Violation(StageError::new(ErrorKind::CheckFailed, what))
+    }
+}
+
+impl From<StageError> for Violation {
+    fn from(mut error: StageError) -> Self {
+        if error.kind == ErrorKind::Damaged {
+            error.kind = ErrorKind::CheckFailed;
+        }
+        Violation(error)
+    }
+}
+
+/// One of the six steps.
+pub trait Stage {
+    /// Everything the stage is told: resolved settings and whatever else goes into its key.
+    type Request;
+    /// Name, version, kinds.
+    const CONTRACT: Contract;
+
+    /// Makes the outputs.
+    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &Self::Request) -> Result<(), StageError>;
+
+    /// Proves the outputs by another road than `run` took; reads only artifacts.
+    fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &Self::Request) -> Result<(), Violation>;
+}
+
+/// How far a piece of work is, as a stage tells it; what becomes of it is the listener's business.
+pub trait Progress: Sync {
+    /// A piece of work begins: what it is, how many units in all (0: not known) and what a unit is.
+    fn begin(&self, what: &str, total: u64, unit: &'static str);
+    /// So many more units are done.
+    fn advance(&self, units: u64);
+    /// A word beside the bar: loss and accuracy.
+    fn note(&self, text: &str);
+    /// The piece of work is over.
+    fn end(&self);
+    /// Something that the person must read, such as a stand-in.
+    fn warn(&self, text: &str);
+}
+
+/// A listener that hears nothing.
+pub struct Silence;
+
+impl Progress for Silence {
+    fn begin(&self, _: &str, _: u64, _: &'static str) {}
+    fn advance(&self, _: u64) {}
+    fn note(&self, _: &str) {}
+    fn end(&self) {}
+    fn warn(&self, _: &str) {}
+}
+
+/// Set by a signal; long work asks and stops.
+#[derive(Debug, Default)]
+pub struct StopFlag(AtomicBool);
+
+impl StopFlag {
+    /// A flag that is not set.
+    pub const fn new() -> Self {
+        StopFlag(AtomicBool::new(false))
+    }
+
+    /// Asks for a stop.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Where and with how much a stage runs; nothing of it may change a byte of the output.
+pub struct Context<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// Threads of the global pool.
+    pub threads: usize,
+    /// Bytes that may be used.
+    pub memory: u64,
+    /// Who hears of progress.
+    pub progress: &'a dyn Progress,
+    /// Whether to stop at the next safe point, saving what can be saved.
+    pub stop: &'a StopFlag,
+}
+
+/// Opened artifacts by kind.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs(BTreeMap<Kind, Artifact>);
+
+impl Inputs {
+    /// No inputs.
+    pub fn new() -> Self {
+        Inputs::default()
+    }
+
+    /// Adds or replaces the artifact of a kind.
+    pub fn insert(&mut self, artifact: Artifact) {
+        self.0.insert(artifact.kind, artifact);
+    }
+
+    /// The artifact of a kind that the stage's contract names.
+    pub fn get(&self, kind: Kind) -> Result<&Artifact, StageError> {
+        self.0.get(&kind).ok_or_else(|| StageError::defect(format!("the stage asked for an input `{}` that it was not given", kind.name())))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Artifact> {
+        self.0.values()
+    }
+
+    /// Stand-in if any input is one.
+    pub fn provenance(&self) -> Provenance {
+        if self.iter().any(|artifact| artifact.manifest.provenance == Provenance::StandIn) { Provenance::StandIn } else { Provenance::Real }
+    }
+
+    /// What was drawn in any input.
+    pub fn made_up(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.iter().flat_map(|artifact| artifact.manifest.made_up.iter().cloned()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+}
+
+/// The outputs of one stage under one key, being written.
+pub struct Outputs {
+    drafts: BTreeMap<Kind, Draft>,
+    document: KeyDocument,
+    provenance: Provenance,
+    made_up: Vec<String>,
+    inputs: Vec<crate::manifest::InputEntry>,
+}
+
+impl Outputs {
+    /// Opens a draft for each kind that the contract writes.
+    pub fn begin(store: &Store, contract: &Contract, document: KeyDocument, inputs: &Inputs) -> Result<Self, StageError> {
+        let key = document.key();
+        let drafts = contract.writes.iter().map(|&kind| Ok((kind, store.begin(kind, &key)?))).collect::<Result<_, StageError>>()?;
+        let entries = inputs.iter().map(|artifact| crate::manifest::InputEntry {
+            kind: artifact.kind.name().to_owned(),
+            key: artifact.manifest.key.clone(),
+            digest: artifact.manifest.digest.clone(),
+        });
+        Ok(Outputs { drafts, document, provenance: inputs.provenance(), made_up: inputs.made_up(), inputs: entries.collect() })
+    }
+
+    /// The key that everything here will have.
+    pub fn key(&self) -> Key {
+        self.document.key()
+    }
+
+    /// Where to write a file of a kind; the folder exists.
+    pub fn file(&self, kind: Kind, name: &str) -> PathBuf {
+        self.draft(kind).file(name)
+    }
+
+    /// Makes a file of this output out of a file of an artifact that is already published: a hard link where the file
+    /// system allows it, else a copy.
+    pub fn share(&self, kind: Kind, name: &str, from: &std::path::Path) -> Result<(), StageError> {
+        self.draft(kind).share(name, from)
+    }
+
+    /// States a number in the manifest of a kind.
+    pub fn count(&mut self, kind: Kind, name: &str, value: u64) {
+        self.draft_mut(kind).counts.insert(name.to_owned(), value);
+    }
+
+    /// States a fact in the manifest of a kind.
+    pub fn fact(&mut self, kind: Kind, name: &str, value: impl Into<Value>) {
+        self.draft_mut(kind).facts.insert(name.to_owned(), value.into());
+    }
+
+    /// Says where the data come from, for a stage without inputs.
+    pub fn set_provenance(&mut self, provenance: Provenance, made_up: Vec<String>) {
+        self.provenance = provenance;
+        self.made_up = made_up;
+    }
+
+    /// Validates, syncs and publishes every kind.
+    pub fn publish(self, store: &Store) -> Result<Vec<Artifact>, StageError> {
+        self.finish(store, false).map(|published| published.into_iter().map(|(artifact, _)| artifact).collect())
+    }
+
+    /// Like `publish`, but an artifact that is already there with other bytes is replaced; says which were.
+    pub fn publish_over(self, store: &Store) -> Result<Vec<(Artifact, bool)>, StageError> {
+        self.finish(store, true)
+    }
+
+    fn finish(self, store: &Store, replace: bool) -> Result<Vec<(Artifact, bool)>, StageError> {
+        let Outputs { drafts, document, provenance, made_up, inputs } = self;
+        let stage = (document.stage.clone(), document.version);
+        let mut sealed = Vec::new();
+        for (kind, draft) in drafts {
+            let seed = Manifest {
+                kind: kind.name().to_owned(),
+                format: kind.version(),
+                key: document.key(),
+                key_document: document.clone(),
+                producer: crate::manifest::Producer { stage: stage.0.clone(), version: stage.1 },
+                inputs: inputs.clone(),
+                files: Vec::new(),
+                counts: BTreeMap::new(),
+                facts: BTreeMap::new(),
+                provenance,
+                made_up: made_up.clone(),
+                digest: crate::Digest::of(b""),
+                created: crate::manifest::now_text(),
+                self_digest: None,
+            };
+            sealed.push(draft.seal(seed)?);
+        }
+        sealed.into_iter().map(|draft| store.publish(draft, replace)).collect()
+    }
+
+    fn draft(&self, kind: Kind) -> &Draft {
+        self.drafts.get(&kind).expect("a stage writes only kinds of its contract")
+    }
+
+    fn draft_mut(&mut self, kind: Kind) -> &mut Draft {
+        self.drafts.get_mut(&kind).expect("a stage writes only kinds of its contract")
+    }
+}

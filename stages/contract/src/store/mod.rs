@@ -1,0 +1,299 @@
+//! The store: artifacts as directories named by kind and key, shared by any number of processes and hosts.
+//!
+//! promises  a directory under its final name is complete: everything in it was synced before the rename that gave it its
+//!           name; of racing writers the first wins and the others discard their own; a killed writer leaves only a
+//!           directory that starts with `.tmp-`, which `gc` recognises
+//! never     locks; changes a published file (but the manifest's time stamp, which says when it was last used)
+//! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre and GPFS
+pub mod gc;
+pub mod lease;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::{
+    Digest, Key, Kind, Manifest, StageError,
+    kinds::{self, Depth},
+    manifest::{FileEntry, MANIFEST_FILE},
+};
+
+/// A store at a place on disk. Cheap to make; makes no directory until something is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A published artifact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Artifact {
+    /// Its kind.
+    pub kind: Kind,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it says of itself.
+    pub manifest: Manifest,
+}
+
+impl Artifact {
+    /// Path of one of its files.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether it has a file.
+    pub fn has(&self, name: &str) -> bool {
+        self.manifest.files.iter().any(|file| file.name == name)
+    }
+
+    /// A number of its manifest.
+    pub fn count(&self, name: &str) -> Result<u64, StageError> {
+        let missing = || StageError::damaged(&self.path.join(MANIFEST_FILE), format!("expected a count `{name}`, found none"));
+        self.manifest.counts.get(name).copied().ok_or_else(missing)
+    }
+}
+
+/// Directories being written by this process, so that a signal can remove them before the process ends.
+static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Removes whatever this process was writing. For signal handlers that end the process right after.
+pub fn abandon_drafts() {
+    let drafts = std::mem::take(&mut *DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    for draft in drafts {
+        // A worker may still be writing into it: a second sweep takes what it added.
+        for _ in 0..3 {
+            if fs::remove_dir_all(&draft).is_ok() {
+                break;
+            }
+        }
+    }
+    lease::release_all();
+}
+
+impl Store {
+    /// A store at this path.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Store { root: root.into() }
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Directory of all artifacts of a kind.
+    pub fn kind_directory(&self, kind: Kind) -> PathBuf {
+        self.root.join(format!("{}-v{}", kind.name(), kind.version()))
+    }
+
+    /// Directory of an artifact, whether it exists or not.
+    pub fn path(&self, kind: Kind, key: &Key) -> PathBuf {
+        self.kind_directory(kind).join(key.as_str())
+    }
+
+    /// Looks an artifact up: manifest proved, sizes compared. `Ok(None)` when it is not there.
+    pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        let path = self.path(kind, key);
+        let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
+        manifest.check_sizes(&path)?;
+        Ok(Some(Artifact { kind, path, manifest }))
+    }
+
+    /// Opens an artifact for use: `find`, then schema and cheap invariants. With `verify`, digests of every file too.
+    pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
+        let absent = || {
+            StageError::new(crate::ErrorKind::Input, format!("no `{}` with key {key} in the store", kind.name()))
+                .at(self.path(kind, key).display())
+                .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
+        };
+        let artifact = self.find(kind, key)?.ok_or_else(absent)?;
+        if verify {
+            artifact.manifest.check_digests(&artifact.path)?;
+        }
+        kinds::validate(&artifact.path, &artifact.manifest, kind, Depth::Open)?;
+        Ok(artifact)
+    }
+
+    /// Every artifact of a kind whose manifest can be read, by key.
+    pub fn list(&self, kind: Kind) -> Vec<Artifact> {
+        let Ok(entries) = fs::read_dir(self.kind_directory(kind)) else { return Vec::new() };
+        let mut keys: Vec<Key> = entries.flatten().filter_map(|entry| Key::parse(entry.file_name().to_str()?)).collect();
+        keys.sort();
+        keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
+    }
+
+    /// Notes that an artifact was used now, for `gc`; at most once an hour, and silently not at all in a read-only store.
+    pub fn mark_used(&self, artifact: &Artifact) {
+        let path = artifact.path.join(MANIFEST_FILE);
+        let recent = |time: SystemTime| time.elapsed().is_ok_and(|age| age < Duration::from_secs(3600));
+        if fs::metadata(&path).and_then(|facts| facts.modified()).is_ok_and(recent) {
+            return;
+        }
+        if let Ok(file) = fs::File::options().append(true).open(&path) {
+            let _unimportant = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// Starts writing an artifact beside its final place.
+    pub fn begin(&self, kind: Kind, key: &Key) -> Result<Draft, StageError> {
+        let parent = self.kind_directory(kind);
+        fs::create_dir_all(&parent).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
+        let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!(".tmp-{key}-{}-{number}@{}", std::process::id(), lease::host()));
+        DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(path.clone());
+        fs::create_dir(&path).map_err(|error| StageError::io("make a folder of the store", &path, &error))?;
+        Ok(Draft { kind, key: key.clone(), path, counts: BTreeMap::new(), facts: BTreeMap::new() })
+    }
+
+    /// Gives a sealed draft its final name, or discards it when another writer was first. With `replace`, an artifact
+    /// that is there with other bytes makes way. Says whether something was replaced.
+    pub fn publish(&self, sealed: Sealed, replace: bool) -> Result<(Artifact, bool), StageError> {
+        let Sealed { draft, manifest } = sealed;
+        let target = self.path(draft.kind, &draft.key);
+        let mut replaced = false;
+        if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
+            if old.manifest.digest == manifest.digest {
+                return Ok((old, false));
+            }
+            replaced = true;
+        }
+        if replaced || (target.exists() && self.find(draft.kind, &draft.key).is_err()) {
+            // Other bytes under --force, or a damaged artifact: it makes way by another name, so that no reader sees half.
+            self.trash(&target)?;
+        }
+        match fs::rename(&draft.path, &target) {
+            Ok(()) => {
+                sync_directory(&self.kind_directory(draft.kind))?;
+                let artifact = Artifact { kind: draft.kind, path: target, manifest };
+                Ok((artifact, replaced))
+            }
+            Err(error) if target.exists() => {
+                let winner = self.find(draft.kind, &draft.key)?;
+                winner.map(|artifact| (artifact, false)).ok_or_else(|| StageError::io("publish", &target, &error))
+            }
+            Err(error) => Err(StageError::io("publish", &target, &error)),
+        }
+    }
+
+    /// Renames a directory out of the way and removes it.
+    pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
+        let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
+        let aside = path.with_file_name(format!(".trash-{name}-{}-{number}@{}", std::process::id(), lease::host()));
+        match fs::rename(path, &aside) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(StageError::io("remove", path, &error)),
+        }
+        fs::remove_dir_all(&aside).map_err(|error| StageError::io("remove", &aside, &error))
+    }
+}
+
+/// An artifact being written. Dropped unpublished, it removes itself.
+#[derive(Debug)]
+pub struct Draft {
+    kind: Kind,
+    key: Key,
+    path: PathBuf,
+    /// Numbers for the manifest.
+    pub counts: BTreeMap<String, u64>,
+    /// Facts for the manifest.
+    pub facts: BTreeMap<String, Value>,
+}
+
+/// A draft whose files are synced, valid and listed in a manifest.
+#[derive(Debug)]
+pub struct Sealed {
+    draft: Draft,
+    manifest: Manifest,
+}
+
+impl Draft {
+    /// Where to write a file.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Hard-links (or copies) a published file.
+    pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
+        let to = self.file(name);
+        fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).map_err(|error| StageError::io("copy", &to, &error))
+    }
+
+    /// Digests and syncs every file, validates the whole, and writes the manifest.
+    pub fn seal(mut self, mut manifest: Manifest) -> Result<Sealed, StageError> {
+        let mut names = Vec::new();
+        collect_files(&self.path, "", &mut names)?;
+        names.sort();
+        let entry = |name: &String| -> Result<FileEntry, StageError> {
+            let path = self.path.join(name);
+            let wrong = |error: io::Error| StageError::io("write", &path, &error);
+            fs::File::open(&path).and_then(|file| file.sync_all()).map_err(wrong)?;
+            Ok(FileEntry { name: name.clone(), bytes: fs::metadata(&path).map_err(wrong)?.len(), blake3: Digest::of_file(&path).map_err(wrong)? })
+        };
+        manifest.files = names.par_iter().map(entry).collect::<Result<_, _>>()?;
+        let payload = manifest.files.iter().filter(|file| !self.kind.is_record(&file.name));
+        manifest.digest = Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)));
+        manifest.counts = std::mem::take(&mut self.counts);
+        manifest.facts = std::mem::take(&mut self.facts);
+        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish)
+            .map_err(|error| StageError::defect(format!("a `{}` that a stage wrote is not valid: {}", self.kind.name(), error.what)).at(error.place.unwrap_or_default()))?;
+        let path = self.path.join(MANIFEST_FILE);
+        let write = || -> io::Result<()> {
+            let mut file = fs::File::create_new(&path)?;
+            io::Write::write_all(&mut file, manifest.to_text().as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|error| StageError::io("write", &path, &error))?;
+        sync_directory(&self.path)?;
+        let text = fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+        let manifest = serde_json::from_slice(&text).map_err(|error| StageError::defect(format!("a manifest does not read back: {error}")))?;
+        Ok(Sealed { draft: self, manifest })
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).remove(&self.path);
+        // After publishing there is nothing under this name any more.
+        let _gone = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn collect_files(directory: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), StageError> {
+    let wrong = |error: io::Error| StageError::io("list", directory, &error);
+    for entry in fs::read_dir(directory).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().map_err(wrong)?.is_dir() {
+            collect_files(&entry.path(), &format!("{name}/"), names)?;
+            sync_directory(&entry.path())?;
+        } else {
+            names.push(name);
+        }
+    }
+    Ok(())
+}
+
+fn sync_directory(path: &Path) -> Result<(), StageError> {
+    let sync = fs::File::open(path).and_then(|directory| directory.sync_all());
+    match sync {
+        // Some network file systems cannot sync a directory; the rename is then as durable as they make it.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput || error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        other => other.map_err(|error| StageError::io("sync a folder", path, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! The store's guarantees, on a small permutation artifact.
+use super::*;
+use crate::{
+    ErrorKind, Inputs, KeyDocument, Outputs, Provenance,
+    kinds::permutation::{AesRule, OrderFigures, Quality},
+    stage::Contract,
+};
+use serde_json::json;
+
+const CONTRACT: Contract = Contract { name: "reorder", version: 1, reads: &[], writes: &[Kind::Permutation] };
+
+fn quality() -> Quality {
+    let figures = OrderFigures { aes: 0.0, bandwidth: 0, lines_per_32_edges: 0.0 };
+    let aes_rule = AesRule { left: 0.0, right: 0.0, worth_it: false };
+    Quality { method: "none".into(), why: "test".into(), aes_rule, before: figures.clone(), after: figures }
+}
+
+fn document(seed: u64) -> KeyDocument {
+    KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, json!({"seed": seed}))
+}
+
+fn draft(store: &Store, seed: u64, numbers: Vec<u32>) -> Outputs {
+    let mut outputs = Outputs::begin(store, &CONTRACT, document(seed), &Inputs::new()).unwrap();
+    crate::kinds::permutation::write(&mut outputs, numbers, &quality()).unwrap();
+    outputs
+}
+
+fn publish(store: &Store, seed: u64, numbers: Vec<u32>) -> Artifact {
+    draft(store, seed, numbers).publish(store).unwrap().remove(0)
+}
+
+#[test]
+fn what_is_published_is_found_and_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path().join("a store with spaces and ümläute"));
+    let artifact = publish(&store, 1, vec![2, 0, 1]);
+    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap().unwrap(), artifact);
+    let opened = store.open(Kind::Permutation, &document(1).key(), true).unwrap();
+    assert_eq!(&crate::kinds::permutation::open(&opened).unwrap()[..], &[2, 0, 1]);
+    assert_eq!(store.find(Kind::Permutation, &document(2).key()).unwrap(), None);
+}
+
+#[test]
+fn an_unpublished_draft_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    drop(draft(&store, 1, vec![0, 1]));
+    assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 0);
+}
+
+#[test]
+fn invalid_contents_are_never_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let error = draft(&store, 1, vec![0, 0]).publish(&store).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Defect);
+    assert!(error.what.contains("new number 0 is given twice"), "{}", error.what);
+    assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap(), None);
+}
+
+#[test]
+fn the_loser_of_a_race_takes_the_winners() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let (first, second) = (draft(&store, 1, vec![0, 1]), draft(&store, 1, vec![0, 1]));
+    let winner = second.publish(&store).unwrap();
+    assert_eq!(first.publish(&store).unwrap(), winner);
+    assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 1);
+}
+
+#[test]
+fn force_keeps_equal_bytes_and_replaces_different_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    publish(&store, 1, vec![0, 1]);
+    assert!(!draft(&store, 1, vec![0, 1]).publish_over(&store).unwrap()[0].1);
+    let (artifact, replaced) = draft(&store, 1, vec![1, 0]).publish_over(&store).unwrap().remove(0);
+    assert!(replaced);
+    assert_eq!(&crate::kinds::permutation::open(&artifact).unwrap()[..], &[1, 0]);
+    assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 1);
+}
+
+#[test]
+fn truncation_deletion_and_flipped_bits_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let key = document(1).key();
+    let artifact = publish(&store, 1, (0..1000).collect());
+    let path = artifact.file("new_of_old.arrow");
+    let whole = fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[900] ^= 4;
+    fs::write(&path, &flipped).unwrap();
+    let error = store.open(Kind::Permutation, &key, true).unwrap_err();
+    assert!(error.to_string().contains("new_of_old.arrow") && error.what.contains("contents changed"), "{error}");
+    fs::write(&path, &whole[..900]).unwrap();
+    let error = store.find(Kind::Permutation, &key).unwrap_err();
+    assert!(error.what.starts_with("expected ") && error.hint.unwrap().contains("rm -r"));
+    fs::remove_file(&path).unwrap();
+    assert!(store.find(Kind::Permutation, &key).unwrap_err().what.contains("missing"));
+    fs::write(&path, &whole).unwrap();
+    assert!(store.open(Kind::Permutation, &key, true).is_ok());
+}
+
+#[test]
+fn a_changed_manifest_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let path = publish(&store, 1, vec![0]).file(MANIFEST_FILE);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"real\"", "\"stand-in\"")).unwrap();
+    let error = store.find(Kind::Permutation, &document(1).key()).unwrap_err();
+    assert!(error.what.contains("its own digest does not fit"), "{}", error.what);
+}
+
+#[test]
+fn a_damaged_artifact_is_replaced_by_the_next_build() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    fs::remove_file(artifact.file("quality.json")).unwrap();
+    publish(&store, 1, vec![0, 1]);
+    assert!(store.open(Kind::Permutation, &document(1).key(), true).is_ok());
+}
+
+#[test]
+fn collecting_spares_leases_runs_and_what_plans_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let kept = publish(&store, 1, vec![0, 1]);
+    publish(&store, 2, vec![0, 1]);
+    let lease = store.lease(&kept);
+    let all = gc::Request { keep_bytes: Some(0), ..gc::Request::default() };
+    let report = store.collect(&all).unwrap();
+    assert_eq!((report.removed.len(), report.leased), (1, 1));
+    assert!(store.find(Kind::Permutation, &document(1).key()).unwrap().is_some());
+    drop(lease);
+    assert_eq!(store.collect(&all).unwrap().removed.len(), 1);
+    assert_eq!(store.list(Kind::Permutation), []);
+}
+
+#[test]
+fn leftovers_of_dead_writers_are_recognised() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let live = store.begin(Kind::Csr, &document(1).key()).unwrap();
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    let process = dead.id();
+    dead.wait().unwrap();
+    let left = store.kind_directory(Kind::Csr).join(format!(".tmp-{}-{process}-0@{}", document(2).key(), lease::host()));
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("x"), b"half").unwrap();
+    let dry = store.collect(&gc::Request { dry: true, ..gc::Request::default() }).unwrap();
+    assert!(left.exists() && dry.removed.len() == 1);
+    assert_eq!(store.collect(&gc::Request::default()).unwrap().removed[0].path, left);
+    assert!(!left.exists() && live.file("").exists());
+}
+
+#[test]
+fn shared_files_are_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let artifact = publish(&store, 1, vec![0, 1]);
+    let draft = store.begin(Kind::Permutation, &document(2).key()).unwrap();
+    draft.share("new_of_old.arrow", &artifact.file("new_of_old.arrow")).unwrap();
+    assert_eq!(fs::read(draft.file("new_of_old.arrow")).unwrap(), fs::read(artifact.file("new_of_old.arrow")).unwrap());
+}
+
+#[test]
+fn provenance_of_inputs_is_inherited() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let mut outputs = draft(&store, 1, vec![0]);
+    outputs.set_provenance(Provenance::StandIn, vec!["labels".into()]);
+    let mut inputs = Inputs::new();
+    inputs.insert(outputs.publish(&store).unwrap().remove(0));
+    assert_eq!((inputs.provenance(), inputs.made_up()), (Provenance::StandIn, vec!["labels".to_owned()]));
+}
+
+#[test]
+fn checkpoints_keep_the_two_newest() {
+    use crate::kinds::checkpoint::{remove, save, steps};
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    for number in [5, 10, 15] {
+        save(&store, &document(1), Provenance::Real, number, &[number as u8; 9]).unwrap();
+    }
+    let numbers: Vec<u64> = steps(&store, &document(1).key()).iter().map(|step| step.number).collect();
+    assert_eq!(numbers, [10, 15]);
+    remove(&store, &document(1).key());
+    assert_eq!(steps(&store, &document(1).key()), []);
+}
