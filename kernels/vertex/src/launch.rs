@@ -11,6 +11,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod access;
+mod bytes;
+mod render;
+mod validate;
+
+pub use access::{gradient_buffer, parameter_buffer};
+pub use bytes::Memory;
+pub use validate::Flaw;
+
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
 pub type BufferName = String;
 
@@ -120,7 +129,7 @@ pub enum Body {
     Iterate(Iterate),
 }
 
-/// Launches of training.
+/// Launches of training; of inference when `backward` and `update` are empty, and then nothing draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
@@ -337,7 +346,7 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
-    /// Mean over training rows of -log softmax(result)[class]; natural logarithm.
+    /// Mean over training rows of `-log softmax(result)[class]`; natural logarithm.
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.
     MeanSquares,
@@ -461,5 +470,29 @@ impl Expression {
     /// Two operands.
     pub fn binary(operator: Binary, left: Expression, right: Expression) -> Self {
         Expression::Binary(operator, Box::new(left), Box::new(right))
+    }
+
+    /// `self * right`
+    pub fn times(self, right: Expression) -> Self {
+        Expression::binary(Binary::Multiply, self, right)
+    }
+
+    /// `self + right`
+    pub fn plus(self, right: Expression) -> Self {
+        Expression::binary(Binary::Add, self, right)
+    }
+
+    /// Dropout of `self`, or `self` where there is none.
+    pub fn dropped(self, dropout: Option<Dropout>) -> Self {
+        match dropout {
+            Some(dropout) => Expression::Dropout(dropout, Box::new(self)),
+            None => self,
+        }
+    }
+
+    /// `taken` where `self` is above 0, else 0.
+    pub fn if_positive(self, taken: Expression) -> Self {
+        let condition = Expression::unary(Unary::Positive, self);
+        Expression::Select(Box::new(condition), Box::new(taken), Box::new(Expression::Constant(0.0)))
     }
 }

@@ -1,0 +1,39 @@
+//! components: weakly connected components by the smallest id (the HCC of Pregel-like systems).
+//!
+//! promises  a vertex ends with the smallest id of its component; ids are rows of the graph artifact, whatever the order
+//!           the graph runs in
+//! never     uses weights or the direction of edges
+//! limits    as many supersteps as the longest shortest path to a component's smallest id, and one to see that it stands
+use crate::builtin::Builtin;
+use crate::builtin::draft::{Draft, Part};
+use crate::builtin::layers::Order;
+use crate::builtin::settings::Chosen;
+use crate::facts::Facts;
+use crate::launch::{Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, Until};
+
+pub(super) const BUILTIN: Builtin = Builtin {
+    name: "components",
+    text: include_str!("../../../../pipelines/programs/components.py"),
+    doc: "weakly connected components, labelled by the smallest id",
+    learns: false,
+    settings: &[],
+    list,
+};
+
+fn list(_: &Chosen, facts: &Facts, _: Order) -> LaunchList {
+    let mut draft = Draft::new(BUILTIN.name, facts);
+    let label = draft.ids("label");
+    let next = draft.ids("label.next");
+    draft.push(Part::Prepare, "start", Operation::Elementwise { out: label.clone(), expression: Expression::Id });
+    let reduce = Operation::NeighbourReduce {
+        out: next.clone(),
+        source: Some(label.clone()),
+        // Where each in-edge has its reverse, the second half of the neighbours repeats the first.
+        direction: if facts.symmetric { Direction::In } else { Direction::Both },
+        combine: Combine::Min,
+        factor: EdgeFactor::One,
+        epilogue: Expression::binary(Binary::Min, Expression::made(), Expression::load(&*label)),
+    };
+    draft.push(Part::Step, "min", reduce);
+    draft.iterate(&label, &next, Until::Unchanged, Vec::new())
+}

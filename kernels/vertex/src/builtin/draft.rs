@@ -1,0 +1,154 @@
+//! draft: a launch list while it is being written.
+//!
+//! promises  a buffer is declared where its launch is written; bytes and schedules are filled in at the end, all by one rule
+//! never     chooses what is computed
+use crate::facts::Facts;
+use crate::launch::{
+    Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, Train,
+    Until, gradient_buffer, parameter_buffer,
+};
+
+/// Buffer of the features.
+pub(super) const FEATURES: &str = "x";
+/// Buffer of the target.
+const TARGET: &str = "target";
+
+/// A launch list while it is being written.
+pub(super) struct Draft<'a> {
+    pub facts: &'a Facts,
+    program: &'static str,
+    buffers: Vec<Buffer>,
+    parameters: Vec<Parameter>,
+    prepare: Vec<Launch>,
+    steps: Vec<Launch>,
+    backward: Vec<Launch>,
+}
+
+/// Part of a list that a launch is added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Once.
+    Prepare,
+    /// Forward pass or superstep.
+    Step,
+    /// Backward pass.
+    Backward,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(program: &'static str, facts: &'a Facts) -> Self {
+        let (prepare, steps, backward) = (Vec::new(), Vec::new(), Vec::new());
+        Draft { facts, program, buffers: Vec::new(), parameters: Vec::new(), prepare, steps, backward }
+    }
+
+    /// Declares a buffer of reals, one row for each node, made by launches.
+    pub fn value(&mut self, name: impl Into<BufferName>, columns: u64) -> BufferName {
+        self.buffer(name.into(), Rows::Nodes, columns, Role::Value)
+    }
+
+    /// Declares a buffer of ids, one for each node.
+    pub fn ids(&mut self, name: &str) -> BufferName {
+        let name = self.value(name, 1);
+        if let Some(buffer) = self.buffers.last_mut() {
+            buffer.element = Element::Id;
+        }
+        name
+    }
+
+    /// Declares the features, dense or sparse as the facts say.
+    pub fn features(&mut self) -> BufferName {
+        let role = if self.facts.sparse_features.is_some() { Role::SparseFeatures } else { Role::Features };
+        self.buffer(FEATURES.to_owned(), Rows::Nodes, self.facts.feature_columns, role)
+    }
+
+    /// Declares a weight `[out, in]`, and its gradient when training.
+    pub fn weight(&mut self, name: &str, out: u64, inner: u64) {
+        self.parameter(name, vec![out, inner], Init::GlorotUniform);
+    }
+
+    /// Declares a bias, and its gradient when training.
+    pub fn bias(&mut self, name: &str, columns: u64) {
+        self.parameter(name, vec![columns], Init::Zero);
+    }
+
+    /// Adds a launch.
+    pub fn push(&mut self, part: Part, name: impl Into<String>, operation: Operation) {
+        let launches = match part {
+            Part::Prepare => &mut self.prepare,
+            Part::Step => &mut self.steps,
+            Part::Backward => &mut self.backward,
+        };
+        launches.push(Launch::unreckoned(name.into(), operation));
+    }
+
+    /// Declares what the loss needs; gives the name of the gradient by the result.
+    pub fn slope_of_result(&mut self, result: &str) -> BufferName {
+        let columns = match self.facts.loss {
+            LossKind::CrossEntropy => 1,
+            LossKind::MeanSquares => self.facts.classes,
+        };
+        self.buffer(TARGET.to_owned(), Rows::Nodes, columns, Role::Target);
+        self.buffer("loss".to_owned(), Rows::Fixed(1), 1, Role::Value);
+        self.value(format!("slope.{result}"), self.facts.classes)
+    }
+
+    /// The list of a program that learns.
+    pub fn train(self, result: &str, draws: bool) -> LaunchList {
+        let operation = Operation::Loss {
+            kind: self.facts.loss,
+            result: result.to_owned(),
+            target: TARGET.to_owned(),
+            gradient: format!("slope.{result}"),
+            value: "loss".to_owned(),
+        };
+        let learned = if self.facts.training { self.parameters.as_slice() } else { &[] };
+        let optimize = |parameter: &Parameter| {
+            let operation = Operation::Optimize { parameter: parameter.name.clone() };
+            Launch::unreckoned(format!("update.{}", parameter.name), operation)
+        };
+        let update = learned.iter().map(optimize).collect();
+        let loss = Launch::unreckoned("loss".to_owned(), operation);
+        let body = Train { prepare: self.prepare, forward: self.steps, loss, backward: self.backward, update, draws };
+        let results = vec![ResultColumn { name: "scores".to_owned(), buffer: result.to_owned() }];
+        let mut list = LaunchList {
+            program: self.program.to_owned(),
+            buffers: self.buffers,
+            parameters: self.parameters,
+            body: Body::Train(body),
+            results,
+            reasons: Vec::new(),
+        };
+        list.reckon(self.facts);
+        list
+    }
+
+    /// The list of a program that iterates one state.
+    pub fn iterate(self, state: &str, next: &str, until: Until, reasons: Vec<Reason>) -> LaunchList {
+        let commit = vec![Commit { state: state.to_owned(), next: next.to_owned() }];
+        let mut list = LaunchList {
+            program: self.program.to_owned(),
+            buffers: self.buffers,
+            parameters: self.parameters,
+            body: Body::Iterate(Iterate { prepare: self.prepare, superstep: self.steps, commit, until }),
+            results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned() }],
+            reasons,
+        };
+        list.reckon(self.facts);
+        list
+    }
+
+    fn parameter(&mut self, name: &str, shape: Vec<u64>, init: Init) {
+        let columns = shape.last().copied().unwrap_or(1);
+        let rows = if shape.len() == 2 { shape[0] } else { 1 };
+        self.buffer(parameter_buffer(name), Rows::Fixed(rows), columns, Role::Parameter);
+        if self.facts.training {
+            self.buffer(gradient_buffer(name), Rows::Fixed(rows), columns, Role::Gradient);
+        }
+        self.parameters.push(Parameter { name: name.to_owned(), shape, init });
+    }
+
+    fn buffer(&mut self, name: BufferName, rows: Rows, columns: u64, role: Role) -> BufferName {
+        self.buffers.push(Buffer { name: name.clone(), rows, columns, element: Element::Real, role });
+        name
+    }
+}

@@ -1,0 +1,157 @@
+//! builtin: the programs that this version can compile, each recognised by its text.
+//!
+//! promises  a program is taken only if its text is a shipped one, white space at line ends apart: an edited program is
+//!           refused, never silently run as the original; a list that `build` gives has no flaws
+//! never     reads a file (the shipped texts are compiled in); parses the language
+//! limits    four programs; the order of sum and product is chosen by predicted bytes, not by measurement
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::facts::Facts;
+use crate::launch::LaunchList;
+
+mod components;
+mod draft;
+mod gcn;
+mod layers;
+mod pagerank;
+mod sage;
+mod settings;
+
+pub use layers::Order;
+pub use settings::{Domain, Setting, SettingError, nearest};
+
+use settings::Chosen;
+
+/// A shipped program.
+#[derive(Debug)]
+pub struct Builtin {
+    /// Name of its entry function and file.
+    pub name: &'static str,
+    /// The program itself.
+    pub text: &'static str,
+    /// What it computes, in a sentence.
+    pub doc: &'static str,
+    /// Whether it has parameters to learn; if not, it iterates to a fixed point.
+    pub learns: bool,
+    /// What can be set, in the order of the entry's parameters.
+    pub settings: &'static [Setting],
+    list: fn(&Chosen, &Facts, Order) -> LaunchList,
+}
+
+/// Every shipped program, by name.
+pub fn all() -> &'static [Builtin] {
+    static ALL: [Builtin; 4] = [components::BUILTIN, gcn::BUILTIN, pagerank::BUILTIN, sage::BUILTIN];
+    &ALL
+}
+
+/// The shipped program with this text and this entry name (the name of its file, without `.py`).
+pub fn find(text: &str, name: &str) -> Result<&'static Builtin, NotShipped> {
+    let same_text = all().iter().find(|builtin| lines(builtin.text) == lines(text));
+    match same_text {
+        Some(builtin) if builtin.name == name => Ok(builtin),
+        Some(builtin) => Err(NotShipped::Renamed { name: name.to_owned(), shipped: builtin.name }),
+        None if all().iter().any(|builtin| builtin.name == name) => Err(NotShipped::Edited { name: name.to_owned() }),
+        None => Err(NotShipped::Unknown { name: name.to_owned() }),
+    }
+}
+
+/// Lines without white space at their ends, without empty lines at the end of the text.
+fn lines(text: &str) -> Vec<&str> {
+    text.trim_end().lines().map(str::trim_end).collect()
+}
+
+/// Why a program is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotShipped {
+    /// A shipped name with another text.
+    Edited {
+        /// Name of the program.
+        name: String,
+    },
+    /// A shipped text with another name.
+    Renamed {
+        /// Name of the program.
+        name: String,
+        /// Name under which its text is shipped.
+        shipped: &'static str,
+    },
+    /// Neither.
+    Unknown {
+        /// Name of the program.
+        name: String,
+    },
+}
+
+impl NotShipped {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            NotShipped::Edited { name } => format!("restore pipelines/programs/{name}.py; its settings change with  --set plan.set.<name>=<value>"),
+            NotShipped::Renamed { shipped, .. } => format!("name the file `{shipped}.py`, after its function"),
+            NotShipped::Unknown { name } => {
+                let names = all().iter().map(|builtin| builtin.name);
+                let close = nearest(name, names).unwrap_or(gcn::BUILTIN.name);
+                format!("use  --set plan.program=programs/{close}.py")
+            }
+        }
+    }
+}
+
+impl fmt::Display for NotShipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = all().iter().map(|builtin| format!("`{}`", builtin.name)).collect();
+        let only = format!("this version takes only the shipped programs {}, unedited", names.join(", "));
+        match self {
+            NotShipped::Edited { name } => write!(formatter, "{only}; the text of `{name}` differs from the shipped one"),
+            NotShipped::Renamed { name, shipped } => {
+                write!(formatter, "{only}; expected the text of `{shipped}` under that name, found it as `{name}`")
+            }
+            NotShipped::Unknown { name } => write!(formatter, "{only}; found `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for NotShipped {}
+
+impl Builtin {
+    /// Every setting with its value, given or default; what a key or a record should hold.
+    pub fn resolve(&self, settings: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Value>, SettingError> {
+        settings::resolve(self.name, self.settings, settings)
+    }
+
+    /// The launch list for these settings and facts, each layer in the order that moves fewer bytes.
+    pub fn build(&self, settings: &BTreeMap<String, Value>, facts: &Facts) -> Result<LaunchList, SettingError> {
+        self.build_in_order(settings, facts, Order::Cheapest)
+    }
+
+    /// `build` with the order of sum and product prescribed, for comparisons; where the order does not exist (sums of
+    /// sparse features) or means nothing (programs that do not learn) it has no effect.
+    pub fn build_in_order(&self, settings: &BTreeMap<String, Value>, facts: &Facts, order: Order) -> Result<LaunchList, SettingError> {
+        let chosen = Chosen(self.resolve(settings)?);
+        self.check_facts(facts)?;
+        Ok((self.list)(&chosen, facts, order))
+    }
+
+    fn check_facts(&self, facts: &Facts) -> Result<(), SettingError> {
+        let unfit = |what: &str, expected: &str, found: &str, hint: &str| {
+            let [what, expected, found, hint] = [what, expected, found, hint].map(str::to_owned);
+            Err(SettingError::Unfit { program: self.name, what, expected, found, hint })
+        };
+        if self.learns && facts.feature_columns == 0 {
+            return unfit("node features", "at least one column", "none", "set  ingest.features: random");
+        }
+        if self.learns && facts.classes == 0 {
+            return unfit("width of the target", "at least 1", "0", "name a column of the node table with  run.target");
+        }
+        if !self.learns && facts.training {
+            return unfit("mode", "iterate, since it has no parameters", "train", "set  run.mode: iterate");
+        }
+        if !matches!(facts.bytes_per_real, 4 | 8) {
+            return unfit("bytes of a real", "4 or 8", &facts.bytes_per_real.to_string(), "set  run.dtype: f32");
+        }
+        Ok(())
+    }
+}

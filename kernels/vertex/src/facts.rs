@@ -1,0 +1,50 @@
+//! Facts: what must be known of a graph and a run before a program becomes a launch list.
+//!
+//! promises  nothing else decides a launch list: same program, settings and facts, same list
+//! never     holds a graph, a device or a path
+use serde::{Deserialize, Serialize};
+
+use crate::launch::{LossKind, Rows};
+
+/// What is known of graph, target and run when a list is built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// Nodes of the graph, after ingest.
+    pub nodes: u64,
+    /// Stored edges, self loops that ingest added included.
+    pub edges: u64,
+    /// Columns of the feature matrix; 0 without features.
+    pub feature_columns: u64,
+    /// Nonzeros of the features when they are kept sparse, none when dense.
+    pub sparse_features: Option<u64>,
+    /// Columns of the result: classes, or values to fit; 0 without a target.
+    pub classes: u64,
+    /// Whether edges carry weights.
+    pub weighted: bool,
+    /// Whether each edge's reverse is stored equally often: in-neighbours are out-neighbours.
+    pub symmetric: bool,
+    /// Whether parameters are learned; if not, the list measures and predicts only.
+    pub training: bool,
+    /// Which loss.
+    pub loss: LossKind,
+    /// 4 for f32, 8 for f64.
+    pub bytes_per_real: u64,
+}
+
+impl Facts {
+    /// How many rows that is.
+    pub fn count(&self, rows: Rows) -> u64 {
+        match rows {
+            Rows::Nodes => self.nodes,
+            Rows::Edges => self.edges,
+            Rows::Fixed(count) => count,
+        }
+    }
+
+    /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit in 32 bits.
+    pub(crate) fn bytes_of_offsets(rows: u64, entries: u64) -> u64 {
+        let width = if entries <= u64::from(u32::MAX) { 4 } else { 8 };
+        rows.saturating_add(1).saturating_mul(width)
+    }
+}

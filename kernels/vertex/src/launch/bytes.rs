@@ -1,0 +1,187 @@
+//! bytes: what each launch must move and what a list must hold, reckoned from shapes and facts alone.
+//!
+//! promises  a figure counts each operand once from memory, and a gathered row once for each edge or nonzero: no cache
+//!           is assumed to keep a gathered row, none to lose anything else; sums saturate, never wrap
+//! never     measures; shares memory between buffers (there is no reuse yet, so the peak is the sum); counts the ids of
+//!           the training rows, the partition's tables or an executor's scratch
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operation, Role, Rows, Schedule};
+use crate::facts::Facts;
+
+/// Bytes of one id or index.
+const INDEX: u64 = 4;
+/// Rows of a block of row-wise work: enough to hide the cost of a unit, few enough to balance.
+const BLOCK_ROWS: u64 = 4096;
+/// Elements of shared values that one unit takes.
+const BLOCK_ELEMENTS: u64 = 65536;
+
+/// Predicted memory of a list while it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// All of the following together.
+    pub bytes_peak: u64,
+    /// Offsets, neighbours and weights, for each direction that a launch walks.
+    pub bytes_adjacency: u64,
+    /// Two moments for each parameter that is optimised, as Adam has.
+    pub bytes_moments: u64,
+    /// Each buffer, features and parameters included, in the order of the list.
+    pub bytes_buffers: Vec<(BufferName, u64)>,
+}
+
+impl LaunchList {
+    /// Predicted memory: every buffer for the whole run, the adjacency, the moments of the optimiser.
+    pub fn memory(&self, facts: &Facts) -> Memory {
+        let bytes_buffers: Vec<_> = self.buffers.iter().map(|buffer| (buffer.name.clone(), whole(buffer, facts))).collect();
+        let updates = match &self.body {
+            Body::Train(train) => train.update.as_slice(),
+            Body::Iterate(_) => &[],
+        };
+        let index = self.index();
+        let moments = updates.iter().flat_map(|launch| launch.operation.writes());
+        let bytes_moments = sum(moments.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts)).saturating_mul(2)));
+        let bytes_adjacency = self.adjacency(facts);
+        let values = sum(bytes_buffers.iter().map(|(_, bytes)| *bytes));
+        let bytes_peak = sum([values, bytes_adjacency, bytes_moments]);
+        Memory { bytes_peak, bytes_adjacency, bytes_moments, bytes_buffers }
+    }
+
+    /// Buffers by name; the last of two that share one.
+    pub(crate) fn index(&self) -> BTreeMap<&str, &Buffer> {
+        self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect()
+    }
+
+    /// Fills in the bytes and the schedule of every launch.
+    pub(crate) fn reckon(&mut self, facts: &Facts) {
+        let buffers = std::mem::take(&mut self.buffers);
+        let index: BTreeMap<&str, &Buffer> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
+        let launches: Vec<&mut Launch> = match &mut self.body {
+            Body::Train(train) => {
+                let before = train.prepare.iter_mut().chain(&mut train.forward);
+                before.chain([&mut train.loss]).chain(&mut train.backward).chain(&mut train.update).collect()
+            }
+            Body::Iterate(iterate) => iterate.prepare.iter_mut().chain(&mut iterate.superstep).collect(),
+        };
+        for launch in launches {
+            launch.bytes = moved(&launch.operation, &index, facts);
+            launch.schedule = divided(&launch.operation, &index);
+        }
+        self.buffers = buffers;
+    }
+
+    fn adjacency(&self, facts: &Facts) -> u64 {
+        let [mut incoming, mut outgoing] = [Walk::default(); 2];
+        for launch in self.launches() {
+            let Operation::NeighbourReduce { source, direction, factor, .. } = &launch.operation else { continue };
+            let walk = Walk { offsets: true, neighbours: source.is_some(), weights: *factor == EdgeFactor::Weight };
+            if *direction != Direction::Out {
+                incoming = incoming.and(walk);
+            }
+            if *direction != Direction::In {
+                outgoing = outgoing.and(walk);
+            }
+        }
+        incoming.bytes(facts).saturating_add(outgoing.bytes(facts))
+    }
+}
+
+/// Which arrays of one direction's CSR are read.
+#[derive(Clone, Copy, Default)]
+struct Walk {
+    offsets: bool,
+    neighbours: bool,
+    weights: bool,
+}
+
+impl Walk {
+    fn and(self, other: Walk) -> Walk {
+        Walk { offsets: self.offsets | other.offsets, neighbours: self.neighbours | other.neighbours, weights: self.weights | other.weights }
+    }
+
+    fn bytes(self, facts: &Facts) -> u64 {
+        let offsets = if self.offsets { Facts::bytes_of_offsets(facts.nodes, facts.edges) } else { 0 };
+        let neighbours = if self.neighbours { facts.edges.saturating_mul(INDEX) } else { 0 };
+        let weights = if self.weights { facts.edges.saturating_mul(facts.bytes_per_real) } else { 0 };
+        sum([offsets, neighbours, weights])
+    }
+}
+
+/// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
+fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
+    let size = |name: &str| index.get(name).map_or(0, |buffer| whole(buffer, facts));
+    let columns = |name: &str| index.get(name).map_or(0, |buffer| buffer.columns);
+    let reads = operation.reads();
+    // A source that is gathered is counted by the edge or the nonzero, all else once.
+    let gathered: Option<&str> = match operation {
+        Operation::NeighbourReduce { source, .. } => source.as_deref(),
+        Operation::SparseProduct { right, .. } => Some(right),
+        Operation::SparseProductOverRows { left, .. } => Some(left),
+        _ => None,
+    };
+    let loaded_again = operation.expression().is_some_and(|expression| loads(expression, gathered));
+    let once = sum(reads.iter().filter(|name| gathered != Some(&***name) || loaded_again).map(|name| size(name)));
+    let written = sum(operation.writes().iter().map(|name| size(name)));
+    let extra = match operation {
+        Operation::NeighbourReduce { source, direction, factor, .. } => {
+            let walk = Walk { offsets: true, neighbours: source.is_some(), weights: *factor == EdgeFactor::Weight };
+            let element = source.as_deref().and_then(|name| index.get(name)).map_or(0, |buffer| width(buffer.element, facts));
+            let rows = source.as_deref().map_or(0, |name| columns(name).saturating_mul(element).saturating_mul(facts.edges));
+            let passes = if *direction == Direction::Both { 2 } else { 1 };
+            walk.bytes(facts).saturating_add(rows).saturating_mul(passes)
+        }
+        Operation::SparseProduct { out, .. } => gathered_by_nonzero(columns(out), facts),
+        Operation::SparseProductOverRows { left, .. } => gathered_by_nonzero(columns(left), facts),
+        // The parameter is read and written, and so are its two moments.
+        Operation::Optimize { .. } => written.saturating_mul(5),
+        _ => 0,
+    };
+    sum([once, written, extra])
+}
+
+fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
+    let mut found = false;
+    expression.walk(&mut |part| found |= matches!(part, Expression::Load(name) if wanted == Some(name)));
+    found
+}
+
+fn gathered_by_nonzero(columns: u64, facts: &Facts) -> u64 {
+    facts.sparse_features.unwrap_or(0).saturating_mul(columns).saturating_mul(facts.bytes_per_real)
+}
+
+/// How an operation is divided: edges by the partition, rows in blocks, what is small at once.
+fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
+    let writes = operation.writes();
+    let Some(out) = writes.first().and_then(|name| index.get(&**name)) else { return Schedule::Whole };
+    match (operation, out.rows) {
+        (Operation::NeighbourReduce { .. }, _) => Schedule::PartitionRows,
+        (Operation::ProductOverRows { .. } | Operation::SparseProductOverRows { .. } | Operation::SumOverRows { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
+        (_, Rows::Nodes | Rows::Edges) => Schedule::RowBlocks(BLOCK_ROWS),
+        (_, Rows::Fixed(rows)) if rows.saturating_mul(out.columns) <= BLOCK_ELEMENTS => Schedule::Whole,
+        (_, Rows::Fixed(_)) => Schedule::RowBlocks((BLOCK_ELEMENTS / out.columns.max(1)).max(1)),
+    }
+}
+
+/// Bytes of a whole buffer; sparse features as offsets, indices and values.
+fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
+    let rows = facts.count(buffer.rows);
+    if buffer.role == Role::SparseFeatures {
+        let nonzeros = facts.sparse_features.unwrap_or(0);
+        let entries = nonzeros.saturating_mul(INDEX + facts.bytes_per_real);
+        return Facts::bytes_of_offsets(rows, nonzeros).saturating_add(entries);
+    }
+    rows.saturating_mul(buffer.columns).saturating_mul(width(buffer.element, facts))
+}
+
+fn width(element: Element, facts: &Facts) -> u64 {
+    match element {
+        Element::Real => facts.bytes_per_real,
+        Element::Id => INDEX,
+    }
+}
+
+fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(0, u64::saturating_add)
+}

@@ -1,0 +1,244 @@
+//! render: a launch list as text, for people: one launch a line.
+//!
+//! promises  every buffer, launch, result and reason is printed; equal lists give equal text; an epilogue is written
+//!           around the sum or product that it is applied to
+//! never     is read back: the JSON is for machines
+use std::fmt::Write;
+
+use super::{
+    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, LossKind, Operation, Role, Schedule, Unary, Until,
+    gradient_buffer, parameter_buffer,
+};
+
+impl LaunchList {
+    /// A readable listing: buffers, then each part of the body with one launch a line, then results and reasons.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let kind = match &self.body {
+            Body::Train(train) if train.update.is_empty() => "predict",
+            Body::Train(_) => "train",
+            Body::Iterate(_) => "iterate",
+        };
+        line(&mut text, format_args!("program {}: {kind}", self.program));
+        self.render_buffers(&mut text);
+        match &self.body {
+            Body::Train(train) => {
+                self.render_part(&mut text, "prepare, once", &train.prepare);
+                self.render_part(&mut text, "forward, each epoch", &train.forward);
+                self.render_part(&mut text, "loss", std::slice::from_ref(&train.loss));
+                self.render_part(&mut text, "backward", &train.backward);
+                self.render_part(&mut text, "update", &train.update);
+            }
+            Body::Iterate(iterate) => {
+                self.render_part(&mut text, "prepare, once", &iterate.prepare);
+                self.render_part(&mut text, "superstep", &iterate.superstep);
+                for commit in &iterate.commit {
+                    line(&mut text, format_args!("  commit  {} <-> {}", commit.state, commit.next));
+                }
+                match iterate.until {
+                    Until::ChangeAtMost(bound) => line(&mut text, format_args!("  until   the summed change is <= {bound:?}")),
+                    Until::Unchanged => line(&mut text, format_args!("  until   no value changes")),
+                }
+            }
+        }
+        line(&mut text, format_args!("results"));
+        for result in &self.results {
+            line(&mut text, format_args!("  {} = {}", result.name, result.buffer));
+        }
+        if !self.reasons.is_empty() {
+            line(&mut text, format_args!("reasons"));
+        }
+        for reason in &self.reasons {
+            line(&mut text, format_args!("  {}: {}; {}", reason.what, reason.chosen, reason.why));
+            for (name, bytes) in &reason.alternatives {
+                line(&mut text, format_args!("    {name}: {bytes} bytes"));
+            }
+        }
+        text
+    }
+
+    fn render_buffers(&self, text: &mut String) {
+        line(text, format_args!("buffers"));
+        let width = self.buffers.iter().map(|buffer| buffer.name.len()).max().unwrap_or(0);
+        for buffer in &self.buffers {
+            let element = match buffer.element {
+                Element::Real => "real",
+                Element::Id => "id",
+            };
+            let role = match buffer.role {
+                Role::Features => "features",
+                Role::SparseFeatures => "sparse features",
+                Role::Target => "target",
+                Role::Parameter => "parameter",
+                Role::Gradient => "gradient",
+                Role::Value => "value",
+            };
+            let shape = format!("{} x {}", buffer.rows, buffer.columns);
+            line(text, format_args!("  {:width$}  {shape:14}  {element:4}  {role}", buffer.name));
+        }
+    }
+
+    fn render_part(&self, text: &mut String, name: &str, launches: &[Launch]) {
+        if launches.is_empty() {
+            return;
+        }
+        line(text, format_args!("{name}"));
+        let width = self.launches().iter().map(|launch| launch.name.len()).max().unwrap_or(0);
+        let index = self.index();
+        for launch in launches {
+            let outs: Vec<String> = launch
+                .operation
+                .writes()
+                .iter()
+                .map(|out| match index.get(&**out) {
+                    Some(buffer) => format!("{out}[{} x {}]", buffer.rows, buffer.columns),
+                    None => format!("{out}[undeclared]"),
+                })
+                .collect();
+            let (words, bytes, schedule) = (words(&launch.operation), launch.bytes, schedule(launch.schedule));
+            let out = outs.join(", ");
+            line(text, format_args!("  {:width$}  {out} = {words}  | {bytes} bytes, {schedule}", launch.name));
+        }
+    }
+}
+
+/// Appends a line without white space at its end.
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = text.write_fmt(arguments);
+    text.truncate(text.trim_end_matches(' ').len());
+    text.push('\n');
+}
+
+fn schedule(schedule: Schedule) -> String {
+    match schedule {
+        Schedule::PartitionRows => "rows of the partition".to_owned(),
+        Schedule::RowBlocks(rows) => format!("blocks of {rows} rows"),
+        Schedule::Whole => "one unit".to_owned(),
+    }
+}
+
+/// The right side of the equation that an operation is.
+fn words(operation: &Operation) -> String {
+    match operation {
+        Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {
+            let message = match (source, factor) {
+                (None, EdgeFactor::One) => "1".to_owned(),
+                (None, EdgeFactor::Weight) => "w".to_owned(),
+                (Some(source), EdgeFactor::One) => format!("{source}[u]"),
+                (Some(source), EdgeFactor::Weight) => format!("w * {source}[u]"),
+            };
+            let edges = match direction {
+                Direction::In => "u -> v",
+                Direction::Out => "v -> u",
+                Direction::Both => "u -> v and v -> u",
+            };
+            let combine = match combine {
+                Combine::Sum => "sum",
+                Combine::Min => "min",
+                Combine::Max => "max",
+            };
+            around(epilogue, &format!("{combine}({message} for {edges})"), Level::Atom)
+        }
+        Operation::Product { left, right, right_transposed, epilogue, .. } => {
+            let right = if *right_transposed { format!("{right}^T") } else { right.clone() };
+            around(epilogue, &format!("{left} @ {right}"), Level::Product)
+        }
+        Operation::SparseProduct { left, right, dropout, epilogue, .. } => around(epilogue, &format!("{} @ {right}^T", sparse(left, *dropout)), Level::Product),
+        Operation::ProductOverRows { left, right, .. } => format!("{left}^T @ {right}"),
+        Operation::SparseProductOverRows { left, right, dropout, .. } => format!("{left}^T @ {}", sparse(right, *dropout)),
+        Operation::Elementwise { expression, .. } => around(expression, "made", Level::Atom),
+        Operation::SumOverRows { source, .. } => format!("sum({source} over rows)"),
+        Operation::Loss { kind, result, target, .. } => {
+            let kind = match kind {
+                LossKind::CrossEntropy => "cross_entropy",
+                LossKind::MeanSquares => "mean_squares",
+            };
+            format!("gradient and value of {kind}({result}, {target})")
+        }
+        Operation::Optimize { parameter } => {
+            format!("step({}, {})", parameter_buffer(parameter), gradient_buffer(parameter))
+        }
+    }
+}
+
+fn sparse(name: &str, dropout: Option<Dropout>) -> String {
+    match dropout {
+        Some(Dropout { probability, site }) => format!("dropout(sparse {name}, {probability}, site {site})"),
+        None => format!("sparse {name}"),
+    }
+}
+
+/// How tightly a text holds together, loosest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Choice,
+    Comparison,
+    Sum,
+    Product,
+    Atom,
+}
+
+fn around(expression: &Expression, made: &str, level: Level) -> String {
+    infix(expression, (made, level)).0
+}
+
+/// Infix text of an expression and how tightly it holds, with `made` in place of what the launch makes.
+fn infix(expression: &Expression, made: (&str, Level)) -> (String, Level) {
+    let at = |part: &Expression, least: Level| {
+        let (text, level) = infix(part, made);
+        if level < least { format!("({text})") } else { text }
+    };
+    match expression {
+        Expression::Made => (made.0.to_owned(), made.1),
+        Expression::Constant(value) => (format!("{value:?}"), Level::Atom),
+        Expression::Load(name) => (name.clone(), Level::Atom),
+        Expression::Id => ("id".to_owned(), Level::Atom),
+        Expression::Unary(operator, operand) => unary(*operator, operand, made),
+        Expression::Binary(operator, left, right) => {
+            let (sign, level, next) = match operator {
+                Binary::Add => ("+", Level::Sum, Level::Sum),
+                Binary::Subtract => ("-", Level::Sum, Level::Product),
+                Binary::Multiply => ("*", Level::Product, Level::Product),
+                Binary::Divide => ("/", Level::Product, Level::Atom),
+                Binary::Min | Binary::Max => {
+                    let name = if *operator == Binary::Min { "min" } else { "max" };
+                    let text = format!("{name}({}, {})", at(left, Level::Choice), at(right, Level::Choice));
+                    return (text, Level::Atom);
+                }
+            };
+            // A matrix product beside `*` reads wrongly without parentheses, whatever the level says.
+            let product = |part: &Expression, least: Level| match part {
+                Expression::Made if level == Level::Product => at(part, Level::Atom),
+                _ => at(part, least),
+            };
+            (format!("{} {sign} {}", product(left, level), product(right, next)), level)
+        }
+        Expression::Select(condition, taken, otherwise) => {
+            let (taken, condition) = (at(taken, Level::Comparison), at(condition, Level::Comparison));
+            (format!("{taken} if {condition} else {}", at(otherwise, Level::Choice)), Level::Choice)
+        }
+        Expression::Dropout(Dropout { probability, site }, operand) => {
+            (format!("dropout({}, {probability}, site {site})", at(operand, Level::Choice)), Level::Atom)
+        }
+    }
+}
+
+fn unary(operator: Unary, operand: &Expression, made: (&str, Level)) -> (String, Level) {
+    let (text, level) = infix(operand, made);
+    let name = match operator {
+        Unary::Positive => {
+            let text = if level < Level::Sum { format!("({text})") } else { text };
+            return (format!("{text} > 0"), Level::Comparison);
+        }
+        Unary::Negate => "negate",
+        Unary::Abs => "abs",
+        Unary::Relu => "relu",
+        Unary::Exp => "exp",
+        Unary::Log => "log",
+        Unary::Sqrt => "sqrt",
+        Unary::Rsqrt => "rsqrt",
+        Unary::Reciprocal => "reciprocal",
+    };
+    (format!("{name}({text})"), Level::Atom)
+}

@@ -1,0 +1,496 @@
+//! validate: finds everything in a launch list that an executor would have to guess about.
+//!
+//! promises  a list without flaws names only declared buffers, reads nothing before it is written, writes no input,
+//!           never reads what it writes in the same launch, and fits in every shape and element type; all flaws are
+//!           reported, not only the first
+//! never     looks at data, sizes in bytes or speed; changes the list
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{
+    Binary, Body, Buffer, Combine, Dropout, EdgeFactor, Element, Expression, Iterate, Launch, LaunchList, Operation, Role, Rows, Schedule, gradient_buffer,
+    parameter_buffer,
+};
+
+/// One thing that is wrong with a launch list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`, `commit`, `draws`.
+    pub launch: String,
+    /// What was looked at: `columns of h.1`.
+    pub what: String,
+    /// What it should be.
+    pub expected: String,
+    /// What it is.
+    pub found: String,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Flaw { launch, what, expected, found } = self;
+        write!(formatter, "`{launch}`: {what}: expected {expected}, found {found}")
+    }
+}
+
+impl LaunchList {
+    /// Proves that the list can be executed as it stands, or says everything that is wrong with it.
+    pub fn validate(&self) -> Result<(), Vec<Flaw>> {
+        let mut inspector =
+            Inspector { list: self, index: self.index(), written: BTreeSet::new(), launches: BTreeSet::new(), sites: BTreeMap::new(), flaws: Vec::new() };
+        inspector.buffers();
+        inspector.parameters();
+        inspector.body();
+        inspector.results();
+        if inspector.flaws.is_empty() { Ok(()) } else { Err(inspector.flaws) }
+    }
+}
+
+impl fmt::Display for Rows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rows::Nodes => formatter.write_str("nodes"),
+            Rows::Edges => formatter.write_str("edges"),
+            Rows::Fixed(count) => write!(formatter, "{count}"),
+        }
+    }
+}
+
+/// Part of the list that a launch stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Prepare,
+    Forward,
+    Loss,
+    Backward,
+    Update,
+    Superstep,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Prepare => "prepare",
+            Phase::Forward => "forward",
+            Phase::Loss => "loss",
+            Phase::Backward => "backward",
+            Phase::Update => "update",
+            Phase::Superstep => "superstep",
+        }
+    }
+}
+
+struct Inspector<'a> {
+    list: &'a LaunchList,
+    index: BTreeMap<&'a str, &'a Buffer>,
+    /// Buffers that some launch up to here has written.
+    written: BTreeSet<String>,
+    /// Names of the launches up to here.
+    launches: BTreeSet<&'a str>,
+    /// Probability of each dropout site met.
+    sites: BTreeMap<u32, f64>,
+    flaws: Vec<Flaw>,
+}
+
+impl<'a> Inspector<'a> {
+    fn flaw(&mut self, launch: &str, what: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) {
+        let (launch, what) = (launch.to_owned(), what.into());
+        self.flaws.push(Flaw { launch, what, expected: expected.into(), found: found.into() });
+    }
+
+    fn declared(&mut self, launch: &str, name: &str) -> Option<&'a Buffer> {
+        let buffer = self.index.get(name).copied();
+        if buffer.is_none() {
+            self.flaw(launch, format!("buffer `{name}`"), "a declared buffer", "no such name");
+        }
+        buffer
+    }
+
+    fn buffers(&mut self) {
+        let mut seen = BTreeSet::new();
+        for buffer in &self.list.buffers {
+            if !seen.insert(&buffer.name) {
+                self.flaw("buffers", format!("name `{}`", buffer.name), "one declaration", "two");
+            }
+            if buffer.element == Element::Id && buffer.role != Role::Value {
+                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since it is not a value", "id");
+            }
+        }
+    }
+
+    fn parameters(&mut self) {
+        let list = self.list;
+        let training = matches!(&list.body, Body::Train(train) if !train.update.is_empty());
+        let mut seen = BTreeSet::new();
+        for parameter in &list.parameters {
+            let name = &parameter.name;
+            if !seen.insert(name) {
+                self.flaw("parameters", format!("name `{name}`"), "one parameter", "two");
+            }
+            let (rows, columns) = match parameter.shape[..] {
+                [columns] => (1, columns),
+                [rows, columns] => (rows, columns),
+                _ => {
+                    let found = format!("{} axes", parameter.shape.len());
+                    self.flaw("parameters", format!("shape of `{name}`"), "one or two axes", found);
+                    continue;
+                }
+            };
+            let mut wanted = vec![(parameter_buffer(name), Role::Parameter)];
+            if training {
+                wanted.push((gradient_buffer(name), Role::Gradient));
+            }
+            for (buffer, role) in wanted {
+                self.role("parameters", &buffer, &role);
+                self.shape("parameters", &buffer, Rows::Fixed(rows), columns, Element::Real);
+            }
+        }
+        for buffer in list.buffers.iter().filter(|buffer| buffer.role == Role::Parameter) {
+            if !list.parameters.iter().any(|parameter| parameter_buffer(&parameter.name) == buffer.name) {
+                self.flaw("parameters", format!("buffer `{}`", buffer.name), "a parameter of that name", "none");
+            }
+        }
+    }
+
+    fn body(&mut self) {
+        match &self.list.body {
+            Body::Train(train) => {
+                self.phase(Phase::Prepare, &train.prepare);
+                self.phase(Phase::Forward, &train.forward);
+                self.phase(Phase::Loss, std::slice::from_ref(&train.loss));
+                self.phase(Phase::Backward, &train.backward);
+                self.phase(Phase::Update, &train.update);
+                if train.draws == self.sites.is_empty() {
+                    let found = format!("{} with {} dropout sites", train.draws, self.sites.len());
+                    self.flaw("draws", "whether a launch draws dropout", (!train.draws).to_string(), found);
+                }
+                if !train.update.is_empty() {
+                    self.updates(&train.update);
+                }
+            }
+            Body::Iterate(iterate) => {
+                self.phase(Phase::Prepare, &iterate.prepare);
+                let prepared = self.written.clone();
+                self.phase(Phase::Superstep, &iterate.superstep);
+                self.commits(iterate, &prepared);
+            }
+        }
+    }
+
+    fn updates(&mut self, update: &[Launch]) {
+        for parameter in &self.list.parameters {
+            let wanted = Operation::Optimize { parameter: parameter.name.clone() };
+            let count = update.iter().filter(|launch| launch.operation == wanted).count();
+            if count != 1 {
+                let what = format!("updates of `{}`", parameter.name);
+                self.flaw("parameters", what, "one in each epoch", count.to_string());
+            }
+        }
+    }
+
+    fn commits(&mut self, iterate: &Iterate, prepared: &BTreeSet<String>) {
+        let mut used = BTreeSet::new();
+        for commit in &iterate.commit {
+            let (state, next) = (&commit.state, &commit.next);
+            for name in [state, next] {
+                if !used.insert(name) {
+                    self.flaw("commit", format!("buffer `{name}`"), "one commit", "two");
+                }
+            }
+            if let (Some(_), Some(first)) = (self.declared("commit", next), self.declared("commit", state)) {
+                self.shape("commit", next, first.rows, first.columns, first.element);
+            }
+            if !prepared.contains(state) {
+                self.flaw("commit", format!("first value of `{state}`"), "written in prepare", "never written");
+            }
+            let writes = |name: &str| iterate.superstep.iter().any(|launch| launch.operation.writes().iter().any(|w| w == name));
+            if !writes(next) {
+                self.flaw("commit", format!("next value `{next}`"), "written in the superstep", "never written");
+            }
+            if writes(state) {
+                self.flaw("commit", format!("state `{state}`"), "left alone in the superstep", "written");
+            }
+        }
+        if iterate.commit.is_empty() {
+            self.flaw("commit", "pairs", "at least one", "none");
+        }
+        if !self.list.parameters.is_empty() {
+            self.flaw("parameters", "learned tensors of an iteration", "none", self.list.parameters.len().to_string());
+        }
+    }
+
+    fn results(&mut self) {
+        for result in &self.list.results {
+            let Some(buffer) = self.declared("results", &result.buffer) else { continue };
+            if !self.written.contains(&buffer.name) {
+                self.flaw("results", format!("buffer `{}`", buffer.name), "written by a launch", "never written");
+            }
+            if buffer.rows != Rows::Nodes {
+                self.flaw("results", format!("rows of `{}`", buffer.name), "nodes", buffer.rows.to_string());
+            }
+        }
+        if self.list.results.is_empty() {
+            self.flaw("results", "columns", "at least one", "none");
+        }
+    }
+
+    fn phase(&mut self, phase: Phase, launches: &'a [Launch]) {
+        for launch in launches {
+            if !self.launches.insert(&launch.name) {
+                self.flaw(&launch.name, "name", "used once", "used again");
+            }
+            if launch.schedule == Schedule::RowBlocks(0) {
+                self.flaw(&launch.name, "rows of a block", "at least 1", "0");
+            }
+            let home = match launch.operation {
+                Operation::Loss { .. } => phase == Phase::Loss,
+                Operation::Optimize { .. } => phase == Phase::Update,
+                _ => !matches!(phase, Phase::Loss | Phase::Update),
+            };
+            if !home {
+                let expected = "a loss in `loss`, optimisers in `update`, all else elsewhere";
+                self.flaw(&launch.name, "part of the list", expected, phase.name());
+            }
+            self.accesses(phase, launch);
+            self.operation(launch);
+            self.dropouts(phase, launch);
+        }
+    }
+
+    /// Names, roles and order of what is read and written.
+    fn accesses(&mut self, phase: Phase, launch: &Launch) {
+        let operation = &launch.operation;
+        let writes = operation.writes();
+        for name in operation.reads() {
+            let Some(buffer) = self.declared(&launch.name, &name) else { continue };
+            if writes.contains(&name) {
+                self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
+                continue;
+            }
+            let given = matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::Target | Role::Parameter);
+            if !given && !self.written.contains(&*name) {
+                self.flaw(&launch.name, format!("reads `{name}`"), "written by an earlier launch", "nothing there yet");
+            }
+            if buffer.role == Role::Parameter && phase == Phase::Prepare {
+                self.flaw(&launch.name, format!("reads `{name}`"), "nothing that learns, in prepare", "a parameter");
+            }
+            if buffer.role == Role::SparseFeatures && !takes_sparse(operation, &name) {
+                self.flaw(&launch.name, format!("reads `{name}`"), "dense rows", "sparse features");
+            }
+        }
+        for name in writes {
+            let Some(buffer) = self.declared(&launch.name, &name) else { continue };
+            let learns = matches!(operation, Operation::Optimize { .. }) && buffer.role == Role::Parameter;
+            if !learns && !matches!(buffer.role, Role::Value | Role::Gradient) {
+                let found = format!("{:?}, which is read only", buffer.role);
+                self.flaw(&launch.name, format!("writes `{name}`"), "a value or a gradient", found);
+            }
+            self.written.insert(name.into_owned());
+        }
+    }
+
+    /// Shapes and elements of the operands, then of the expression.
+    fn operation(&mut self, launch: &Launch) {
+        let name = &launch.name;
+        if let Operation::Optimize { parameter } = &launch.operation
+            && !self.list.parameters.iter().any(|known| known.name == *parameter)
+        {
+            self.flaw(name, format!("parameter `{parameter}`"), "a parameter of the list", "no such name");
+        }
+        // Undeclared names are reported by `accesses`; nothing more can be said of such a launch.
+        let (reads, writes) = (launch.operation.reads(), launch.operation.writes());
+        if !reads.iter().chain(&writes).all(|name| self.index.contains_key(&**name)) {
+            return;
+        }
+        let buffer = |inspector: &Self, name: &str| inspector.index[name];
+        match &launch.operation {
+            Operation::NeighbourReduce { .. } => self.reduction(launch),
+            Operation::Product { out, left, right, right_transposed, .. } => {
+                let (made, across) = (buffer(self, out), buffer(self, left));
+                let (rows, columns) = match right_transposed {
+                    true => (made.columns, across.columns),
+                    false => (across.columns, made.columns),
+                };
+                self.shape(name, left, made.rows, across.columns, Element::Real);
+                self.shape(name, right, Rows::Fixed(rows), columns, Element::Real);
+                self.role(name, right, &Role::Parameter);
+            }
+            Operation::SparseProduct { out, left, right, .. } => {
+                let (made, across) = (buffer(self, out), buffer(self, left));
+                self.shape(name, left, made.rows, across.columns, Element::Real);
+                self.shape(name, right, Rows::Fixed(made.columns), across.columns, Element::Real);
+                self.role(name, left, &Role::SparseFeatures);
+                self.role(name, right, &Role::Parameter);
+            }
+            Operation::ProductOverRows { out, left, right } | Operation::SparseProductOverRows { out, left, right, .. } => {
+                let (first, second) = (buffer(self, left), buffer(self, right));
+                self.shape(name, left, first.rows, first.columns, Element::Real);
+                self.shape(name, right, first.rows, second.columns, Element::Real);
+                self.shape(name, out, Rows::Fixed(first.columns), second.columns, Element::Real);
+                if matches!(launch.operation, Operation::SparseProductOverRows { .. }) {
+                    self.role(name, right, &Role::SparseFeatures);
+                }
+            }
+            Operation::SumOverRows { out, source } => {
+                let read = buffer(self, source);
+                self.shape(name, source, read.rows, read.columns, Element::Real);
+                self.shape(name, out, Rows::Fixed(1), read.columns, Element::Real);
+            }
+            Operation::Loss { .. } => self.loss(launch),
+            Operation::Elementwise { .. } | Operation::Optimize { .. } => {}
+        }
+        if let (Some(expression), Some(out)) = (launch.operation.expression(), writes.first()) {
+            self.expression(launch, self.index[&**out], expression);
+        }
+    }
+
+    fn reduction(&mut self, launch: &Launch) {
+        let Operation::NeighbourReduce { out, source, combine, factor, .. } = &launch.operation else { return };
+        let name = &launch.name;
+        let made = self.index[out.as_str()];
+        self.shape(name, out, Rows::Nodes, made.columns, made.element);
+        match source {
+            Some(source) => self.shape(name, source, Rows::Nodes, made.columns, made.element),
+            None => self.shape(name, out, Rows::Nodes, 1, Element::Real),
+        }
+        if made.element == Element::Id && *combine != Combine::Min {
+            self.flaw(name, "combination of ids", "min", format!("{combine:?}").to_lowercase());
+        }
+        if made.element == Element::Id && *factor != EdgeFactor::One {
+            self.flaw(name, "factor of ids", "none", "the edge's weight");
+        }
+    }
+
+    fn loss(&mut self, launch: &Launch) {
+        let Operation::Loss { kind, result, target, gradient, value } = &launch.operation else { return };
+        let (name, columns) = (&launch.name, self.index[result.as_str()].columns);
+        let target_columns = match kind {
+            super::LossKind::CrossEntropy => 1,
+            super::LossKind::MeanSquares => columns,
+        };
+        self.shape(name, result, Rows::Nodes, columns, Element::Real);
+        self.shape(name, target, Rows::Nodes, target_columns, Element::Real);
+        self.shape(name, gradient, Rows::Nodes, columns, Element::Real);
+        self.shape(name, value, Rows::Fixed(1), 1, Element::Real);
+        self.role(name, target, &Role::Target);
+    }
+
+    /// Whether an expression may be applied to the elements of `out`.
+    fn expression(&mut self, launch: &Launch, out: &Buffer, expression: &Expression) {
+        let name = &launch.name;
+        let stands_alone = matches!(launch.operation, Operation::Elementwise { .. });
+        let mut parts = Vec::new();
+        expression.walk(&mut |part| parts.push(part));
+        for part in parts {
+            let for_ids = matches!(part, Expression::Made | Expression::Load(_) | Expression::Id | Expression::Binary(Binary::Min, _, _));
+            if out.element == Element::Id && !for_ids {
+                self.flaw(name, "expression of ids", "made, a load, an id or a min", kind_of(part));
+            }
+            match part {
+                Expression::Made if stands_alone => {
+                    self.flaw(name, "expression", "loads and constants only", "what the launch has made");
+                }
+                Expression::Id if out.element == Element::Real => {
+                    self.flaw(name, "expression of reals", "no id", "an id");
+                }
+                Expression::Load(load) => self.load(launch, out, self.index[load.as_str()]),
+                _ => {}
+            }
+        }
+    }
+
+    fn load(&mut self, launch: &Launch, out: &Buffer, load: &Buffer) {
+        let rows_fit = load.rows == out.rows || load.rows == Rows::Fixed(1);
+        let columns_fit = load.columns == out.columns || load.columns == 1;
+        if !rows_fit || !columns_fit {
+            let expected = format!("{} or 1 x {} or 1", out.rows, out.columns);
+            let found = format!("{} x {}", load.rows, load.columns);
+            self.flaw(&launch.name, format!("shape of `{}`", load.name), expected, found);
+        }
+        if load.element != out.element {
+            let (expected, found) = (element(out.element), element(load.element));
+            self.flaw(&launch.name, format!("element of `{}`", load.name), expected, found);
+        }
+    }
+
+    fn dropouts(&mut self, phase: Phase, launch: &Launch) {
+        let mut draws: Vec<Dropout> = Vec::new();
+        if let Some(expression) = launch.operation.expression() {
+            expression.walk(&mut |part| {
+                if let Expression::Dropout(dropout, _) = part {
+                    draws.push(*dropout);
+                }
+            });
+        }
+        match &launch.operation {
+            Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
+            _ => {}
+        }
+        for Dropout { probability, site } in draws {
+            if !(0.0..1.0).contains(&probability) {
+                self.flaw(&launch.name, format!("probability of dropout {site}"), "in [0, 1)", probability.to_string());
+            }
+            let first = *self.sites.entry(site).or_insert(probability);
+            if first.to_bits() != probability.to_bits() {
+                let what = format!("probability of dropout {site}");
+                self.flaw(&launch.name, what, format!("{first}, as before"), probability.to_string());
+            }
+            if !matches!(phase, Phase::Forward | Phase::Backward) {
+                self.flaw(&launch.name, format!("place of dropout {site}"), "forward or backward", phase.name());
+            }
+        }
+    }
+
+    /// Compares a declared buffer's shape and element with what its use asks for.
+    fn shape(&mut self, launch: &str, name: &str, rows: Rows, columns: u64, wanted: Element) {
+        let Some(buffer) = self.index.get(name).copied() else { return };
+        if (buffer.rows, buffer.columns) != (rows, columns) {
+            let found = format!("{} x {}", buffer.rows, buffer.columns);
+            self.flaw(launch, format!("shape of `{name}`"), format!("{rows} x {columns}"), found);
+        }
+        if buffer.element != wanted {
+            self.flaw(launch, format!("element of `{name}`"), element(wanted), element(buffer.element));
+        }
+    }
+
+    fn role(&mut self, launch: &str, name: &str, role: &Role) {
+        match self.index.get(name) {
+            Some(buffer) if buffer.role == *role => {}
+            Some(buffer) => {
+                let found = format!("{:?}", buffer.role);
+                self.flaw(launch, format!("role of `{name}`"), format!("{role:?}"), found);
+            }
+            None if launch == "parameters" => {
+                self.flaw(launch, format!("buffer `{name}`"), "a declared buffer", "no such name");
+            }
+            None => {}
+        }
+    }
+}
+
+fn takes_sparse(operation: &Operation, name: &str) -> bool {
+    match operation {
+        Operation::SparseProduct { left, .. } => left == name,
+        Operation::SparseProductOverRows { right, .. } => right == name,
+        _ => false,
+    }
+}
+
+fn element(element: Element) -> &'static str {
+    match element {
+        Element::Real => "real",
+        Element::Id => "id",
+    }
+}
+
+fn kind_of(expression: &Expression) -> String {
+    match expression {
+        Expression::Made => "made".to_owned(),
+        Expression::Constant(value) => format!("the constant {value}"),
+        Expression::Load(name) => format!("`{name}`"),
+        Expression::Id => "an id".to_owned(),
+        Expression::Unary(operator, _) => format!("{operator:?}").to_lowercase(),
+        Expression::Binary(operator, _, _) => format!("{operator:?}").to_lowercase(),
+        Expression::Select(..) => "a select".to_owned(),
+        Expression::Dropout(..) => "a dropout".to_owned(),
+    }
+}

@@ -1,0 +1,601 @@
+//! reference: the slow, obvious executor in f64. It DEFINES what a launch list means; every other executor is compared
+//! with it.
+//!
+//! promises  one naive loop for each operation, in the order of edge ids and rows; the same bits on every run; any buffer
+//!           can be read by name at any time; a list with flaws or data that do not fit are refused before anything runs
+//! never     uses threads, blocks or a partition; reorders anything; is fast (bound: work as written, memory 8 bytes an
+//!           element, ids and sparse features included, which are kept as dense rows of f64)
+//!
+//! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`, `relu` and reductions;
+//! `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no training rows is 0 with
+//! gradient 0; equal infinities have change 0 and NaN always counts as changed.
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::launch::{
+    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Flaw, Launch, LaunchList, LossKind, Operation, Role, Rows, Unary,
+    Until, gradient_buffer, parameter_buffer,
+};
+
+/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in the graph artifact, column.
+pub type Draw = Box<dyn Fn(Dropout, u64, u64) -> f64>;
+
+/// A graph as a list of edges; the position is the edge id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReferenceGraph {
+    /// Number of nodes.
+    pub nodes: u64,
+    /// Source of each edge.
+    pub source: Vec<u32>,
+    /// Target of each edge.
+    pub target: Vec<u32>,
+    /// Weight of each edge; none: all 1.
+    pub weight: Option<Vec<f64>>,
+}
+
+/// What a program is given; absent parts are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Dense feature rows, also where the list says that they are sparse.
+    pub features: Vec<f64>,
+    /// Target rows: the class as a number, or the values to fit.
+    pub target: Vec<f64>,
+    /// Rows that the loss is taken over.
+    pub training_rows: Vec<u32>,
+    /// Parameters by name.
+    pub parameters: BTreeMap<String, Vec<f64>>,
+    /// Row in the graph artifact of each node, when the graph is permuted; empty: the same.
+    pub artifact_rows: Vec<u32>,
+}
+
+/// Adam as torch has it: the decay is added to the gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// Step size.
+    pub learning_rate: f64,
+    /// Decay of the first moment.
+    pub beta1: f64,
+    /// Decay of the second moment.
+    pub beta2: f64,
+    /// Added to the root of the second moment.
+    pub epsilon: f64,
+    /// Times the parameter, added to the gradient.
+    pub weight_decay: f64,
+}
+
+/// How far a superstep moved the states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Sum of absolute differences.
+    pub summed: f64,
+    /// Number of elements that differ.
+    pub changed: u64,
+}
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ending {
+    /// Supersteps done.
+    pub supersteps: u64,
+    /// Whether the condition was met, not only the bound.
+    pub converged: bool,
+}
+
+/// Why something cannot be executed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReferenceError {
+    /// The list is wrong in itself.
+    Flawed(Vec<Flaw>),
+    /// Something given does not fit the list or the graph.
+    Unfit {
+        /// What was looked at.
+        what: String,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+}
+
+impl fmt::Display for ReferenceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReferenceError::Flawed(flaws) => {
+                write!(formatter, "launch list has {} flaws", flaws.len())?;
+                flaws.iter().try_for_each(|flaw| write!(formatter, "\n  {flaw}"))
+            }
+            ReferenceError::Unfit { what, expected, found } => {
+                write!(formatter, "{what}: expected {expected}, found {found}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReferenceError {}
+
+/// One run of a launch list.
+pub struct Reference<'a> {
+    list: &'a LaunchList,
+    graph: &'a ReferenceGraph,
+    values: BTreeMap<String, Rectangle>,
+    training_rows: Vec<u32>,
+    artifact_rows: Vec<u32>,
+    moments: BTreeMap<String, [Vec<f64>; 2]>,
+    steps: i32,
+    draw: Option<Draw>,
+}
+
+/// Rows of one buffer.
+#[derive(Clone, Debug, Default)]
+struct Rectangle {
+    rows: usize,
+    columns: usize,
+    elements: Vec<f64>,
+}
+
+impl<'a> Reference<'a> {
+    /// Checks list, graph and inputs, and fills every buffer: inputs as given, all else with NaN.
+    pub fn new(list: &'a LaunchList, graph: &'a ReferenceGraph, inputs: Inputs) -> Result<Self, ReferenceError> {
+        list.validate().map_err(ReferenceError::Flawed)?;
+        check_graph(graph)?;
+        check_rows("training row", &inputs.training_rows, graph.nodes)?;
+        let mut artifact_rows = inputs.artifact_rows;
+        if artifact_rows.is_empty() {
+            artifact_rows = (0..graph.nodes).map(|row| row as u32).collect();
+        }
+        same("artifact rows", graph.nodes, artifact_rows.len())?;
+        let mut reference = Reference {
+            list,
+            graph,
+            values: BTreeMap::new(),
+            training_rows: inputs.training_rows,
+            artifact_rows,
+            moments: BTreeMap::new(),
+            steps: 0,
+            draw: None,
+        };
+        for buffer in &list.buffers {
+            reference.values.insert(buffer.name.clone(), reference.empty(buffer));
+            match buffer.role {
+                Role::Features | Role::SparseFeatures => reference.set(&buffer.name, &inputs.features)?,
+                Role::Target => reference.set(&buffer.name, &inputs.target)?,
+                Role::Parameter | Role::Gradient | Role::Value => {}
+            }
+        }
+        for parameter in &list.parameters {
+            let given = inputs.parameters.get(&parameter.name).map_or(&[][..], Vec::as_slice);
+            reference.set(&parameter_buffer(&parameter.name), given)?;
+        }
+        reference.check_classes()?;
+        Ok(reference)
+    }
+
+    /// Dropout from now on; none: the identity, as when measuring.
+    pub fn set_draw(&mut self, draw: Option<Draw>) {
+        self.draw = draw;
+    }
+
+    /// Elements of a buffer, row-major; ids as numbers.
+    pub fn get(&self, name: &str) -> Option<&[f64]> {
+        self.values.get(name).map(|rectangle| rectangle.elements.as_slice())
+    }
+
+    /// Replaces the elements of a buffer.
+    pub fn set(&mut self, name: &str, elements: &[f64]) -> Result<(), ReferenceError> {
+        let Some(rectangle) = self.values.get_mut(name) else {
+            return Err(unfit(format!("buffer `{name}`"), "a declared name", "no such name"));
+        };
+        same(&format!("elements of `{name}`"), rectangle.elements.len() as u64, elements.len())?;
+        rectangle.elements.copy_from_slice(elements);
+        Ok(())
+    }
+
+    /// Runs what is done once.
+    pub fn prepare(&mut self) {
+        match &self.list.body {
+            Body::Train(train) => self.launches(&train.prepare),
+            Body::Iterate(iterate) => self.launches(&iterate.prepare),
+        }
+    }
+
+    /// Runs a forward pass of training; nothing for an iteration.
+    pub fn forward(&mut self) {
+        if let Body::Train(train) = &self.list.body {
+            self.launches(&train.forward);
+        }
+    }
+
+    /// Runs the loss after a forward pass and gives its value; NaN for an iteration.
+    pub fn loss(&mut self) -> f64 {
+        let Body::Train(train) = &self.list.body else { return f64::NAN };
+        self.launch(&train.loss);
+        match &train.loss.operation {
+            Operation::Loss { value, .. } => self.values[value].elements[0],
+            _ => f64::NAN,
+        }
+    }
+
+    /// Runs the backward pass after the loss.
+    pub fn backward(&mut self) {
+        if let Body::Train(train) = &self.list.body {
+            self.launches(&train.backward);
+        }
+    }
+
+    /// One step of Adam for every parameter that the list updates.
+    pub fn update(&mut self, adam: &Adam) {
+        let Body::Train(train) = &self.list.body else { return };
+        self.steps += 1;
+        for launch in &train.update {
+            if let Operation::Optimize { parameter } = &launch.operation {
+                self.optimize(adam, parameter);
+            }
+        }
+    }
+
+    /// One superstep: launches, change, commit.
+    pub fn superstep(&mut self) -> Change {
+        let mut change = Change { summed: 0.0, changed: 0 };
+        let Body::Iterate(iterate) = &self.list.body else { return change };
+        self.launches(&iterate.superstep);
+        for commit in &iterate.commit {
+            let (state, next) = (&self.values[&commit.state].elements, &self.values[&commit.next].elements);
+            for (before, after) in state.iter().zip(next) {
+                // Equal infinities have change 0, though their difference is NaN.
+                if before != after {
+                    change.summed += (after - before).abs();
+                    change.changed += 1;
+                }
+            }
+        }
+        for commit in &iterate.commit {
+            let state = std::mem::take(self.entry(&commit.state));
+            let next = std::mem::replace(self.entry(&commit.next), state);
+            *self.entry(&commit.state) = next;
+        }
+        change
+    }
+
+    /// Supersteps until the condition holds, at most so many. `prepare` comes before.
+    pub fn iterate(&mut self, supersteps_max: u64) -> Ending {
+        let Body::Iterate(iterate) = &self.list.body else { return Ending { supersteps: 0, converged: false } };
+        for supersteps in 1..=supersteps_max {
+            let change = self.superstep();
+            let converged = match iterate.until {
+                Until::ChangeAtMost(bound) => change.summed <= bound,
+                Until::Unchanged => change.changed == 0,
+            };
+            if converged {
+                return Ending { supersteps, converged };
+            }
+        }
+        Ending { supersteps: supersteps_max, converged: false }
+    }
+
+    fn launches(&mut self, launches: &[Launch]) {
+        for launch in launches {
+            self.launch(launch);
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch) {
+        match &launch.operation {
+            Operation::NeighbourReduce { out, .. } => self.reduce(out, &launch.operation),
+            Operation::Product { out, left, right, right_transposed, epilogue } => {
+                self.product(out, (left, None), (right, *right_transposed), epilogue);
+            }
+            Operation::SparseProduct { out, left, right, dropout, epilogue } => {
+                self.product(out, (left, *dropout), (right, true), epilogue);
+            }
+            Operation::ProductOverRows { out, left, right } => self.product_over_rows(out, left, (right, None)),
+            Operation::SparseProductOverRows { out, left, right, dropout } => {
+                self.product_over_rows(out, left, (right, *dropout));
+            }
+            Operation::Elementwise { out, expression } => {
+                let mut made = std::mem::take(self.entry(out));
+                made.elements.fill(f64::NAN);
+                self.finish(out, made, expression);
+            }
+            Operation::SumOverRows { out, source } => {
+                let mut made = std::mem::take(self.entry(out));
+                made.elements.fill(0.0);
+                for row in self.values[source].elements.chunks(made.columns.max(1)) {
+                    made.elements.iter_mut().zip(row).for_each(|(sum, element)| *sum += element);
+                }
+                *self.entry(out) = made;
+            }
+            Operation::Loss { kind, result, target, gradient, value } => {
+                self.mean_loss(*kind, (result, target), (gradient, value));
+            }
+            // `update` has the optimiser; validation keeps it out of every other part.
+            Operation::Optimize { .. } => {}
+        }
+    }
+
+    fn reduce(&mut self, out: &str, operation: &Operation) {
+        let Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } = operation else { return };
+        let mut made = std::mem::take(self.entry(out));
+        made.elements.fill(match combine {
+            Combine::Sum => 0.0,
+            Combine::Min if self.element(out) == Element::Id => f64::from(u32::MAX),
+            Combine::Min => f64::INFINITY,
+            Combine::Max => f64::NEG_INFINITY,
+        });
+        let incoming = (&self.graph.source, &self.graph.target);
+        let outgoing = (&self.graph.target, &self.graph.source);
+        let passes = match direction {
+            Direction::In => vec![incoming],
+            Direction::Out => vec![outgoing],
+            Direction::Both => vec![incoming, outgoing],
+        };
+        for (read, written) in passes {
+            for edge in 0..read.len() {
+                let weight = match (factor, &self.graph.weight) {
+                    (EdgeFactor::Weight, Some(weight)) => weight[edge],
+                    _ => 1.0,
+                };
+                for column in 0..made.columns {
+                    let message = match source {
+                        Some(source) => weight * self.values[source].at(read[edge] as usize, column),
+                        None => weight,
+                    };
+                    let slot = &mut made.elements[written[edge] as usize * made.columns + column];
+                    *slot = match combine {
+                        Combine::Sum => *slot + message,
+                        Combine::Min => smaller(*slot, message),
+                        Combine::Max => -smaller(-*slot, -message),
+                    };
+                }
+            }
+        }
+        self.finish(out, made, epilogue);
+    }
+
+    fn product(&mut self, out: &str, left: (&str, Option<Dropout>), right: (&str, bool), epilogue: &Expression) {
+        let mut made = std::mem::take(self.entry(out));
+        made.elements.fill(0.0);
+        let (across, weights) = (&self.values[left.0], &self.values[right.0]);
+        let sparse = self.role(left.0) == Role::SparseFeatures;
+        for row in 0..made.rows {
+            for inner in 0..across.columns {
+                let element = across.at(row, inner);
+                // What a sparse matrix does not store is neither drawn for nor multiplied.
+                if sparse && element == 0.0 {
+                    continue;
+                }
+                let element = left.1.map_or(1.0, |dropout| self.factor(dropout, left.0, row, inner)) * element;
+                for column in 0..made.columns {
+                    let weight = if right.1 { weights.at(column, inner) } else { weights.at(inner, column) };
+                    made.elements[row * made.columns + column] += element * weight;
+                }
+            }
+        }
+        self.finish(out, made, epilogue);
+    }
+
+    fn product_over_rows(&mut self, out: &str, left: &str, right: (&str, Option<Dropout>)) {
+        let mut made = std::mem::take(self.entry(out));
+        made.elements.fill(0.0);
+        let (first, second) = (&self.values[left], &self.values[right.0]);
+        let sparse = self.role(right.0) == Role::SparseFeatures;
+        for row in 0..second.rows {
+            for column in 0..second.columns {
+                let element = second.at(row, column);
+                if sparse && element == 0.0 {
+                    continue;
+                }
+                let element = right.1.map_or(1.0, |dropout| self.factor(dropout, right.0, row, column)) * element;
+                for line in 0..made.rows {
+                    made.elements[line * made.columns + column] += first.at(row, line) * element;
+                }
+            }
+        }
+        *self.entry(out) = made;
+    }
+
+    fn mean_loss(&mut self, kind: LossKind, read: (&str, &str), written: (&str, &str)) {
+        let mut gradient = std::mem::take(self.entry(written.0));
+        gradient.elements.fill(0.0);
+        let (result, target) = (&self.values[read.0], &self.values[read.1]);
+        let columns = result.columns;
+        let count = match kind {
+            LossKind::CrossEntropy => self.training_rows.len(),
+            LossKind::MeanSquares => self.training_rows.len() * columns,
+        } as f64;
+        let mut total = 0.0;
+        for &row in &self.training_rows {
+            let row = row as usize;
+            let scores = &result.elements[row * columns..(row + 1) * columns];
+            let slopes = &mut gradient.elements[row * columns..(row + 1) * columns];
+            match kind {
+                LossKind::CrossEntropy => {
+                    let class = target.at(row, 0) as usize;
+                    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    let sum: f64 = scores.iter().map(|score| (score - largest).exp()).sum();
+                    total += (sum.ln() + largest - scores[class]) / count;
+                    for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
+                        let hit = if column == class { 1.0 } else { 0.0 };
+                        *slope += ((score - largest).exp() / sum - hit) / count;
+                    }
+                }
+                LossKind::MeanSquares => {
+                    for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
+                        let difference = score - target.at(row, column);
+                        total += difference * difference / count;
+                        *slope += 2.0 * difference / count;
+                    }
+                }
+            }
+        }
+        *self.entry(written.0) = gradient;
+        self.entry(written.1).elements[0] = total;
+    }
+
+    fn optimize(&mut self, adam: &Adam, parameter: &str) {
+        let gradient = self.values[&gradient_buffer(parameter)].elements.clone();
+        let count = gradient.len();
+        let mut moments = self.moments.remove(parameter).unwrap_or_else(|| [vec![0.0; count], vec![0.0; count]]);
+        let (unbias1, unbias2) = (1.0 - adam.beta1.powi(self.steps), 1.0 - adam.beta2.powi(self.steps));
+        let values = &mut self.entry(&parameter_buffer(parameter)).elements;
+        for index in 0..count {
+            let slope = gradient[index] + adam.weight_decay * values[index];
+            let [first, second] = &mut moments;
+            first[index] = adam.beta1 * first[index] + (1.0 - adam.beta1) * slope;
+            second[index] = adam.beta2 * second[index] + (1.0 - adam.beta2) * slope * slope;
+            let step = (first[index] / unbias1) / ((second[index] / unbias2).sqrt() + adam.epsilon);
+            values[index] -= adam.learning_rate * step;
+        }
+        self.moments.insert(parameter.to_owned(), moments);
+    }
+
+    /// Applies the expression to each element made and puts the buffer back.
+    fn finish(&mut self, out: &str, mut made: Rectangle, expression: &Expression) {
+        for row in 0..made.rows {
+            for column in 0..made.columns {
+                let index = row * made.columns + column;
+                made.elements[index] = self.evaluate(expression, out, made.elements[index], (row, column));
+            }
+        }
+        *self.entry(out) = made;
+    }
+
+    fn evaluate(&self, expression: &Expression, out: &str, made: f64, place: (usize, usize)) -> f64 {
+        let part = |part: &Expression| self.evaluate(part, out, made, place);
+        match expression {
+            Expression::Made => made,
+            Expression::Constant(value) => *value,
+            Expression::Load(name) => self.values[name].broadcast(place),
+            Expression::Id => f64::from(self.artifact_rows[place.0]),
+            Expression::Unary(operator, operand) => unary(*operator, part(operand)),
+            Expression::Binary(operator, left, right) => binary(*operator, part(left), part(right)),
+            Expression::Select(condition, taken, otherwise) => {
+                if part(condition) != 0.0 {
+                    part(taken)
+                } else {
+                    part(otherwise)
+                }
+            }
+            Expression::Dropout(dropout, operand) => part(operand) * self.factor(*dropout, out, place.0, place.1),
+        }
+    }
+
+    /// Factor of a dropout of an element in a buffer whose rows are those of `like`.
+    fn factor(&self, dropout: Dropout, like: &str, row: usize, column: usize) -> f64 {
+        let Some(draw) = &self.draw else { return 1.0 };
+        let row = match self.buffer(like).rows {
+            Rows::Nodes => u64::from(self.artifact_rows[row]),
+            Rows::Edges | Rows::Fixed(_) => row as u64,
+        };
+        draw(dropout, row, column as u64)
+    }
+
+    fn buffer(&self, name: &str) -> &'a Buffer {
+        let found = self.list.buffers.iter().find(|buffer| buffer.name == name);
+        found.expect("a validated list declares every name that it uses")
+    }
+
+    fn role(&self, name: &str) -> Role {
+        self.buffer(name).role.clone()
+    }
+
+    fn element(&self, name: &str) -> Element {
+        self.buffer(name).element
+    }
+
+    fn entry(&mut self, name: &str) -> &mut Rectangle {
+        self.values.get_mut(name).expect("a validated list declares every name that it uses")
+    }
+
+    fn empty(&self, buffer: &Buffer) -> Rectangle {
+        let rows = match buffer.rows {
+            Rows::Nodes => self.graph.nodes as usize,
+            Rows::Edges => self.graph.source.len(),
+            Rows::Fixed(count) => count as usize,
+        };
+        let columns = buffer.columns as usize;
+        Rectangle { rows, columns, elements: vec![f64::NAN; rows * columns] }
+    }
+
+    /// A class that the result has no column for would be read out of bounds.
+    fn check_classes(&self) -> Result<(), ReferenceError> {
+        let Body::Train(train) = &self.list.body else { return Ok(()) };
+        let Operation::Loss { kind: LossKind::CrossEntropy, result, target, .. } = &train.loss.operation else { return Ok(()) };
+        let classes = self.buffer(result).columns;
+        for &row in &self.training_rows {
+            let class = self.values[target].at(row as usize, 0);
+            if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
+                return Err(unfit(format!("class of training row {row}"), format!("0 to {}", classes.saturating_sub(1)), class));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rectangle {
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.elements[row * self.columns + column]
+    }
+
+    /// The element, with a single row or column standing for all.
+    fn broadcast(&self, (row, column): (usize, usize)) -> f64 {
+        let row = if self.rows == 1 { 0 } else { row };
+        let column = if self.columns == 1 { 0 } else { column };
+        self.at(row, column)
+    }
+}
+
+fn unary(operator: Unary, value: f64) -> f64 {
+    match operator {
+        Unary::Negate => -value,
+        Unary::Abs => value.abs(),
+        Unary::Relu if value <= 0.0 => 0.0,
+        Unary::Relu => value,
+        Unary::Positive if value > 0.0 => 1.0,
+        Unary::Positive => 0.0,
+        Unary::Exp => value.exp(),
+        Unary::Log => value.ln(),
+        Unary::Sqrt => value.sqrt(),
+        Unary::Rsqrt => 1.0 / value.sqrt(),
+        Unary::Reciprocal => 1.0 / value,
+    }
+}
+
+fn binary(operator: Binary, left: f64, right: f64) -> f64 {
+    match operator {
+        Binary::Add => left + right,
+        Binary::Subtract => left - right,
+        Binary::Multiply => left * right,
+        Binary::Divide => left / right,
+        Binary::Min => smaller(left, right),
+        Binary::Max => -smaller(-left, -right),
+    }
+}
+
+/// The smaller; NaN if either is.
+fn smaller(left: f64, right: f64) -> f64 {
+    if left.is_nan() || left < right { left } else { right }
+}
+
+fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {
+    same("targets of edges", graph.source.len() as u64, graph.target.len())?;
+    if let Some(weight) = &graph.weight {
+        same("weights of edges", graph.source.len() as u64, weight.len())?;
+    }
+    check_rows("source of an edge", &graph.source, graph.nodes)?;
+    check_rows("target of an edge", &graph.target, graph.nodes)
+}
+
+fn check_rows(what: &str, rows: &[u32], nodes: u64) -> Result<(), ReferenceError> {
+    match rows.iter().find(|row| u64::from(**row) >= nodes) {
+        Some(row) => Err(unfit(what, format!("a node below {nodes}"), row)),
+        None => Ok(()),
+    }
+}
+
+fn same(what: &str, expected: u64, found: usize) -> Result<(), ReferenceError> {
+    if found as u64 == expected { Ok(()) } else { Err(unfit(what, expected, found)) }
+}
+
+fn unfit(what: impl Into<String>, expected: impl ToString, found: impl ToString) -> ReferenceError {
+    ReferenceError::Unfit { what: what.into(), expected: expected.to_string(), found: found.to_string() }
+}
