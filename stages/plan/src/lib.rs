@@ -1,1 +1,134 @@
-//! Vertex program, profile and device to a plan.
+//! plan: from a vertex program, a graph's profile and a device to the list of launches.
+//!
+//! reads   graph (counts), csr, profile, permutation, partition (by key only)     keeps   the program's meaning
+//! writes  plan                                                                  bounds  time and memory do not grow with the graph
+//! never   opens an edge, a feature or a label; leaves a choice to `run`
+mod facts;
+
+use std::collections::BTreeMap;
+
+use warploom_contract::{
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    kinds::plan::{self, Memory, Plan},
+    manifest::InputEntry,
+};
+use warploom_shell::{
+    contracts,
+    requests::{PlanRequest, mistake_error},
+};
+use warploom_spec::{Dtype, MistakeKind, Mode};
+use warploom_vertex::{
+    Facts,
+    builtin::{self, Builtin, SettingError},
+    launch::LaunchList,
+};
+
+/// The stage.
+pub struct PlanStage;
+
+impl Stage for PlanStage {
+    type Request = PlanRequest;
+    const CONTRACT: Contract = contracts::PLAN;
+
+    fn run(_context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
+        let builtin = find(request)?;
+        let training = mode(request, builtin)?;
+        let facts = facts::gather(inputs, request, training)?;
+        let settings = request.given_settings();
+        let list = builtin.build(&settings, &facts).map_err(|error| setting_error(request, &error))?;
+        if let Err(flaws) = list.validate() {
+            let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
+            return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
+        }
+        let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
+        let entry = |kind: Kind| -> Result<InputEntry, StageError> {
+            let manifest = &inputs.get(kind)?.manifest;
+            Ok(InputEntry { kind: kind.name().to_owned(), key: manifest.key.clone(), digest: manifest.digest.clone() })
+        };
+        let page = Plan {
+            inputs: needed.into_iter().map(entry).collect::<Result<_, _>>()?,
+            mode: if training { "train" } else { "iterate" }.to_owned(),
+            dtype: if facts.bytes_per_real == 8 { "f64" } else { "f32" }.to_owned(),
+            device: json_of(&request.device)?,
+            settings: json_of(&builtin.resolve(&settings).map_err(|error| setting_error(request, &error))?)?,
+            launches: json_of(&list)?,
+            memory: memory(&list, &facts),
+        };
+        plan::write(outputs, &page)
+    }
+
+    /// Reads the list back, proves it sound, and recomputes every launch's bytes from the profile.
+    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), Violation> {
+        let page = plan::open(outputs.get(Kind::Plan)?)?;
+        let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| Violation::new(format!("plan.json: the launches do not read back: {error}")))?;
+        if let Err(flaws) = list.validate() {
+            return Err(Violation::new(format!("plan.json: {}", flaws[0])));
+        }
+        let facts = facts::gather(inputs, request, page.mode == "train")?;
+        let expected = memory(&list, &facts).bytes_peak;
+        if expected != page.memory.bytes_peak {
+            return Err(Violation::new(format!("plan.json: predicted peak: expected {expected} bytes, found {}", page.memory.bytes_peak)));
+        }
+        for input in &page.inputs {
+            let there = inputs.iter().any(|artifact| artifact.kind.name() == input.kind && artifact.manifest.digest == input.digest);
+            if !there {
+                return Err(Violation::new(format!("plan.json: its input `{}` is not the one of this pipeline", input.kind)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find(request: &PlanRequest) -> Result<&'static Builtin, StageError> {
+    builtin::find(&request.text, &request.spec.program.entry).map_err(|error| {
+        let mut shown = mistake_error(&request.spec.program.place.clone().mistake(MistakeKind::UnknownValue, error.to_string(), "this program"));
+        shown.hint = Some(error.hint());
+        shown
+    })
+}
+
+/// Whether to train.
+fn mode(request: &PlanRequest, builtin: &Builtin) -> Result<bool, StageError> {
+    let wrong = |what: &str, mode: &str| {
+        let what = format!("`{}` {what}, so it cannot be run with `run.mode: {mode}`", builtin.name);
+        Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
+    };
+    match (request.run.mode, builtin.learns) {
+        (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Iterate, true) => wrong("has no loop to iterate", "iterate"),
+        (_, learns) => Ok(learns),
+    }
+}
+
+fn setting_error(request: &PlanRequest, error: &SettingError) -> StageError {
+    let place = match error {
+        SettingError::Unknown { setting, .. } => request.spec.set.get(setting).map(|setting| setting.name_place.clone()),
+        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => request.spec.set.get(setting).map(|setting| setting.value_place.clone()),
+        SettingError::Unfit { .. } => None,
+    };
+    let mut shown = match place {
+        Some(place) => mistake_error(&place.mistake(MistakeKind::UnknownValue, error.to_string(), "here")),
+        None => StageError::new(ErrorKind::Specification, error.to_string()),
+    };
+    shown.hint = Some(error.hint());
+    shown
+}
+
+fn memory(list: &LaunchList, facts: &Facts) -> Memory {
+    let memory = list.memory(facts);
+    let mut bytes_by_use = BTreeMap::from([("adjacency".to_owned(), memory.bytes_adjacency), ("moments".to_owned(), memory.bytes_moments)]);
+    bytes_by_use.extend(memory.bytes_buffers);
+    Memory { bytes_peak: memory.bytes_peak, bytes_by_use }
+}
+
+fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
+    serde_json::to_value(value).map_err(|error| StageError::defect(error.to_string()))
+}
+
+/// Bytes of a real of the run.
+fn bytes_per_real(dtype: Dtype) -> u64 {
+    match dtype {
+        Dtype::F32 => 4,
+        Dtype::F64 => 8,
+    }
+}

@@ -1,1 +1,25 @@
-//! What every binary wears: flags, pipeline, chain of keys, progress, signals, exit codes.
+//! shell: what every binary wears.
+//!
+//! holds     flags, limits, the chain of keys, hit-or-build, progress, signals, JSON lines and the summary table
+//! promises  `warploom`, make, a batch job and a person at a prompt decide hit or miss by the same code; stdout is data,
+//!           stderr is talk; a signal leaves nothing half-made
+//! never     knows how a stage does its work
+//!
+//! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute` (hit or build).
+pub mod binary;
+pub mod chain;
+pub mod contracts;
+pub mod environment;
+pub mod execute;
+pub mod explain;
+pub mod flags;
+pub mod limits;
+pub mod outcome;
+pub mod requests;
+pub mod signals;
+pub mod talk;
+
+pub use chain::{Chain, Step};
+pub use environment::Environment;
+pub use flags::Options;
+pub use outcome::Outcome;

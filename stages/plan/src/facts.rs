@@ -1,0 +1,62 @@
+//! What the compiler must know of graph and run, gathered from manifests and the profile.
+//!
+//! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give it
+use warploom_contract::{
+    Artifact, ErrorKind, Inputs, Kind, StageError,
+    kinds::{graph, profile},
+};
+use warploom_shell::requests::PlanRequest;
+use warploom_spec::Loss;
+use warploom_vertex::{Facts, launch::LossKind};
+
+/// Facts for this graph and request.
+pub fn gather(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
+    let artifact = inputs.get(Kind::Graph)?;
+    let profile = profile::open(inputs.get(Kind::Profile)?)?;
+    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+    let labels = artifact.manifest.facts.get("labels").and_then(|labels| labels.as_str()).unwrap_or("none").to_owned();
+    let mut facts = Facts {
+        nodes: profile.nodes,
+        edges: profile.edges,
+        feature_columns: count("feature_columns"),
+        sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
+        classes: 0,
+        weighted: profile.weighted,
+        symmetric: profile.symmetric,
+        training,
+        loss: LossKind::CrossEntropy,
+        bytes_per_real: crate::bytes_per_real(request.run.dtype),
+    };
+    if training {
+        refuse_untrainable(artifact, request, &labels)?;
+        (facts.loss, facts.classes) = match (request.run.loss, labels.as_str()) {
+            (Loss::Auto | Loss::CrossEntropy, "classes") => (LossKind::CrossEntropy, count("classes")),
+            (Loss::Auto | Loss::Mse, "values") => (LossKind::MeanSquares, 1),
+            (Loss::Auto | Loss::Mse, "rows") => (LossKind::MeanSquares, count("label_columns")),
+            (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", &labels)),
+            _ => return Err(loss_error("cross_entropy", "classes", &labels)),
+        };
+    }
+    Ok(facts)
+}
+
+fn refuse_untrainable(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {
+    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+    let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
+    if labels == "none" {
+        return refuse("the graph has no labels, and training needs a target".into(), "choose a data set with labels:  warploom data ls");
+    }
+    if count("feature_columns") == 0 {
+        return refuse("the graph has no features, and this program reads `v.x`".into(), "let them be made:  --set ingest.features=random");
+    }
+    if request.run.split >= count("splits") {
+        let what = format!("split {} was asked for, and the graph has {}", request.run.split, count("splits"));
+        return refuse(what, "splits are counted from 0:  --set run.split=0");
+    }
+    Ok(())
+}
+
+fn loss_error(loss: &str, needs: &str, labels: &str) -> StageError {
+    StageError::new(ErrorKind::Specification, format!("`run.loss: {loss}` needs {needs}, and the labels of this graph are {labels}"))
+        .hint("leave  run.loss  out: it follows from the labels")
+}

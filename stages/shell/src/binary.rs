@@ -1,0 +1,217 @@
+//! The main function of a stage's binary.
+//!
+//! promises  without a sub-command it builds or hits; `check`, `explain` and `key` do what the interface says; every exit
+//!           code comes from an error's kind
+//! never     panics to the terminal: a defect is reported as one, with exit code 255
+use std::{io::Write, panic, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Command, FromArgMatches, Subcommand};
+use warploom_contract::{ErrorKind, Stage, StageError};
+use warploom_spec::Pipeline;
+
+use crate::{
+    Chain, Environment, Options, execute, explain,
+    flags::Format,
+    outcome::{self, Outcome, error_json},
+    requests::Request,
+    signals,
+    talk::Talk,
+};
+
+#[derive(Subcommand, Clone, Copy, Debug)]
+enum Action {
+    /// Prove an existing output by another road than the one that made it
+    Check,
+    /// Say hit or miss, and which ingredient differs from the nearest artifact
+    Explain,
+    /// Print the key document
+    Key,
+}
+
+#[derive(Args, Debug)]
+struct StageArguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The command line of a stage's binary.
+pub fn command<S: Stage>(about: &'static str) -> Command {
+    let name = format!("warploom-{}", S::CONTRACT.name);
+    let command = Command::new(name).version(env!("CARGO_PKG_VERSION")).about(about).subcommand_negates_reqs(true).disable_help_subcommand(true);
+    StageArguments::augment_args(command)
+}
+
+/// Runs a stage's binary.
+pub fn stage_main<S>(about: &'static str) -> ExitCode
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let matches = command::<S>(about).get_matches();
+    guarded(|| {
+        let arguments = StageArguments::from_arg_matches(&matches).map_err(|error| StageError::new(ErrorKind::Usage, error.to_string()));
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(error) => return finish_with(&Talk::new(&Options::default()), Format::Human, &error),
+        };
+        run_stage::<S>(&arguments)
+    })
+}
+
+fn run_stage<S>(arguments: &StageArguments) -> ExitCode
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let talk = Talk::new(&arguments.options);
+    let mut environment = Environment::new(&arguments.options);
+    environment.network = arguments.action.is_none();
+    start(&environment);
+    let pipelines = match read_pipelines(&arguments.options, arguments.options.pipeline.clone()) {
+        Ok(pipelines) => pipelines,
+        Err(refusal) => return refusal.finish(&talk, environment.format),
+    };
+    let mut code = ExitCode::SUCCESS;
+    for pipeline in &pipelines {
+        let mut chain = Chain::new(&environment, pipeline);
+        if let Err(error) = chain.follow_to(S::CONTRACT.name) {
+            return finish_with(&talk, environment.format, &error);
+        }
+        let done = match arguments.action {
+            None => build::<S>(&mut chain, &talk),
+            Some(Action::Check) => prove::<S>(&mut chain, &talk),
+            Some(Action::Explain) => explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
+                print_data(&if environment.format == Format::Json { format!("{}\n", explanation.to_json()) } else { explanation.to_text() });
+            }),
+            Some(Action::Key) => chain.document(&S::CONTRACT).map(|document| print_data(&key_text(&document, environment.format))),
+        };
+        if let Err(error) = done {
+            code = finish_with_if(arguments.action.is_some(), &talk, environment.format, &error);
+            break;
+        }
+    }
+    code
+}
+
+fn finish_with_if(print_json: bool, talk: &Talk, format: Format, error: &StageError) -> ExitCode {
+    if print_json {
+        return finish_with(talk, format, error);
+    }
+    talk.error(error);
+    ExitCode::from(error.kind.exit_code())
+}
+
+fn build<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let outcome = execute::execute::<S>(chain, talk);
+    print_outcomes(chain, std::slice::from_ref(&outcome));
+    outcome.error.map_or(Ok(()), Err)
+}
+
+fn prove<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let artifacts = execute::check::<S>(chain, talk).map_err(|violation| violation.0)?;
+    let keys: Vec<String> = artifacts.iter().map(|artifact| format!("{} {}", artifact.kind.name(), artifact.manifest.key)).collect();
+    match chain.environment.format {
+        Format::Human => print_data(&format!("{}: the output is proved ({})\n", S::CONTRACT.name, keys.join(", "))),
+        Format::Json => print_data(&format!("{}\n", serde_json::json!({"stage": S::CONTRACT.name, "status": "proved", "key": artifacts[0].manifest.key}))),
+    }
+    Ok(())
+}
+
+fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
+    match chain.environment.format {
+        Format::Human => print_data(&outcome::table(&format!("{} on {}", chain.pipeline.name, chain.pipeline.dataset), outcomes)),
+        Format::Json => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),
+    }
+}
+
+/// The key document as text.
+pub fn key_text(document: &warploom_contract::KeyDocument, format: Format) -> String {
+    match format {
+        Format::Json => format!("{}\n", document.canonical()),
+        Format::Human => {
+            let pretty = serde_json::to_string_pretty(document).unwrap_or_else(|_| document.canonical());
+            format!("key {}\n{pretty}\n", document.key())
+        }
+    }
+}
+
+/// A pipeline file that was refused: several mistakes at once.
+#[derive(Debug)]
+pub struct Refusal {
+    /// What is printed on stderr.
+    pub text: String,
+    /// The first mistake, as an error.
+    pub error: StageError,
+}
+
+impl Refusal {
+    /// Says it and gives the exit code.
+    pub fn finish(&self, talk: &Talk, format: Format) -> ExitCode {
+        talk.error_text(&self.text);
+        if format == Format::Json {
+            print_data(&format!("{}\n", serde_json::json!({"status": "failed", "error": error_json(&self.error)})));
+        }
+        ExitCode::from(self.error.kind.exit_code())
+    }
+}
+
+/// Reads the pipeline file of the options.
+pub fn read_pipelines(options: &Options, file: Option<PathBuf>) -> Result<Vec<Pipeline>, Box<Refusal>> {
+    let Some(file) = file else {
+        let error = StageError::new(ErrorKind::Usage, "no pipeline file was given").hint("name one:  --pipeline pipelines/gcn.yaml");
+        return Err(Box::new(Refusal { text: error.to_string(), error }));
+    };
+    warploom_spec::read(&file, &options.set).map_err(|mistakes| {
+        let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());
+        if let Some(first) = mistakes.shown.first() {
+            error.what = first.what.clone();
+            error.place = Some(first.place());
+            error.hint = first.hint.clone();
+        }
+        Box::new(Refusal { text: mistakes.to_string(), error })
+    })
+}
+
+/// Sets the pool's size and starts listening to signals. Called once, first.
+pub fn start(environment: &Environment) {
+    signals::listen();
+    // Fails only when a pool exists already, which is then as good.
+    let _already = rayon::ThreadPoolBuilder::new().num_threads(environment.threads).build_global();
+}
+
+/// Says an error, as JSON on stdout too when that was asked for, and gives its exit code.
+pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode {
+    talk.error(error);
+    if format == Format::Json {
+        print_data(&format!("{}\n", serde_json::json!({"status": "failed", "error": error_json(error)})));
+    }
+    ExitCode::from(error.kind.exit_code())
+}
+
+/// Writes to stdout; a reader that went away is nobody's error.
+pub fn print_data(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _closed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Runs a main function so that a panic becomes a report of a defect.
+pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        let error = StageError::defect(format!("{info}"));
+        let _closed = writeln!(std::io::stderr().lock(), "{error}");
+    }));
+    panic::catch_unwind(panic::AssertUnwindSafe(main)).unwrap_or_else(|_| {
+        warploom_contract::store::abandon_drafts();
+        ExitCode::from(ErrorKind::Defect.exit_code())
+    })
+}

@@ -1,0 +1,64 @@
+//! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a key, but the device.
+use std::path::PathBuf;
+
+use warploom_contract::{ErrorKind, StageError, Store};
+use warploom_device::Facts;
+
+use crate::{
+    flags::{Format, Options, Real},
+    limits,
+};
+
+/// The options, resolved.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Artifact store.
+    pub store: Store,
+    /// Folders with raw data, in order.
+    pub data: Vec<PathBuf>,
+    /// Threads of the pool.
+    pub threads: usize,
+    /// Bytes that may be used.
+    pub memory: u64,
+    /// Device asked for on the command line.
+    pub device: Option<String>,
+    /// Whether stand-ins will do.
+    pub real: Real,
+    /// Rebuild hits.
+    pub force: bool,
+    /// Check digests.
+    pub verify: bool,
+    /// Whether a missing data set may be downloaded.
+    pub network: bool,
+    /// What stdout gets.
+    pub format: Format,
+}
+
+impl Environment {
+    /// From the options.
+    pub fn new(options: &Options) -> Self {
+        let scheduler = limits::under_scheduler();
+        Environment {
+            store: Store::at(&options.store),
+            data: options.data.clone(),
+            threads: options.threads.map_or_else(limits::threads, usize::from),
+            memory: options.memory.unwrap_or_else(limits::memory),
+            device: options.device.clone(),
+            real: options.real.unwrap_or(if scheduler { Real::Yes } else { Real::No }),
+            force: options.force,
+            verify: options.verify || scheduler,
+            network: true,
+            format: options.format,
+        }
+    }
+
+    /// Facts of the device to plan for: the command line's, else the pipeline's.
+    pub fn device_facts(&self, pipeline: &str) -> Result<Facts, StageError> {
+        let name = self.device.as_deref().unwrap_or(pipeline);
+        warploom_device::resolve(name).map_err(|unknown| {
+            let near = warploom_spec::nearest(&unknown.name, warploom_device::NAMES);
+            StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why))
+                .hint(format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu")))
+        })
+    }
+}

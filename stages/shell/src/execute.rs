@@ -1,0 +1,129 @@
+//! Hit or build: the one piece of code by which every stage decides and runs.
+//!
+//! promises  a hit opens no payload; a build validates its inputs, leases them, and publishes all of its kinds or none
+//! never     builds what is there (without `--force`)
+use std::time::Instant;
+
+use warploom_contract::{Artifact, Context, Inputs, Outputs, Stage, StageError, Violation};
+
+use crate::{Chain, Outcome, Step, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk};
+
+/// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to the stages after it.
+pub fn execute<S>(chain: &mut Chain<'_>, talk: &Talk) -> Outcome
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let begun = Instant::now();
+    talk.stage(S::CONTRACT.name);
+    let mut outcome = Outcome {
+        stage: S::CONTRACT.name,
+        status: Status::Failed,
+        key: None,
+        artifacts: Vec::new(),
+        seconds: 0.0,
+        why: String::new(),
+        error: None,
+    };
+    match attempt::<S>(chain, talk, &mut outcome) {
+        Ok(()) => chain.accept(&outcome.artifacts),
+        Err(error) => {
+            outcome.status = Status::Failed;
+            outcome.error = Some(error);
+        }
+    }
+    warploom_contract::stage::Progress::end(talk);
+    outcome.seconds = begun.elapsed().as_secs_f64();
+    outcome
+}
+
+fn attempt<S>(chain: &mut Chain<'_>, talk: &Talk, outcome: &mut Outcome) -> Result<(), StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
+    let environment = chain.environment;
+    outcome.key = Some(step.key().to_string());
+    if !environment.force
+        && let Some(artifacts) = chain.find(&S::CONTRACT, &step.key())?
+    {
+        for artifact in &artifacts {
+            if environment.verify {
+                artifact.manifest.check_digests(&artifact.path)?;
+            }
+            environment.store.mark_used(artifact);
+        }
+        outcome.status = Status::Hit;
+        outcome.why = "in the store, nothing it depends on has changed".to_owned();
+        outcome.artifacts = artifacts;
+        return refuse_made_up(environment.real, outcome);
+    }
+    outcome.why = if environment.force { "asked for by --force".to_owned() } else { explain::why_missing(chain, &S::CONTRACT, &step.document) };
+    talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
+    let inputs = open_inputs(environment, &step.inputs)?;
+    let _leases: Vec<_> = inputs.iter().map(|artifact| environment.store.lease(artifact)).collect();
+    let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, &inputs)?;
+    let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
+    S::run(&context, &mut outputs, &inputs, &step.request)?;
+    if environment.force {
+        let published = outputs.publish_over(&environment.store)?;
+        let replaced = published.iter().any(|(_, replaced)| *replaced);
+        outcome.why = if replaced { "--force: other bytes than before, replaced" } else { "--force: the same bytes as before" }.to_owned();
+        outcome.artifacts = published.into_iter().map(|(artifact, _)| artifact).collect();
+    } else {
+        outcome.artifacts = outputs.publish(&environment.store)?;
+    }
+    outcome.status = Status::Built;
+    refuse_made_up(environment.real, outcome)
+}
+
+/// Opens what a stage reads: schema and cheap invariants, digests with `--verify`.
+fn open_inputs(environment: &crate::Environment, inputs: &Inputs) -> Result<Inputs, StageError> {
+    let mut opened = Inputs::new();
+    for artifact in inputs.iter() {
+        environment.store.mark_used(artifact);
+        opened.insert(environment.store.open(artifact.kind, &artifact.manifest.key, environment.verify)?);
+    }
+    Ok(opened)
+}
+
+fn refuse_made_up(real: Real, outcome: &Outcome) -> Result<(), StageError> {
+    let made_up = outcome.made_up();
+    if real != Real::Strict || made_up.is_empty() {
+        return Ok(());
+    }
+    let what = format!("the graph is real, but its {} are made up, which --real=strict refuses", made_up.join(" and "));
+    Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint("use  --real  to accept made-up features and labels of a real graph"))
+}
+
+/// Proves a stage's output that is in the store.
+pub fn check<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<Vec<Artifact>, Violation>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    talk.stage(S::CONTRACT.name);
+    let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
+    let environment = chain.environment;
+    let absent = || {
+        StageError::new(warploom_contract::ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
+            .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
+            .hint(format!("make it first:  warploom-{} --pipeline {}", S::CONTRACT.name, chain.pipeline.file.display()))
+    };
+    let mut outputs = Inputs::new();
+    for &kind in S::CONTRACT.writes {
+        // `find` first: an absent output is an input error, a damaged one a failed check.
+        environment.store.find(kind, &step.key())?.ok_or_else(absent)?;
+        outputs.insert(environment.store.open(kind, &step.key(), true)?);
+    }
+    let mut inputs = Inputs::new();
+    for artifact in step.inputs.iter() {
+        inputs.insert(environment.store.open(artifact.kind, &artifact.manifest.key, true)?);
+    }
+    let context = Context { store: &environment.store, threads: environment.threads, memory: environment.memory, progress: talk, stop: &signals::STOP };
+    S::check(&context, &outputs, &inputs, &step.request)?;
+    let artifacts: Vec<Artifact> = outputs.iter().cloned().collect();
+    chain.accept(&artifacts);
+    Ok(artifacts)
+}

@@ -1,0 +1,122 @@
+//! How much of the machine may be used: processors and memory that the cgroup or the scheduler allows.
+//!
+//! promises  an explicit flag wins; never more than the cgroup has
+//! never     changes a result: limits are in no key
+use std::fs;
+
+/// Processors that this process may use.
+pub fn threads() -> usize {
+    // Already looks at affinity and at the cgroup's quota.
+    let available = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let scheduler = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse::<usize>().ok());
+    scheduler.map_or(available, |count| count.clamp(1, available))
+}
+
+/// Bytes of memory that this process may use.
+pub fn memory() -> u64 {
+    let total = meminfo("MemAvailable:").or_else(|| meminfo("MemTotal:")).unwrap_or(1 << 30);
+    let mut limits = vec![total];
+    limits.extend(cgroup_memory());
+    if let Some(megabytes) = std::env::var("SLURM_MEM_PER_NODE").ok().and_then(|text| text.parse::<u64>().ok()) {
+        limits.push(megabytes << 20);
+    }
+    limits.into_iter().min().unwrap_or(total)
+}
+
+/// The cgroup's limit of memory, if it has one.
+pub fn cgroup_memory() -> Option<u64> {
+    ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .iter()
+        .find_map(|path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok())
+        .filter(|&bytes| bytes < 1 << 60)
+}
+
+/// A line of /proc/meminfo in bytes.
+pub fn meminfo(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kibibytes| kibibytes << 10)
+}
+
+/// Whether this is a batch job: then a stand-in is an error and digests are verified.
+pub fn under_scheduler() -> bool {
+    ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// Reads a size: `50GiB`, `10G`, `1.5 TB`, `4096`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1048576.0,
+        "g" | "gib" => 1073741824.0,
+        "t" | "tib" => 1099511627776.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        _ => return Err(format!("expected a size such as 50GiB, 800MB or 4096, found `{text}`")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("expected a size such as 50GiB, 800MB or 4096, found `{text}`"))?;
+    Ok((number * scale) as u64)
+}
+
+/// Reads a span of time: `30d`, `12h`, `45m`, `90s`.
+pub fn parse_age(text: &str) -> Result<std::time::Duration, String> {
+    let wrong = || format!("expected a span such as 30d, 12h, 45m or 90s, found `{text}`");
+    let (number, unit) = text.trim().split_at(text.trim().len().saturating_sub(1));
+    let seconds = match unit {
+        "d" => 86400,
+        "h" => 3600,
+        "m" => 60,
+        "s" => 1,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).map(std::time::Duration::from_secs).ok_or_else(wrong)
+}
+
+/// Writes a size with three digits: `1.23 GiB`.
+pub fn show_size(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{bytes} B"),
+        _ if value < 10.0 => format!("{value:.2} {}", units[unit]),
+        _ if value < 100.0 => format!("{value:.1} {}", units[unit]),
+        _ => format!("{value:.0} {}", units[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_spans_are_read() {
+        assert_eq!(parse_size("50GiB"), Ok(50 << 30));
+        assert_eq!(parse_size("1.5 MB"), Ok(1_500_000));
+        assert_eq!(parse_size("4096"), Ok(4096));
+        assert!(parse_size("many").unwrap_err().contains("found `many`"));
+        assert_eq!(parse_age("2d").unwrap().as_secs(), 172_800);
+        assert!(parse_age("").is_err() && parse_age("5").is_err() && parse_age("xd").is_err());
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([0, 999, 1000, 1536, 123 << 20].map(show_size), ["0 B", "999 B", "0.98 KiB", "1.50 KiB", "123 MiB"]);
+    }
+
+    #[test]
+    fn there_is_something_to_use() {
+        assert!(threads() >= 1 && memory() > 1 << 20);
+    }
+}

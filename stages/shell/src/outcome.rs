@@ -1,0 +1,113 @@
+//! What became of a stage: the JSON line of the interface and a row of the summary table.
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use warploom_contract::{Artifact, Provenance, StageError};
+
+use crate::limits::show_size;
+
+/// Built, found, or failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Made now.
+    Built,
+    /// Was there.
+    Hit,
+    /// Neither.
+    Failed,
+}
+
+impl Status {
+    /// As in JSON lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Built => "built",
+            Status::Hit => "hit",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+/// What became of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Which stage.
+    pub stage: &'static str,
+    /// What became of it.
+    pub status: Status,
+    /// Its key, once known.
+    pub key: Option<String>,
+    /// What is in the store now.
+    pub artifacts: Vec<Artifact>,
+    /// Wall time.
+    pub seconds: f64,
+    /// Why it was built or not.
+    pub why: String,
+    /// What went wrong.
+    pub error: Option<StageError>,
+}
+
+impl Outcome {
+    /// Where its data come from.
+    pub fn provenance(&self) -> Provenance {
+        let stand_in = self.artifacts.iter().any(|artifact| artifact.manifest.provenance == Provenance::StandIn);
+        if stand_in { Provenance::StandIn } else { Provenance::Real }
+    }
+
+    /// What was drawn although the graph is real.
+    pub fn made_up(&self) -> Vec<String> {
+        self.artifacts.first().map(|artifact| artifact.manifest.made_up.clone()).unwrap_or_default()
+    }
+
+    /// Bytes of its artifacts.
+    pub fn bytes(&self) -> u64 {
+        self.artifacts.iter().map(|artifact| artifact.manifest.bytes()).sum()
+    }
+
+    /// The line of the interface.
+    pub fn to_json(&self) -> Value {
+        let artifacts: Vec<Value> = self
+            .artifacts
+            .iter()
+            .map(|artifact| json!({"kind": artifact.kind.name(), "path": artifact.path, "bytes": artifact.manifest.bytes()}))
+            .collect();
+        let mut line = json!({
+            "stage": self.stage, "status": self.status.name(), "key": self.key, "artifacts": artifacts, "seconds": self.seconds,
+            "why": self.why, "provenance": self.provenance().name(), "made_up": self.made_up(),
+        });
+        if let Some(error) = &self.error {
+            line["error"] = error_json(error);
+        }
+        line
+    }
+}
+
+/// An error as JSON lines have it.
+pub fn error_json(error: &StageError) -> Value {
+    json!({"kind": error.kind.name(), "what": error.what, "place": error.place, "hint": error.hint})
+}
+
+/// The summary: one row a stage.
+pub fn table(title: &str, outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
+    let made_up = outcomes.iter().map(Outcome::made_up).find(|made_up| !made_up.is_empty()).unwrap_or_default();
+    let mark = match (stand_in, made_up.is_empty()) {
+        (true, _) => "   [STAND-IN: a generated graph, not the real data]".to_owned(),
+        (false, false) => format!("   [made up: {}]", made_up.join(", ")),
+        (false, true) => String::new(),
+    };
+    let _infallible = writeln!(text, "{title}{mark}");
+    let _infallible = writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} why", "stage", "status", "seconds", "size", "key");
+    for outcome in outcomes {
+        let key = outcome.key.as_deref().map_or("-", |key| &key[..10.min(key.len())]);
+        let size = if outcome.artifacts.is_empty() { "-".to_owned() } else { show_size(outcome.bytes()) };
+        let _infallible =
+            writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} {}", outcome.stage, outcome.status.name(), show_seconds(outcome.seconds), size, key, outcome.why);
+    }
+    text
+}
+
+fn show_seconds(seconds: f64) -> String {
+    if seconds < 0.0995 { format!("{seconds:.4}") } else { format!("{seconds:.2}") }
+}

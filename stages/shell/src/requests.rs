@@ -1,0 +1,212 @@
+//! What each stage is told: its settings from the pipeline file and whatever else goes into its key.
+//!
+//! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
+//!           paths
+//! never     does the stage's work
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+use warploom_catalog::{Attempt, Entry, Source};
+use warploom_contract::{Digest, ErrorKind, StageError};
+use warploom_device::Facts;
+use warploom_spec::{ExtractSpec, IngestSpec, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
+
+use crate::{Environment, flags::Real};
+
+/// Made from the pipeline and the environment; goes into the key as `document`.
+pub trait Request: Sized {
+    /// Resolves everything that is named.
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError>;
+    /// The readable part of the key.
+    fn document(&self) -> Value;
+}
+
+/// For `ingest`.
+#[derive(Clone, Debug)]
+pub struct IngestRequest {
+    /// Settings.
+    pub spec: IngestSpec,
+    /// What the catalogue says of the set.
+    pub entry: Entry,
+    /// Raw files, or why there are none.
+    pub source: Source,
+    /// Digest of each raw file by its name.
+    pub digests: BTreeMap<String, String>,
+}
+
+impl Request for IngestRequest {
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        let entry = warploom_catalog::find(&pipeline.dataset).map_err(|error| catalog_error(&error))?;
+        let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
+        let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
+        let mut digests = BTreeMap::new();
+        match &source {
+            Source::Real { files, .. } => {
+                let seen = environment.store.root().join("seen-v1");
+                for path in files {
+                    let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
+                    digests.insert(file_name(path), digest);
+                }
+            }
+            Source::StandIn { why } if environment.real != Real::No => {
+                let folder = environment.data.first().cloned().unwrap_or_else(|| PathBuf::from("data/raw")).join(&entry.name);
+                return Err(StageError::new(ErrorKind::Input, format!("the real data of `{}` are not here ({why}), and a stand-in was refused", entry.name))
+                    .at(folder.display())
+                    .hint(format!("run  warploom data fetch {0}  where there is a network, copy the files there, or allow a stand-in with  --real=no", entry.name)));
+            }
+            Source::StandIn { .. } => {}
+        }
+        Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests })
+    }
+
+    fn document(&self) -> Value {
+        let source = match &self.source {
+            Source::Real { .. } => json!({"files": self.digests}),
+            Source::StandIn { .. } => json!("stand-in"),
+        };
+        json!({"dataset": self.entry.name, "catalog": self.entry.shape(), "settings": self.spec.document(), "source": source})
+    }
+}
+
+/// A problem with the catalogue or raw data, as a stage's error.
+pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
+    let mut shown = StageError::new(ErrorKind::Input, error.what.clone());
+    shown.place = error.place.clone();
+    shown.hint = error.hint.clone();
+    shown
+}
+
+/// A mistake in the pipeline file that only a stage could find, as the stage's error.
+pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
+    let text = mistake.to_string();
+    let detail: Vec<&str> = text.lines().filter(|line| !(line.starts_with("error:") || line.starts_with("  -->") || line.starts_with("hint:"))).collect();
+    let mut error = StageError::new(ErrorKind::Specification, mistake.what.clone()).at(mistake.place()).detail(detail.join("\n"));
+    error.hint = mistake.hint.clone();
+    error
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Stages that are told only what their section says.
+macro_rules! plain_request {
+    ($($spec:ty, $section:ident;)*) => {$(
+        impl Request for $spec {
+            fn resolve(_environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+                Ok(pipeline.$section.clone())
+            }
+
+            fn document(&self) -> Value {
+                json!({"settings": Spec::document(self)})
+            }
+        }
+    )*};
+}
+
+plain_request! {
+    ExtractSpec, extract;
+    ReorderSpec, reorder;
+    PartitionSpec, partition;
+}
+
+/// For `plan`: its settings, the program's text, the device, and what of `run` shapes the launches.
+#[derive(Clone, Debug)]
+pub struct PlanRequest {
+    /// Settings.
+    pub spec: PlanSpec,
+    /// Text of the program.
+    pub text: String,
+    /// Static facts of the device.
+    pub device: Facts,
+    /// Of `run`: mode, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
+    pub run: RunSpec,
+    /// Compiler version.
+    pub compiler: u32,
+}
+
+/// Raised when the same program and facts give another launch list.
+pub const COMPILER_VERSION: u32 = 1;
+
+impl Request for PlanRequest {
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        let path = &pipeline.plan.program.file;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
+        })?;
+        let device = environment.device_facts(&pipeline.plan.device)?;
+        Ok(PlanRequest { spec: pipeline.plan.clone(), text, device, run: pipeline.run.clone(), compiler: COMPILER_VERSION })
+    }
+
+    fn document(&self) -> Value {
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // A path is no ingredient, and the device goes in by its facts.
+            settings.remove("program");
+            settings.remove("device");
+            // With defaults filled in, so that writing a default down changes nothing.
+            if let Some(resolved) = self.resolved_settings() {
+                settings.insert("set".to_owned(), resolved);
+            }
+        }
+        let run = self.run.document();
+        let optimizer = run["optimizer"].as_object().and_then(|optimizer| optimizer.keys().next().cloned());
+        json!({
+            "settings": settings, "entry": self.spec.program.entry, "program": self.text, "device": self.device, "compiler": self.compiler,
+            "run": {"mode": run["mode"], "loss": run["loss"], "dtype": run["dtype"], "split": run["split"], "optimizer": optimizer},
+        })
+    }
+}
+
+impl PlanRequest {
+    /// The program's settings with defaults filled in, if program and settings are sound.
+    fn resolved_settings(&self) -> Option<Value> {
+        let builtin = warploom_vertex::builtin::find(&self.text, &self.spec.program.entry).ok()?;
+        let resolved = builtin.resolve(&self.given_settings()).ok()?;
+        serde_json::to_value(resolved).ok()
+    }
+
+    /// The program's settings as they stand in the pipeline.
+    pub fn given_settings(&self) -> BTreeMap<String, Value> {
+        let value = |scalar: &Scalar| match scalar {
+            Scalar::Bool(value) => json!(value),
+            Scalar::Whole(value) => json!(value),
+            Scalar::Real(value) => json!(value),
+            Scalar::Text(value) => json!(value),
+        };
+        self.spec.set.iter().map(|setting| (setting.name.clone(), value(&setting.value))).collect()
+    }
+}
+
+/// For `run`.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// Settings.
+    pub spec: RunSpec,
+    /// Digest of the file of initial parameters.
+    pub init_digest: Option<Digest>,
+    /// The device, by its static facts: results belong to a device.
+    pub device: Facts,
+}
+
+impl Request for RunRequest {
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        let spec = pipeline.run.clone();
+        let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error));
+        let init_digest = spec.init.as_ref().map(digest).transpose()?;
+        Ok(RunRequest { spec, init_digest, device: environment.device_facts(&pipeline.plan.device)? })
+    }
+
+    fn document(&self) -> Value {
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // A path and the times of checkpoints change no result.
+            settings.remove("init");
+            settings.remove("checkpoint");
+        }
+        json!({"settings": settings, "init": self.init_digest, "device": self.device})
+    }
+}

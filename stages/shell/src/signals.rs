@@ -1,0 +1,51 @@
+//! SIGINT, SIGTERM and SIGUSR1.
+//!
+//! promises  SIGINT ends the process within a second with 130; SIGTERM and SIGUSR1 with 75, after a stage that said it can
+//!           has saved its state; drafts and leases of this process are removed; a second signal does not wait
+//! never     leaves a directory under a final name that is not complete: publishing is one rename
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use signal_hook::{
+    consts::{SIGINT, SIGTERM, SIGUSR1},
+    iterator::Signals,
+};
+use warploom_contract::{ErrorKind, stage::StopFlag, store::abandon_drafts};
+
+/// Asked for by SIGTERM and SIGUSR1.
+pub static STOP: StopFlag = StopFlag::new();
+/// How many stages are at work that save their state when `STOP` is set.
+static SAVERS: AtomicU32 = AtomicU32::new(0);
+
+/// While this lives, SIGTERM and SIGUSR1 only set `STOP`, and the stage ends the process's work itself.
+#[derive(Debug)]
+pub struct SavesOnStop(());
+
+/// Says that the stage at work looks at `STOP` and saves what can be saved.
+pub fn saves_on_stop() -> SavesOnStop {
+    SAVERS.fetch_add(1, Ordering::SeqCst);
+    SavesOnStop(())
+}
+
+impl Drop for SavesOnStop {
+    fn drop(&mut self) {
+        SAVERS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Starts listening. Without it (when no thread can be made) signals have their usual effect.
+pub fn listen() {
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGUSR1]) else { return };
+    let listener = move || {
+        for signal in signals.forever() {
+            let wait = signal != SIGINT && SAVERS.load(Ordering::SeqCst) > 0 && !STOP.is_set();
+            if wait {
+                STOP.set();
+                continue;
+            }
+            let kind = if signal == SIGINT { ErrorKind::Interrupted } else { ErrorKind::Stopped };
+            abandon_drafts();
+            std::process::exit(i32::from(kind.exit_code()));
+        }
+    };
+    let _thread = std::thread::Builder::new().name("signals".into()).spawn(listener);
+}
