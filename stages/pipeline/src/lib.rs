@@ -1,1 +1,123 @@
-//! The front door: all stages of a pipeline file in order.
+//! pipeline: the front door, binary `warploom`.
+//!
+//! reads     a pipeline file; the store
+//! promises  runs the six stages in order in one process, by the same code as their own binaries; ends with a summary table
+//! never     does a stage's work itself; runs a stage after one that failed
+pub mod arguments;
+pub mod data;
+pub mod doctor;
+pub mod explain;
+pub mod export;
+pub mod run_all;
+pub mod store;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use warploom_contract::{ErrorKind, StageError};
+use warploom_shell::{
+    Environment, Options,
+    binary::{finish_with, guarded, print_data, read_pipelines, start},
+    flags::Format,
+    talk::Talk,
+};
+
+use arguments::{Arguments, Command};
+
+/// The main function of `warploom`.
+pub fn front_door() -> ExitCode {
+    let arguments = Arguments::parse();
+    guarded(|| dispatch(arguments))
+}
+
+fn dispatch(arguments: Arguments) -> ExitCode {
+    let Arguments { command, options } = arguments;
+    let talk = Talk::new(&options);
+    let environment = Environment::new(&options);
+    start(&environment);
+    let done = match command {
+        Command::Pipeline { file } => return with_pipelines(&talk, &environment, &options, file, run_all::run_all),
+        Command::Explain { file } => return with_pipelines(&talk, &environment, &options, file, explain::explain),
+        Command::Check { file: Some(program) } if program.extension().is_some_and(|extension| extension == "py") => check_program(&environment, &program),
+        Command::Check { file } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
+        Command::Export { key, output } => export::export(&environment, &key, &output),
+        Command::Store { action } => store::run(&environment, &talk, &action),
+        Command::Data { action } => data::run(&environment, &talk, &action),
+        Command::Doctor => doctor::run(&environment),
+        Command::Schema => {
+            let text = serde_json::to_string_pretty(&warploom_spec::json_schema()).unwrap_or_default();
+            print_data(&format!("{text}\n"));
+            Ok(())
+        }
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "warploom", &mut text);
+            print_data(&String::from_utf8_lossy(&text));
+            Ok(())
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            // Writing into memory cannot fail.
+            let _infallible = clap_mangen::Man::new(Arguments::command()).render(&mut text);
+            print_data(&String::from_utf8_lossy(&text));
+            Ok(())
+        }
+        later => Err(later.not_yet()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => finish_with(&talk, environment.format, &error),
+    }
+}
+
+/// Says whether this version can compile a program, and what can be set.
+fn check_program(environment: &Environment, path: &std::path::Path) -> Result<(), StageError> {
+    let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
+    let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let builtin = warploom_vertex::builtin::find(&text, &name)
+        .map_err(|error| StageError::new(ErrorKind::Specification, error.to_string()).at(path.display()).hint(error.hint()))?;
+    let setting = |setting: &warploom_vertex::builtin::Setting| {
+        let domain = &setting.domain;
+        format!("  plan.set.{} = {} ({}, {}): {}\n", setting.name, domain.default(), domain.type_name(), domain.range(), setting.doc)
+    };
+    print_as(
+        environment,
+        || format!("{}: {}\n{}", builtin.name, builtin.doc, builtin.settings.iter().map(setting).collect::<String>()),
+        || vec![serde_json::json!({"program": builtin.name, "trains": builtin.learns, "settings": builtin.settings.iter().map(|setting| setting.name).collect::<Vec<_>>()})],
+    );
+    Ok(())
+}
+
+fn with_pipelines(
+    talk: &Talk,
+    environment: &Environment,
+    options: &Options,
+    file: Option<std::path::PathBuf>,
+    work: fn(&Environment, &Talk, &[warploom_spec::Pipeline]) -> Result<(), StageError>,
+) -> ExitCode {
+    let pipelines = match read_pipelines(options, file.or_else(|| options.pipeline.clone())) {
+        Ok(pipelines) => pipelines,
+        Err(refusal) => return refusal.finish(talk, environment.format),
+    };
+    match work(environment, talk, &pipelines) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Failed stages have written their JSON line already.
+        Err(error) => {
+            talk.error(&error);
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+/// Prints text for a person, or an object a line.
+pub(crate) fn print_as(environment: &Environment, text: impl FnOnce() -> String, lines: impl FnOnce() -> Vec<serde_json::Value>) {
+    match environment.format {
+        Format::Human => print_data(&text()),
+        Format::Json => lines().iter().for_each(|line| print_data(&format!("{line}\n"))),
+    }
+}
+
+/// An error of usage.
+pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> StageError {
+    StageError::new(ErrorKind::Usage, what).hint(hint)
+}

@@ -1,0 +1,61 @@
+# The front door. `make help` lists what there is; `make` itself exits with 2 when something failed, and its last line
+# names the exit code of the program.
+
+DATASET  ?= amazon0505
+PIPELINE ?= gcn
+DEVICE   ?= auto
+SET      ?=
+# Further flags, for example  FLAGS="--format json"
+FLAGS    ?=
+CARGO    ?= cargo
+# A stage is a folder of stages/ that has a binary.
+STAGES   := $(patsubst stages/%/src/main.rs,%,$(wildcard stages/*/src/main.rs))
+# A pipeline by name, or a file.
+PIPELINE_FILE = $(if $(wildcard $(PIPELINE)),$(PIPELINE),pipelines/$(PIPELINE).yaml)
+OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --device $(DEVICE) $(FLAGS)
+WARPLOOM = target/release/warploom
+
+.DEFAULT_GOAL := help
+.PHONY: help build pipeline explain test test-long check lint bench fetch submit report
+
+help: ## List what there is
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  stages: $(STAGES)"
+	@echo '  variables: DATASET=$(DATASET) PIPELINE=$(PIPELINE) DEVICE=$(DEVICE) SET="plan.set.hidden=64 run.epochs=50" FLAGS="--format json"'
+
+build: ## Build all binaries, optimised, into target/release
+	@$(CARGO) build --release --workspace --bins
+
+# Quiet when there is nothing to do: a no-change start costs cargo's own check.
+$(WARPLOOM): FORCE
+	@$(CARGO) build --release --quiet --package warploom-pipeline
+FORCE:
+
+pipeline: $(WARPLOOM) ## Run all stages: make pipeline DATASET=amazon0505 [PIPELINE=gcn] [SET="run.epochs=50"] [DEVICE=auto]
+	@$(WARPLOOM) pipeline $(PIPELINE_FILE) $(OPTIONS)
+
+explain: $(WARPLOOM) ## Say for each stage hit or miss and why, and what the plan chose
+	@$(WARPLOOM) explain $(PIPELINE_FILE) $(OPTIONS)
+
+fetch: $(WARPLOOM) ## Download the raw files of DATASET
+	@$(WARPLOOM) data fetch $(DATASET) $(FLAGS)
+
+submit report: $(WARPLOOM) ## Not in this version: batch jobs, and a page about a run
+	@$(WARPLOOM) $@
+
+# Short campaigns of kills, races and full disks; `test-long` runs them long.
+test: ## Run all tests
+	@tests/run.sh
+
+test-long: ## Run all tests, with long campaigns of kills, races, full disks and random inputs
+	@WARPLOOM_TEST_LONG=1 tests/run.sh
+
+lint: ## Formatting, clippy, documentation
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --document-private-items
+
+check: lint test ## What has to pass before a change lands
+
+bench: ## Measure beside other systems and write records under tests/bench/record
+	@tests/bench/run.sh

@@ -1,0 +1,167 @@
+//! The command line of `warploom`: the sub-commands of the interface.
+//!
+//! promises  a sub-command that this version does not have is named, and says so with exit code 2
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use warploom_contract::StageError;
+use warploom_shell::{
+    Options,
+    limits::{parse_age, parse_size},
+};
+
+/// From a raw graph and a short vertex program to the fastest run the hardware allows
+#[derive(Parser, Debug)]
+#[command(name = "warploom", version, about, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options of all programs.
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// The sub-commands.
+#[derive(Subcommand, Clone, Debug)]
+pub enum Command {
+    /// Run all stages of a pipeline file in order; what is in the store is not built again
+    Pipeline {
+        /// Pipeline file (YAML)
+        file: Option<PathBuf>,
+    },
+    /// Say for each stage hit or miss, which ingredient differs, and what the plan chose and why
+    Explain {
+        /// Pipeline file (YAML)
+        file: Option<PathBuf>,
+    },
+    /// Prove the outputs of all stages by another road than the one that made them
+    Check {
+        /// Pipeline file (YAML); programs (.py) are checked once there is a compiler
+        file: Option<PathBuf>,
+    },
+    /// Copy the files of an artifact into a folder
+    Export {
+        /// Key, or the first digits of one
+        key: String,
+        /// Folder, made if needed
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
+    /// Look at the store, prove it, collect garbage
+    Store {
+        /// What to do
+        #[command(subcommand)]
+        action: StoreAction,
+    },
+    /// Look at data sets, fetch or generate them
+    Data {
+        /// What to do
+        #[command(subcommand)]
+        action: DataAction,
+    },
+    /// Say what this machine has, what is missing, and how to mend it
+    Doctor,
+    /// Print the JSON Schema of pipeline files, for editors
+    Schema,
+    /// Print a completion script
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+    /// Not in this version: submit the stages as batch jobs
+    #[command(hide = true)]
+    Submit(Ignored),
+    /// Not in this version: one HTML page about a run
+    #[command(hide = true)]
+    Report(Ignored),
+    /// Not in this version: two runs side by side
+    #[command(hide = true)]
+    Compare(Ignored),
+    /// Not in this version: measure choices
+    #[command(hide = true)]
+    Tune(Ignored),
+    /// Not in this version: jobs of a site
+    #[command(hide = true)]
+    Status(Ignored),
+    /// Not in this version: end jobs of a site
+    #[command(hide = true)]
+    Cancel(Ignored),
+}
+
+/// Arguments of a sub-command that does not exist yet.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Ignored {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    rest: Vec<String>,
+}
+
+/// Of `warploom store`.
+#[derive(Subcommand, Clone, Debug)]
+pub enum StoreAction {
+    /// List artifacts: kind, key, size, age, data set
+    Ls,
+    /// Print the folder of an artifact
+    Path {
+        /// Key, or the first digits of one
+        key: String,
+    },
+    /// Check the digest of every file of every artifact, or of one
+    Verify {
+        /// Key, or the first digits of one
+        key: Option<String>,
+    },
+    /// Remove what killed writers left, and artifacts by age, size and reachability
+    Gc {
+        /// Artifacts not used for so long, such as 30d
+        #[arg(long, value_name = "AGE", value_parser = parse_age)]
+        older_than: Option<std::time::Duration>,
+        /// The least recently used, until so much is left, such as 50GiB
+        #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+        keep: Option<u64>,
+        /// What no run was made from
+        #[arg(long)]
+        unreachable: bool,
+        /// Results of runs too; without it they are never removed
+        #[arg(long)]
+        runs: bool,
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Of `warploom data`.
+#[derive(Subcommand, Clone, Debug)]
+pub enum DataAction {
+    /// List the catalogue: what is here, what would be a stand-in
+    Ls,
+    /// What the catalogue knows of a data set
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Download the raw files of a data set
+    Fetch {
+        /// Its name
+        name: String,
+    },
+}
+
+impl Command {
+    /// The error of a sub-command that comes later.
+    pub fn not_yet(&self) -> StageError {
+        let (name, instead) = match self {
+            Command::Submit(_) => ("submit", "run  warploom pipeline FILE  inside a batch job: it stops and resumes on signals"),
+            Command::Report(_) => ("report", "look at record.json and metrics.parquet of the run:  warploom export KEY -o DIR"),
+            Command::Compare(_) => ("compare", "look at the record.json of both runs:  warploom export KEY -o DIR"),
+            Command::Tune(_) => ("tune", "choices are made by predicted bytes:  warploom explain FILE"),
+            Command::Status(_) => ("status", "ask the scheduler itself"),
+            Command::Cancel(_) => ("cancel", "ask the scheduler itself"),
+            _ => ("this", "see  warploom --help"),
+        };
+        crate::usage(format!("`warploom {name}` is not in this version"), instead)
+    }
+}

@@ -1,0 +1,60 @@
+//! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
+use warploom_contract::{Kind, StageError, kinds};
+use warploom_shell::{Chain, Environment, explain::explain_all, talk::Talk};
+use warploom_spec::Pipeline;
+use warploom_vertex::launch::LaunchList;
+
+/// Explains every variant of a pipeline file.
+pub fn explain(environment: &Environment, _talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+    let mut quiet = environment.clone();
+    quiet.network = false;
+    for pipeline in pipelines {
+        let mut chain = Chain::new(&quiet, pipeline);
+        let all = explain_all(&mut chain)?;
+        let choices = choices(&chain)?;
+        crate::print_as(
+            environment,
+            || {
+                let mut text = format!("{} on {}\n", pipeline.name, pipeline.dataset);
+                all.iter().for_each(|explanation| text += &explanation.to_text());
+                choices.iter().for_each(|choice| text += &choice.text);
+                text
+            },
+            || all.iter().map(|explanation| explanation.to_json()).chain(choices.iter().map(|choice| choice.json.clone())).collect(),
+        );
+    }
+    Ok(())
+}
+
+struct Choice {
+    text: String,
+    json: serde_json::Value,
+}
+
+/// What reorder and plan chose, if they are in the store.
+fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
+    let mut found = Vec::new();
+    if let Some(artifact) = chain.available(Kind::Permutation) {
+        let quality: kinds::permutation::Quality = kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
+        let (before, after) = (&quality.before, &quality.after);
+        let text = format!(
+            "\nreorder: {} ({})\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
+            quality.method, quality.why, before.aes, after.aes, before.bandwidth, after.bandwidth, before.lines_per_32_edges, after.lines_per_32_edges
+        );
+        found.push(Choice { text, json: serde_json::json!({"choice": "reorder", "quality": quality}) });
+    }
+    if let Some(artifact) = chain.available(Kind::Plan) {
+        let plan = kinds::plan::open(artifact)?;
+        let list: LaunchList = serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
+        let mut text = format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], warploom_shell::limits::show_size(plan.memory.bytes_peak));
+        for reason in &list.reasons {
+            text += &format!("  {}: {} ({})\n", reason.what, reason.chosen, reason.why);
+            for (name, bytes) in &reason.alternatives {
+                text += &format!("      {name}: {}\n", warploom_shell::limits::show_size(*bytes));
+            }
+        }
+        text += &format!("\n{}", list.render());
+        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": list.reasons, "memory": plan.memory}) });
+    }
+    Ok(found)
+}

@@ -1,0 +1,112 @@
+//! All stages in order.
+//!
+//! promises  stages after a failed one are not tried; each stage's JSON line is written as soon as it is known
+use warploom_contract::{Provenance, StageError};
+use warploom_extract::Extract;
+use warploom_ingest::Ingest;
+use warploom_partition::PartitionStage;
+use warploom_plan::PlanStage;
+use warploom_reorder::Reorder;
+use warploom_run::RunStage;
+use warploom_shell::{
+    Chain, Environment, Outcome,
+    binary::print_data,
+    execute::{check, execute},
+    flags::Format,
+    outcome::{Status, table},
+    talk::Talk,
+};
+use warploom_spec::Pipeline;
+
+type Runner = for<'a, 'b> fn(&'a mut Chain<'b>, &'a Talk) -> Outcome;
+
+/// The six stages, as the chain of keys names them.
+const RUNNERS: [Runner; 6] = [execute::<Ingest>, execute::<Extract>, execute::<Reorder>, execute::<PartitionStage>, execute::<PlanStage>, execute::<RunStage>];
+
+/// Runs every variant of a pipeline file; the first failure ends it.
+pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+    for pipeline in pipelines {
+        let mut chain = Chain::new(environment, pipeline);
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for runner in RUNNERS {
+            let outcome = runner(&mut chain, talk);
+            if environment.format == Format::Json {
+                print_data(&format!("{}\n", outcome.to_json()));
+            }
+            let failed = outcome.status == Status::Failed;
+            outcomes.push(outcome);
+            if failed {
+                break;
+            }
+        }
+        if environment.format == Format::Human {
+            print_data(&summary(pipeline, &outcomes));
+        }
+        if let Some(error) = outcomes.into_iter().find_map(|outcome| outcome.error) {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn summary(pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
+    let variant: Vec<String> = pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
+    let title = match variant.is_empty() {
+        true => format!("{} on {}", pipeline.name, pipeline.dataset),
+        false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
+    };
+    let mut text = table(&title, outcomes);
+    if let Some(run) = outcomes.iter().find(|outcome| outcome.stage == "run")
+        && let Some(artifact) = run.artifacts.first()
+    {
+        if let Ok(record) = warploom_contract::kinds::run::open_record(artifact) {
+            text += &results(&record, run.provenance());
+        }
+        text += &format!("results: {}\n", artifact.path.display());
+    }
+    text
+}
+
+fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenance) -> String {
+    let metrics: Vec<String> = record.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
+    let steps = match record.mode.as_str() {
+        "train" => format!("{} epochs, {:.2} ms each", record.epochs, record.seconds_step * 1e3),
+        _ => format!("{} supersteps, {:.2} ms each, {}", record.supersteps, record.seconds_step * 1e3, if record.converged { "converged" } else { "NOT converged" }),
+    };
+    let of = if provenance == Provenance::StandIn { " (of a stand-in: they say nothing about the real data)" } else { "" };
+    match metrics.is_empty() {
+        true => format!("{steps}\n"),
+        false => format!("{steps}; {}{of}\n", metrics.join(", ")),
+    }
+}
+
+/// Proves every stage's output.
+pub fn check_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+    let mut quiet = environment.clone();
+    quiet.network = false;
+    for pipeline in pipelines {
+        let mut chain = Chain::new(&quiet, pipeline);
+        prove::<Ingest>(&mut chain, talk)?;
+        prove::<Extract>(&mut chain, talk)?;
+        prove::<Reorder>(&mut chain, talk)?;
+        prove::<PartitionStage>(&mut chain, talk)?;
+        prove::<PlanStage>(&mut chain, talk)?;
+        prove::<RunStage>(&mut chain, talk)?;
+    }
+    Ok(())
+}
+
+fn prove<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+where
+    S: warploom_contract::Stage,
+    S::Request: warploom_shell::requests::Request,
+{
+    let proved = check::<S>(chain, talk).map_err(|violation| violation.0);
+    let name = S::CONTRACT.name;
+    crate::print_as(
+        chain.environment,
+        || format!("{name:<10} {}\n", if proved.is_ok() { "proved" } else { "NOT PROVED" }),
+        || vec![serde_json::json!({"stage": name, "status": if proved.is_ok() { "proved" } else { "failed" }, "error": proved.as_ref().err().map(warploom_shell::outcome::error_json)})],
+    );
+    proved.map(drop)
+}

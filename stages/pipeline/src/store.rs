@@ -1,0 +1,123 @@
+//! `warploom store`: list, find, prove, collect.
+use serde_json::json;
+use warploom_contract::{Artifact, ErrorKind, Kind, StageError, store::gc};
+use warploom_shell::{Environment, limits::show_size, talk::Talk};
+
+use crate::arguments::StoreAction;
+
+/// Runs a sub-command.
+pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Result<(), StageError> {
+    match action {
+        StoreAction::Ls => list(environment),
+        StoreAction::Path { key } => {
+            for artifact in find(environment, key)? {
+                crate::print_as(
+                    environment,
+                    || format!("{}\n", artifact.path.display()),
+                    || vec![json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": artifact.path})],
+                );
+            }
+            Ok(())
+        }
+        StoreAction::Verify { key } => verify(environment, talk, key.as_deref()),
+        StoreAction::Gc { older_than, keep, unreachable, runs, dry_run } => {
+            let request = gc::Request { older_than: *older_than, keep_bytes: *keep, unreachable: *unreachable, runs: *runs, dry: *dry_run };
+            collect(environment, &request)
+        }
+    }
+}
+
+fn all(environment: &Environment) -> Vec<Artifact> {
+    Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
+}
+
+/// Artifacts whose key starts with these digits; a stage's kinds share one key, two keys are ambiguous.
+pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, StageError> {
+    let found: Vec<Artifact> = all(environment).into_iter().filter(|artifact| artifact.manifest.key.as_str().starts_with(digits)).collect();
+    let mut keys: Vec<&str> = found.iter().map(|artifact| artifact.manifest.key.as_str()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    match keys.len() {
+        1 => Ok(found),
+        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact has a key that starts with `{digits}`"))
+            .at(environment.store.root().display())
+            .hint("list them with  warploom store ls")),
+        many => Err(StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`: {}", keys.join(", "))).hint("give more digits")),
+    }
+}
+
+fn list(environment: &Environment) -> Result<(), StageError> {
+    let all = all(environment);
+    let mut total = 0;
+    let mut text = format!("{:<12} {:<32} {:>9}  {:<20} {:<9} counts\n", "kind", "key", "size", "created", "data");
+    for artifact in &all {
+        let manifest = &artifact.manifest;
+        total += manifest.bytes();
+        let counts: Vec<String> = manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
+        text += &format!(
+            "{:<12} {:<32} {:>9}  {:<20} {:<9} {}\n",
+            artifact.kind.name(),
+            manifest.key,
+            show_size(manifest.bytes()),
+            manifest.created,
+            manifest.provenance.name(),
+            counts.join(", ")
+        );
+    }
+    text += &format!("{} artifacts, {}\n", all.len(), show_size(total));
+    let line = |artifact: &Artifact| {
+        let manifest = &artifact.manifest;
+        json!({"kind": artifact.kind.name(), "key": manifest.key, "path": artifact.path, "bytes": manifest.bytes(), "created": manifest.created,
+            "provenance": manifest.provenance.name(), "counts": manifest.counts})
+    };
+    crate::print_as(environment, || text, || all.iter().map(line).collect());
+    Ok(())
+}
+
+fn verify(environment: &Environment, talk: &Talk, key: Option<&str>) -> Result<(), StageError> {
+    let mut broken = 0;
+    let mut looked_at = 0;
+    for kind in Kind::ALL {
+        let Ok(entries) = std::fs::read_dir(environment.store.kind_directory(kind)) else { continue };
+        let mut keys: Vec<_> = entries.flatten().filter_map(|entry| warploom_contract::Key::parse(entry.file_name().to_str()?)).collect();
+        keys.sort();
+        // A checkpoint's folder holds steps, each proved when it is resumed from.
+        for found in keys.iter().filter(|_| kind != Kind::Checkpoint).filter(|found| key.is_none_or(|key| found.as_str().starts_with(key))) {
+            looked_at += 1;
+            if let Err(error) = environment.store.open(kind, found, true) {
+                broken += 1;
+                talk.error(&error);
+            }
+        }
+    }
+    crate::print_as(
+        environment,
+        || format!("{looked_at} artifacts looked at, {broken} damaged\n"),
+        || vec![json!({"artifacts": looked_at, "damaged": broken})],
+    );
+    match (broken, looked_at, key) {
+        (0, 0, Some(key)) => find(environment, key).map(drop),
+        (0, ..) => Ok(()),
+        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{broken} of {looked_at} artifacts are damaged")).hint("remove those that are named above and run again: they are rebuilt")),
+    }
+}
+
+fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
+    let report = environment.store.collect(request)?;
+    let bytes: u64 = report.removed.iter().map(|removed| removed.bytes).sum();
+    let lines = report.removed.iter().map(|removed| json!({"path": removed.path, "bytes": removed.bytes, "why": removed.why, "dry": request.dry}));
+    crate::print_as(
+        environment,
+        || {
+            let mut text = String::new();
+            for removed in &report.removed {
+                text += &format!("{:>9}  {}  ({})\n", show_size(removed.bytes), removed.path.display(), removed.why);
+            }
+            let verb = if request.dry { "would be removed" } else { "removed" };
+            let leased = if report.leased > 0 { format!("; {} in use were spared", report.leased) } else { String::new() };
+            text + &format!("{} {verb}, {} stay{leased}\n", show_size(bytes), show_size(report.bytes_kept))
+        },
+        || lines.collect(),
+    );
+    Ok(())
+}
