@@ -1,1 +1,246 @@
 //! What a pipeline file may say: the settings of every stage, read strictly and explained well.
+//!
+//! reads     a YAML file (at most 256 KiB), and `--set KEY=VALUE` overrides, later ones winning
+//! promises  the same pipelines whatever the order of keys; every mistake of a file in one look, each with its place and what to type instead;
+//!           well under a millisecond for a file without a matrix
+//! never     panics on a text; opens the program or any other file that a pipeline names; takes an unknown name or a value of another type
+//!
+//! The settings of all stages stand in this crate, because the key of a stage depends on the resolved settings of the stages before it:
+//! every program reads the same file and must agree on all of it. A setting is declared once, in `stages/`; decoding, document, `--help`,
+//! JSON Schema and hints are made from the declaration.
+//!
+//! YAML is 1.2 with its core schema: `true` and `false` are the booleans, a name may stand once, tabs do not indent. Anchors, aliases, tags and
+//! several documents are refused: a pipeline says each thing once, and a sweep is `matrix`.
+mod assign;
+mod declare;
+mod field;
+mod matrix;
+mod mistake;
+mod nearest;
+mod reader;
+mod scalar;
+mod schema;
+mod stages;
+mod syntax;
+mod tree;
+mod types;
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value as Json;
+
+use crate::{
+    assign::read_override,
+    declare::spec,
+    field::object,
+    matrix::Steps,
+    reader::{At, Reader, Source},
+    tree::{Node, Origin, Span, Value, parse},
+    types::{Axes, FieldType},
+};
+pub use crate::{
+    field::{ChoiceDoc, FieldDoc, Range, Shape, Spec},
+    mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX},
+    nearest::nearest,
+    stages::{
+        extract::ExtractSpec,
+        ingest::{Duplicates, Features, Ids, IngestSpec, Normalize, SelfLoops, Symmetrize},
+        partition::{PartitionSpec, Scheme},
+        plan::PlanSpec,
+        reorder::{Method, ReorderSpec},
+        run::{AdamSpec, CheckpointSpec, Dtype, Keep, Loss, Mode, Optimizer, RunSpec, SgdSpec},
+    },
+    types::{Program, Scalar, Setting, Settings},
+};
+
+/// The largest pipeline file, in bytes.
+pub const FILE_BYTES_MAX: usize = 1 << 18;
+
+/// One pipeline, with every setting resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    /// What the file calls it; else the file's name without extension.
+    pub name: String,
+    /// The data set, a name in the catalogue or a folder under a data directory.
+    pub dataset: String,
+    /// How raw files become a graph.
+    pub ingest: IngestSpec,
+    /// How a graph becomes rows.
+    pub extract: ExtractSpec,
+    /// How nodes are renumbered.
+    pub reorder: ReorderSpec,
+    /// How the graph is cut.
+    pub partition: PartitionSpec,
+    /// Which program is compiled, for what.
+    pub plan: PlanSpec,
+    /// How it is trained or iterated.
+    pub run: RunSpec,
+    /// The value of each axis of the matrix, in the order of the file; empty without a matrix.
+    pub variant: Vec<(String, String)>,
+    /// The file that was read.
+    pub file: PathBuf,
+}
+
+impl Pipeline {
+    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the variant and the file do not show.
+    pub fn document(&self) -> Json {
+        let pairs = [
+            ("pipeline", Json::from(self.name.as_str())),
+            ("dataset", Json::from(self.dataset.as_str())),
+            ("ingest", Spec::document(&self.ingest)),
+            ("extract", Spec::document(&self.extract)),
+            ("reorder", Spec::document(&self.reorder)),
+            ("partition", Spec::document(&self.partition)),
+            ("plan", Spec::document(&self.plan)),
+            ("run", Spec::document(&self.run)),
+        ];
+        object(pairs.map(|(name, value)| (name.to_string(), value)))
+    }
+}
+
+/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file.
+pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
+    let mut bytes = Vec::new();
+    let taken = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    match taken {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found(file).into()),
+        Err(error) => return Err(unreadable(file, format!("cannot be read: {error}"), "name a pipeline file, for example  pipelines/gcn.yaml").into()),
+        Ok(_) if bytes.len() > FILE_BYTES_MAX => {
+            let what = format!("is larger than {} KiB", FILE_BYTES_MAX >> 10);
+            return Err(unreadable(file, what, "is it a pipeline file? data sets go under data/raw/ and are named by  dataset: NAME").into());
+        }
+        Ok(_) => {}
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => read_text(text, file, overrides),
+        Err(error) => Err(not_text(file, &bytes, error.valid_up_to()).into()),
+    }
+}
+
+/// Reads the text of a pipeline file; `file` gives the name, the place of mistakes and what relative paths start from.
+pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let top = top_field();
+    let base = file.parent().unwrap_or(Path::new(""));
+    let mut sources = vec![Source::new(file.display().to_string(), base, text)];
+    sources.extend(overrides.iter().map(|text| Source::new(COMMAND_LINE, "", text)));
+    let mut reader = Reader::new(sources, top.shape.children());
+    let root = parse(text, Origin { source: 0, column: 0 }, &mut reader);
+    let numbered = (1..).zip(overrides);
+    let assignments: Vec<_> = numbered.filter_map(|(number, text)| read_override(text, number, &mut reader)).collect();
+    let Some(mut root) = root else { return reader.finish(Vec::new()) };
+    let steps = Steps::new(&mut root, assignments, &mut reader);
+    let mut pipelines = Vec::new();
+    for (variant, node) in steps.variants(&root, &top.shape, &mut reader) {
+        let spec = decode(&node, &top, &mut reader);
+        if reader.is_full() {
+            break;
+        }
+        if let (Some(spec), false) = (spec, reader.has_mistakes()) {
+            pipelines.push(pipeline(spec, variant, file));
+        }
+    }
+    reader.finish(pipelines)
+}
+
+/// The JSON Schema of pipeline files, draft 2020-12.
+pub fn json_schema() -> Json {
+    schema::schema(top_field().shape.children())
+}
+
+spec! {
+    /// A pipeline file.
+    pub(crate) FileSpec {
+        /// What the pipeline is called; left out, the file's name.
+        pipeline: Option<String> = None;
+        /// The data set: a name in the catalogue, or a folder under a data directory.
+        dataset: String = String::new(), example("amazon0505");
+        /// Raw files to a graph with features and labels.
+        ingest: IngestSpec = IngestSpec::default();
+        /// The graph to its rows in both directions.
+        extract: ExtractSpec = ExtractSpec::default();
+        /// Renumbers nodes so that neighbours lie close in memory.
+        reorder: ReorderSpec = ReorderSpec::default();
+        /// Cuts the graph into units of work.
+        partition: PartitionSpec = PartitionSpec::default();
+        /// Compiles the program for this graph and this device.
+        plan: PlanSpec = PlanSpec::default();
+        /// Trains or iterates.
+        run: RunSpec = RunSpec::default();
+        /// A sweep: dotted paths of settings, each with a list of values; every combination is a pipeline, the first axis slowest.
+        matrix: Axes = Axes;
+    }
+}
+
+/// The file as a whole, as if it were a field.
+fn top_field() -> FieldDoc {
+    FieldDoc { name: "", doc: String::new(), shape: FileSpec::shape(), default: Json::Null, range: None, unit: None, hint: None, example: None }
+}
+
+fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSpec> {
+    let at = At { path: "".into(), field: top, key: Span { length: 1, ..node.span } };
+    if !matches!(node.value, Value::Mapping(_)) && !reader::is_nothing(node) {
+        reader.wrong_type(node, &at, Some("a pipeline file holds lines like  dataset: amazon0505".into()));
+        return None;
+    }
+    FileSpec::decode(node, &at, reader)
+}
+
+fn pipeline(spec: FileSpec, variant: Vec<(String, String)>, file: &Path) -> Pipeline {
+    let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
+    let name = pipeline.unwrap_or_else(|| file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, file: file.to_path_buf() }
+}
+
+/// A mistake about the file as a whole.
+fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
+    let place = Place { path: file.display().to_string(), line: 1, column: 1, excerpt: String::new(), length: 0 };
+    place.mistake(MistakeKind::Unreadable, format!("`{}` {what}", file.display()), "").hint(hint)
+}
+
+/// No such file: names the nearest one that is there, in the folder or in `pipelines` below it.
+fn not_found(file: &Path) -> Mistake {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wanted = if file.extension().is_some() { name } else { format!("{name}.yaml") };
+    let mut there: Vec<PathBuf> = Vec::new();
+    for folder in [folder.to_path_buf(), folder.join("pipelines")] {
+        let Ok(entries) = folder.read_dir() else { continue };
+        let files = entries.flatten().map(|entry| entry.path());
+        there.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")));
+    }
+    there.sort();
+    let names: Vec<String> = there.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    let near = nearest(&wanted, names.iter().map(String::as_str)).and_then(|near| names.iter().position(|name| name == near));
+    let shown = |path: &Path| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let hint = match near {
+        Some(index) => format!("did you mean  {}", shown(&there[index])),
+        None if !folder.is_dir() => format!("there is no folder `{}`", folder.display()),
+        None if there.is_empty() => format!("there is no *.yaml in `{}`", folder.display()),
+        None => format!("there are  {}", there.iter().take(8).map(|path| shown(path)).collect::<Vec<_>>().join("  ")),
+    };
+    let place = Place { path: file.display().to_string(), line: 1, column: 1, excerpt: String::new(), length: 0 };
+    place.mistake(MistakeKind::NotFound, "no such pipeline file", "").hint(hint)
+}
+
+/// Bytes that are not UTF-8, at the first of them.
+fn not_text(file: &Path, bytes: &[u8], at: usize) -> Mistake {
+    let before = String::from_utf8_lossy(&bytes[..at]).into_owned();
+    let lines = syntax::split(&before);
+    let start = lines.last().map_or("", |line| line);
+    let rest: Vec<u8> = bytes[at..].iter().copied().take_while(|byte| !matches!(byte, b'\n' | b'\r')).take(200).collect();
+    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let place = Place {
+        path: file.display().to_string(),
+        line: narrow(lines.len()),
+        column: narrow(start.chars().count() + 1),
+        excerpt: format!("{start}{}", String::from_utf8_lossy(&rest)),
+        length: 1,
+    };
+    let label = format!("expected UTF-8, found the byte 0x{:02x}", bytes[at]);
+    place.mistake(MistakeKind::Unreadable, "the file is not text", label).hint("save it as UTF-8")
+}

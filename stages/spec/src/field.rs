@@ -1,0 +1,210 @@
+//! What is known about a setting: its name, type, unit, range, default and explanation.
+//!
+//! promises  one description per field, from which decoding, JSON Schema, `--help` and every hint are made
+//! never     reads a file or a value; that is `reader` and `types`
+use std::fmt;
+
+use serde_json::Value as Json;
+
+/// The settings of one stage, with every field resolved.
+pub trait Spec {
+    /// Every field with its resolved value, keys sorted: what goes into a cache key.
+    ///
+    /// Paths appear by file name only, because a key must not depend on where a file lies; the stage adds the digest of what the file holds.
+    fn document(&self) -> Json;
+
+    /// The fields in the order in which they are declared.
+    fn fields() -> Vec<FieldDoc>;
+}
+
+/// All that is known about one setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldDoc {
+    /// The key in YAML.
+    pub name: &'static str,
+    /// What it means, one or more sentences.
+    pub doc: String,
+    /// Its type.
+    pub shape: Shape,
+    /// The value when it is left out, as it stands in documents.
+    pub default: Json,
+    /// Where a number must lie.
+    pub range: Option<Range>,
+    /// What a number counts or measures.
+    pub unit: Option<&'static str>,
+    /// What to do when a value is out of range.
+    pub hint: Option<&'static str>,
+    /// For a setting without a default: a value to show.
+    pub example: Option<&'static str>,
+}
+
+/// The type of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number from 0 to 2^64 - 1.
+    Whole,
+    /// A finite number.
+    Real,
+    /// A text; a number is taken as the text it was written with.
+    Text,
+    /// A path.
+    File,
+    /// `FILE.py` or `FILE.py:NAME`.
+    Program,
+    /// A number, a text or a boolean.
+    Scalar,
+    /// One of a list of words.
+    Choice(Vec<ChoiceDoc>),
+    /// A list of values of one type.
+    List(Box<Shape>),
+    /// Free names, each with a value of one type.
+    Map(Box<Shape>),
+    /// A value or nothing.
+    Optional(Box<Shape>),
+    /// Settings one level down.
+    Section(Vec<FieldDoc>),
+    /// Exactly one of the fields, each of them a section.
+    OneOf(Vec<FieldDoc>),
+    /// Dotted paths of settings, each with a list of values.
+    Matrix,
+}
+
+/// One word of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChoiceDoc {
+    /// The word in YAML.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// Where a number must lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least value, or the value that must be exceeded.
+    pub low: f64,
+    /// Whether `low` itself is out.
+    pub low_open: bool,
+    /// The greatest value, or the value that must not be reached; none: no limit.
+    pub high: Option<f64>,
+    /// Whether `high` itself is out.
+    pub high_open: bool,
+}
+
+impl Range {
+    /// `low <= x <= high`.
+    pub const fn within(low: f64, high: f64) -> Self {
+        Self { low, low_open: false, high: Some(high), high_open: false }
+    }
+
+    /// `low <= x`.
+    pub const fn from(low: f64) -> Self {
+        Self { low, low_open: false, high: None, high_open: false }
+    }
+
+    /// `low < x`.
+    pub const fn above(low: f64) -> Self {
+        Self { low, low_open: true, high: None, high_open: false }
+    }
+
+    /// `low <= x < high`.
+    pub const fn below(low: f64, high: f64) -> Self {
+        Self { low, low_open: false, high: Some(high), high_open: true }
+    }
+
+    /// Whether the number lies inside.
+    pub fn holds(&self, number: f64) -> bool {
+        let above = if self.low_open { number > self.low } else { number >= self.low };
+        let below = self.high.is_none_or(|high| if self.high_open { number < high } else { number <= high });
+        above && below
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = if self.low_open { "more than" } else { "at least" };
+        match self.high {
+            None => write!(out, "{least} {}", self.low),
+            Some(high) if self.low == high => write!(out, "{high}"),
+            Some(high) if self.low_open || self.high_open => {
+                let most = if self.high_open { "less than" } else { "at most" };
+                write!(out, "{least} {} and {most} {high}", self.low)
+            }
+            Some(high) => write!(out, "{} to {high}", self.low),
+        }
+    }
+}
+
+impl Shape {
+    /// What the type is called in messages, with its article.
+    pub fn noun(&self) -> String {
+        match self {
+            Self::Bool => "`true` or `false`".into(),
+            Self::Whole => "a whole number".into(),
+            Self::Real => "a number".into(),
+            Self::Text => "a text".into(),
+            Self::File => "a path".into(),
+            Self::Program => "a program, FILE.py or FILE.py:NAME".into(),
+            Self::Scalar => "a number, a text or a boolean".into(),
+            Self::Choice(words) => format!("one of {}", listed(words.iter().map(|word| word.name))),
+            Self::List(_) => "a list".into(),
+            Self::Map(_) | Self::Matrix => "names with values".into(),
+            Self::Optional(inner) => inner.noun(),
+            Self::Section(_) => "a section of settings".into(),
+            Self::OneOf(fields) => format!("exactly one of {}", listed(fields.iter().map(|field| field.name))),
+        }
+    }
+
+    /// The settings below this one, if their names are fixed.
+    pub fn children(&self) -> &[FieldDoc] {
+        match self {
+            Self::Section(fields) | Self::OneOf(fields) => fields,
+            Self::Optional(inner) => inner.children(),
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for FieldDoc {
+    /// Two lines for `--help`: name, type, range, unit and default; then the explanation.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.name, self.shape.noun().replace('`', ""))?;
+        if let Some(range) = self.range {
+            write!(out, ", {range}")?;
+        }
+        if let Some(unit) = self.unit {
+            write!(out, ", {unit}")?;
+        }
+        match (&self.default, self.example) {
+            (_, Some(example)) => write!(out, " (required, for example {example})")?,
+            (Json::String(word), _) => write!(out, " (default {word})")?,
+            (Json::Null, _) => {}
+            (default, _) => write!(out, " (default {default})")?,
+        }
+        write!(out, "\n    {}", self.doc)
+    }
+}
+
+/// A JSON object with sorted keys, whatever map the features of serde_json chose.
+pub(crate) fn object(pairs: impl IntoIterator<Item = (String, Json)>) -> Json {
+    let mut pairs: Vec<_> = pairs.into_iter().collect();
+    pairs.sort_by(|left, right| left.0.cmp(&right.0));
+    Json::Object(pairs.into_iter().collect())
+}
+
+/// `a`, `b` or `c`.
+pub(crate) fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        None => "nothing".into(),
+        Some((only, [])) => only.clone(),
+        Some((last, before)) => format!("{} or {last}", before.join(", ")),
+    }
+}
+
+/// The lines of a doc comment as one paragraph.
+pub(crate) fn paragraph(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}

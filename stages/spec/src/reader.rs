@@ -1,0 +1,455 @@
+//! Reads sections strictly and collects every mistake on the way.
+//!
+//! promises  a mistake does not stop the reading, so that one look shows them all; each says what to type instead
+//! never     guesses a value: what is wrong is reported, whatever was probably meant
+use std::{borrow::Cow, collections::HashSet, path::PathBuf};
+
+use crate::{
+    field::{FieldDoc, Shape, listed},
+    mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX, quoted},
+    nearest::nearest,
+    scalar::{Plain, resolve},
+    syntax,
+    tree::{Key, Node, Span, Value},
+};
+
+/// Mistakes beyond this number are only counted; more than are shown, because they are sorted afterwards.
+const COLLECTED_MAX: usize = 200;
+
+/// A text that is read: the file, or an override.
+pub(crate) struct Source<'a> {
+    /// The file, or `--set`.
+    pub path: String,
+    /// What relative paths in it start from.
+    pub base: PathBuf,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(path: impl Into<String>, base: impl Into<PathBuf>, text: &'a str) -> Self {
+        Self { path: path.into(), base: base.into(), lines: syntax::split(text) }
+    }
+}
+
+/// The setting that is being read.
+#[derive(Clone)]
+pub(crate) struct At<'a> {
+    /// Dotted; empty for the file as a whole.
+    pub path: Cow<'a, str>,
+    pub field: &'a FieldDoc,
+    /// Where its name stands.
+    pub key: Span,
+}
+
+impl<'a> At<'a> {
+    /// A setting one level down.
+    pub fn inner<'b>(&'b self, field: &'b FieldDoc, key: Span) -> At<'b> {
+        At { path: joined(&self.path, field.name).into(), field, key }
+    }
+
+    /// The setting as a sentence calls it.
+    pub fn name(&self) -> String {
+        if self.path.is_empty() { "a pipeline file".into() } else { quoted(&self.path) }
+    }
+}
+
+/// `a.b`, or `b` at the top.
+pub(crate) fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
+}
+
+/// How a path of settings was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// As nested names of the file.
+    File,
+    /// Dotted, in a `--set`.
+    Override,
+    /// Dotted, in a matrix.
+    Axis,
+}
+
+impl Written {
+    /// A setting with a value as it is typed there.
+    pub fn typed(self, path: &str, value: &str) -> String {
+        match self {
+            Self::File => format!("{}  or pass  --set {path}={}", braced(path, value), shell(value)),
+            Self::Override => format!("--set {path}={}", shell(value)),
+            Self::Axis => format!("matrix: {{{path}: {value}}}"),
+        }
+    }
+}
+
+/// A field of a section as it is given.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'f, 'n> {
+    pub field: &'f FieldDoc,
+    /// Where its name stands.
+    pub key: Span,
+    pub node: &'n Node,
+}
+
+/// What is read, and what was wrong so far.
+pub(crate) struct Reader<'a> {
+    pub sources: Vec<Source<'a>>,
+    /// The fields of the file itself, for hints about other levels.
+    pub top: &'a [FieldDoc],
+    mistakes: Vec<(Span, Mistake)>,
+    seen: HashSet<Mistake>,
+    left_out: usize,
+    /// Paths that a misspelt name probably meant: they are not reported as missing too.
+    pub meant: HashSet<String>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(sources: Vec<Source<'a>>, top: &'a [FieldDoc]) -> Self {
+        Self { sources, top, mistakes: Vec::new(), seen: HashSet::new(), left_out: 0, meant: HashSet::new() }
+    }
+
+    /// The place as users read it.
+    pub fn place(&self, span: Span) -> Place {
+        let source = &self.sources[(span.source as usize).min(self.sources.len() - 1)];
+        let excerpt = source.lines.get(span.line as usize - 1).copied().unwrap_or("");
+        let room = u32::try_from(excerpt.trim_end().chars().count()).unwrap_or(u32::MAX).saturating_sub(span.column - 1);
+        Place { path: source.path.clone(), line: span.line, column: span.column, excerpt: excerpt.to_string(), length: span.length.min(room).max(1) }
+    }
+
+    /// Keeps a mistake, once.
+    pub fn report(&mut self, span: Span, mistake: Mistake) {
+        if self.mistakes.len() >= COLLECTED_MAX {
+            self.left_out += 1;
+        } else if self.seen.insert(mistake.clone()) {
+            self.mistakes.push((span, mistake));
+        }
+    }
+
+    /// Whether anything was wrong so far.
+    pub fn has_mistakes(&self) -> bool {
+        !self.mistakes.is_empty()
+    }
+
+    /// Whether so much was wrong that more would not be shown.
+    pub fn is_full(&self) -> bool {
+        self.mistakes.len() >= COLLECTED_MAX
+    }
+
+    /// The value, or the mistakes if there are any, in the order of the text.
+    pub fn finish<T>(mut self, value: T) -> Result<T, Mistakes> {
+        if self.mistakes.is_empty() {
+            return Ok(value);
+        }
+        self.mistakes.sort_by_key(|(span, _)| *span);
+        let left_out = self.left_out + self.mistakes.len().saturating_sub(SHOWN_MAX);
+        Err(Mistakes { shown: self.mistakes.into_iter().take(SHOWN_MAX).map(|(_, mistake)| mistake).collect(), left_out })
+    }
+
+    /// The entries of a section; unknown names and missing fields are reported.
+    pub fn section<'f, 'n>(&mut self, node: &'n Node, at: &At<'_>, fields: &'f [FieldDoc]) -> Option<Vec<Entry<'f, 'n>>> {
+        let entries: &[(Key, Node)] = match &node.value {
+            Value::Mapping(entries) => entries,
+            _ if is_nothing(node) => &[],
+            _ => {
+                self.wrong_type(node, at, None);
+                return None;
+            }
+        };
+        let known = self.known(entries, at, fields);
+        for field in fields {
+            if !known.iter().any(|entry| entry.field.name == field.name) {
+                self.missing(at, field, true);
+            }
+        }
+        Some(known)
+    }
+
+    /// Reports a field without default that was left out, here or one level down; `given`: the section itself is there.
+    fn missing(&mut self, at: &At<'_>, field: &FieldDoc, given: bool) {
+        let path = joined(&at.path, field.name);
+        if let Shape::Section(inner) = &field.shape {
+            let at = At { path: path.into(), field, key: at.key };
+            inner.iter().for_each(|field| self.missing(&at, field, false));
+            return;
+        }
+        let Some(example) = field.example else { return };
+        if self.meant.contains(&path) {
+            return;
+        }
+        let (section, line) = match (at.path.is_empty(), given) {
+            (true, _) => ("at the top level".to_string(), format!("{}: {example}", field.name)),
+            (_, true) => (format!("in {}", at.name()), format!("{}: {example}  in the section {}", field.name, at.path)),
+            (_, false) => (format!("in {}", at.name()), braced(&path, example)),
+        };
+        let what = format!("{} is missing", quoted(&path));
+        let mistake = self.place(at.key).mistake(MistakeKind::Missing, what, format!("expected `{}` {section}", field.name));
+        self.report(at.key, mistake.hint(format!("add  {line}  or pass  --set {path}={example}")));
+    }
+
+    /// The one entry of a choice between sections.
+    pub fn only<'f, 'n>(&mut self, node: &'n Node, at: &'f At<'_>) -> Option<Entry<'f, 'n>> {
+        let fields = at.field.shape.children();
+        let first = fields.first().map_or("", |field| field.name);
+        let Value::Mapping(entries) = &node.value else {
+            let near = match &node.value {
+                Value::Scalar { text, .. } => nearest(text, fields.iter().map(|field| field.name)),
+                _ => None,
+            };
+            let hint = format!("write  {}", self.sample(at, &format!("{{{}: {{}}}}", near.unwrap_or(first)), node.span));
+            self.wrong_type(node, at, Some(hint));
+            return None;
+        };
+        match self.known(entries, at, fields).as_slice() {
+            [] if entries.is_empty() => {
+                let hint = format!("write  {}", self.sample(at, &format!("{{{first}: {{}}}}"), node.span));
+                self.wrong_type(node, at, Some(hint));
+                None
+            }
+            [] => None,
+            [one] => Some(*one),
+            [one, other, ..] => {
+                let what = format!("{} takes one of its sections, not several", at.name());
+                let label = format!("expected {}", at.field.shape.noun());
+                let mistake = self.place(other.key).mistake(MistakeKind::Duplicate, what, label).earlier(self.place(one.key), "given first here");
+                self.report(other.key, mistake.hint("keep one of them"));
+                None
+            }
+        }
+    }
+
+    /// The entries with known names; others are reported.
+    fn known<'f, 'n>(&mut self, entries: &'n [(Key, Node)], at: &At<'_>, fields: &'f [FieldDoc]) -> Vec<Entry<'f, 'n>> {
+        let mut known = Vec::with_capacity(entries.len());
+        for (key, node) in entries {
+            match fields.iter().find(|field| field.name == key.text) {
+                Some(field) => known.push(Entry { field, key: key.span, node }),
+                None => self.unknown_key(key, node, &at.path, fields, Written::File),
+            }
+        }
+        known
+    }
+
+    /// The index of the word among the names.
+    pub fn choice(&mut self, node: &Node, at: &At<'_>, names: &[&str]) -> Option<usize> {
+        let Value::Scalar { text, quoted: in_quotes } = &node.value else {
+            self.wrong_type(node, at, None);
+            return None;
+        };
+        let text = match resolve(text) {
+            Plain::Null if !in_quotes => {
+                self.no_value(at);
+                return None;
+            }
+            Plain::Bool(true) => "true",
+            Plain::Bool(false) => "false",
+            _ => text.as_str(),
+        };
+        if let Some(index) = names.iter().position(|name| *name == text) {
+            return Some(index);
+        }
+        let all = listed(names.iter().copied());
+        let boolean = boolean_meant(text).filter(|word| names.contains(word));
+        let (label, hint) = match boolean.or_else(|| nearest(text, names.iter().copied())) {
+            Some(name) => (format!("did you mean `{name}`?"), format!("{} takes {all}", quoted(&at.path))),
+            None => (format!("expected {all}"), format!("write  {}", self.sample(at, names[0], node.span))),
+        };
+        let what = format!("{} does not know {}", at.name(), quoted(text));
+        let mistake = self.place(node.span).mistake(MistakeKind::UnknownValue, what, label);
+        self.report(node.span, mistake.hint(hint));
+        None
+    }
+
+    /// Reports a name that no setting of the section has.
+    pub fn unknown_key(&mut self, key: &Key, node: &Node, section: &str, fields: &[FieldDoc], written: Written) {
+        if self.is_full() {
+            self.left_out += 1;
+            return;
+        }
+        let names = || fields.iter().map(|field| field.name);
+        let elsewhere = paths_of(&key.text, self.top);
+        let value = Some(node.flow()).filter(|text| !text.is_empty() && text.len() < 60).unwrap_or_else(|| "VALUE".into());
+        let no_space = key.text.split_once(':').filter(|(name, _)| names().any(|known| known == *name));
+        let valid = if fields.is_empty() { "it has no settings yet".into() } else { format!("expected {}", listed(names())) };
+        let (label, hint) = if let Some((name, value)) = no_space {
+            (format!("a space is missing after `{name}:`"), Some(format!("write  {name}: {value}")))
+        } else if let Some(path) = elsewhere.first() {
+            let sections = elsewhere.iter().map(|path| path.rsplit_once('.').map_or("the top level", |(above, _)| above));
+            (format!("it belongs in {}", listed(sections)), Some(format!("write  {}", written.typed(path, &value))))
+        } else if let Some(near) = nearest(&key.text, names()) {
+            self.meant.insert(joined(section, near));
+            (format!("did you mean `{near}`?"), Some(format!("write  {}", self.corrected(key.span, near, &value, written))))
+        } else if matches!(section, "" | "plan" | "run") && (written != Written::File || matches!(node.value, Value::Scalar { .. })) {
+            let typed = written.typed(&format!("plan.set.{}", key.text), &value);
+            (valid, Some(format!("a setting of the program stands under plan.set:  {typed}")))
+        } else {
+            let paths = all_paths(self.top);
+            let near = nearest(&key.text, paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path)));
+            let path = near.and_then(|name| paths.iter().find(|path| path.rsplit('.').next() == Some(name)));
+            (valid, path.map(|path| format!("there is a setting  {path}")))
+        };
+        let what = format!("{} has no setting {}", place_name(section), quoted(&key.text));
+        let mut mistake = self.place(key.span).mistake(MistakeKind::UnknownKey, what, label);
+        mistake.hint = hint;
+        self.report(key.span, mistake);
+    }
+
+    /// What was written, with another name at the place.
+    fn corrected(&self, span: Span, name: &str, value: &str, written: Written) -> String {
+        if written == Written::File {
+            return format!("{name}: {value}");
+        }
+        let place = self.place(span);
+        let letters = |from: usize, count: usize| place.excerpt.chars().skip(from).take(count).collect::<String>();
+        let (start, end) = (span.column as usize - 1, span.column as usize - 1 + span.length as usize);
+        let text = format!("{}{name}{}", letters(0, start), letters(end, usize::MAX));
+        if span.source > 0 { format!("--set {}", shell(&text)) } else { text.trim().to_string() }
+    }
+
+    /// Reports a value of another type; without a hint, one is made from the default.
+    pub fn wrong_type(&mut self, node: &Node, at: &At<'_>, hint: Option<String>) {
+        if is_nothing(node) {
+            return self.no_value(at);
+        }
+        let wanted = at.field.shape.noun();
+        let what = if at.path.is_empty() { "this is not a pipeline file".to_string() } else { format!("wrong type for {}", at.name()) };
+        let sweep = matches!(node.value, Value::Sequence(_))
+            && at.field.shape.children().is_empty()
+            && !matches!(at.field.shape, Shape::Map(_) | Shape::List(_) | Shape::Matrix);
+        let pair = match (&at.field.shape, &node.value) {
+            (Shape::Section(_), Value::Scalar { text, .. }) => syntax::pair_meant(text),
+            _ => None,
+        };
+        let hint = match hint.or(pair.map(|pair| format!("write  {pair}"))) {
+            Some(hint) => hint,
+            None if sweep && !at.path.is_empty() => format!("to run several values one after the other:  matrix: {{{}: {}}}", at.path, node.flow()),
+            None => format!("for example  {}", self.sample(at, &example(at.field), node.span)),
+        };
+        let mistake = self.place(node.span).mistake(MistakeKind::WrongType, what, format!("expected {wanted}, found {}", found(node)));
+        self.report(node.span, mistake.hint(hint));
+    }
+
+    /// Reports a name with nothing behind its colon.
+    pub fn no_value(&mut self, at: &At<'_>) {
+        let mistake = self.place(at.key).mistake(MistakeKind::WrongType, format!("{} has no value", at.name()), format!("expected {}", at.field.shape.noun()));
+        let default = default_text(at.field);
+        let hint = match (at.field.example, default) {
+            (None, Some(default)) => format!("write  {}  (its default), or remove it", self.sample(at, &default, at.key)),
+            _ => format!("for example  {}", self.sample(at, &example(at.field), at.key)),
+        };
+        self.report(at.key, mistake.hint(hint));
+    }
+
+    /// Reports a number outside its range.
+    pub fn out_of_range(&mut self, node: &Node, at: &At<'_>, range: &str) {
+        let mut mistake = self.place(node.span).mistake(
+            MistakeKind::OutOfRange,
+            format!("{} is out of range", at.name()),
+            format!("expected {range}, found {}", found(node)),
+        );
+        mistake.hint = at.field.hint.map(str::to_string).or_else(|| Some(format!("for example  {}", self.sample(at, &example(at.field), node.span))));
+        self.report(node.span, mistake);
+    }
+
+    /// The setting with a value, as it is typed where the span lies.
+    pub fn sample(&self, at: &At<'_>, value: &str, span: Span) -> String {
+        if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE) {
+            return format!("--set {}={}", at.path, shell(value));
+        }
+        match at.path.rsplit('.').next() {
+            Some(name) if !name.is_empty() => format!("{name}: {value}"),
+            _ => value.to_string(),
+        }
+    }
+}
+
+/// Whether nothing stands behind the colon.
+pub(crate) fn is_nothing(node: &Node) -> bool {
+    matches!(&node.value, Value::Scalar { text, quoted: false } if resolve(text) == Plain::Null)
+}
+
+/// What stands there, as a sentence calls it.
+pub(crate) fn found(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar { quoted: false, .. } if is_nothing(node) => "nothing".into(),
+        Value::Scalar { text, quoted: true } => format!("the text {}", quoted(text)),
+        Value::Scalar { text, .. } => quoted(text),
+        Value::Sequence(items) if items.is_empty() => "an empty list".into(),
+        Value::Sequence(_) => "a list".into(),
+        Value::Mapping(entries) if entries.is_empty() => "nothing in the braces".into(),
+        Value::Mapping(_) => "names with values".into(),
+    }
+}
+
+/// The boolean of YAML 1.2 that an older word for it meant.
+pub(crate) fn boolean_meant(text: &str) -> Option<&'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" | "on" | "y" | "1" => Some("true"),
+        "no" | "off" | "n" | "0" => Some("false"),
+        _ => None,
+    }
+}
+
+/// A value that the field takes.
+fn example(field: &FieldDoc) -> String {
+    if let Some(example) = field.example {
+        return example.into();
+    }
+    match &field.shape {
+        Shape::Section(fields) => match fields.first() {
+            Some(first) => format!("{{{}: {}}}", first.name, example(first)),
+            None => "{}".into(),
+        },
+        Shape::OneOf(fields) => fields.first().map_or_else(String::new, |first| format!("{{{}: {{}}}}", first.name)),
+        Shape::List(_) => "['*.weight']".into(),
+        Shape::Map(_) => "{name: value}".into(),
+        Shape::Matrix => "{plan.set.hidden: [16, 64]}".into(),
+        Shape::Optional(inner) => match (&**inner, field.range) {
+            (Shape::File, _) => "start.safetensors".into(),
+            (_, Some(range)) => range.low.to_string(),
+            _ => "VALUE".into(),
+        },
+        Shape::Scalar => "64".into(),
+        _ => default_text(field).unwrap_or_else(|| "VALUE".into()),
+    }
+}
+
+/// The default as it is typed.
+fn default_text(field: &FieldDoc) -> Option<String> {
+    match &field.default {
+        serde_json::Value::String(word) if !word.is_empty() => Some(word.clone()),
+        serde_json::Value::Number(number) => Some(number.to_string().trim_end_matches(".0").to_string()),
+        serde_json::Value::Bool(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// A section as a sentence calls it.
+fn place_name(section: &str) -> String {
+    if section.is_empty() { "the top level".into() } else { quoted(section) }
+}
+
+/// A text as an argument in a shell: in quotes if it needs them.
+pub(crate) fn shell(text: &str) -> String {
+    let plain = text.chars().all(|letter| letter.is_alphanumeric() || "._-/:=,+".contains(letter));
+    if plain { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// `a.b` with a value in YAML on one line: `a: {b: value}`.
+fn braced(path: &str, value: &str) -> String {
+    let names: Vec<&str> = path.split('.').collect();
+    let open = names.join(": {");
+    format!("{open}: {value}{}", "}".repeat(names.len() - 1))
+}
+
+/// The dotted paths of all settings, sections included.
+pub(crate) fn all_paths(fields: &[FieldDoc]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for field in fields {
+        paths.push(field.name.to_string());
+        paths.extend(all_paths(field.shape.children()).into_iter().map(|path| joined(field.name, &path)));
+    }
+    paths
+}
+
+/// The paths whose last name is this one.
+fn paths_of(name: &str, fields: &[FieldDoc]) -> Vec<String> {
+    all_paths(fields).into_iter().filter(|path| path.rsplit('.').next() == Some(name)).collect()
+}

@@ -1,0 +1,21 @@
+//! plan: which program is compiled, with which settings, for which device.
+//!
+//! promises  the program and its settings keep their place in the YAML file, so that later errors can point there
+//! never     opens the program; the stage does
+use crate::{
+    declare::spec,
+    types::{Program, Settings},
+};
+
+spec! {
+    /// Settings of the stage `plan`.
+    pub PlanSpec {
+        /// The vertex program: FILE.py, whose entry is named like the file, or FILE.py:NAME.
+        /// In YAML relative to the file, on the command line to the current folder.
+        program: Program = Program::default(), example("programs/gcn.py");
+        /// The program's own settings, by the names of its entry's parameters.
+        set: Settings = Settings::default();
+        /// What to plan for: auto, cpu, cuda, cuda:INDEX or the name of a facts file.
+        device: String = "auto".to_string();
+    }
+}

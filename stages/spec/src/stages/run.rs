@@ -1,0 +1,146 @@
+//! run: how the plan is trained or iterated, and what is kept.
+//!
+//! promises  every choice that changes a result of the run stands here, beside limits and checkpoints
+//! never     says which device runs it; that is `plan`
+use std::{collections::BTreeMap, path::PathBuf};
+
+use crate::{
+    declare::{choices, one_of, spec},
+    field::Range,
+};
+
+spec! {
+    /// Settings of the stage `run`.
+    pub RunSpec {
+        /// Whether the program is trained or iterated.
+        mode: Mode = Mode::Auto;
+        /// How often all training nodes are seen.
+        epochs: u64 = 200, range(Range::within(1.0, 1e6)), unit("epochs");
+        /// How parameters follow their gradients.
+        optimizer: Optimizer = Optimizer::default();
+        /// Which parameters stay.
+        keep: Keep = Keep::Last;
+        /// What training makes small.
+        loss: Loss = Loss::Auto;
+        /// The numbers that are computed with.
+        dtype: Dtype = Dtype::F32;
+        /// For initial parameters and dropout.
+        seed: u64 = 0;
+        /// Which of the published splits is used, from 0.
+        split: u64 = 0;
+        /// Parameters to start from, a safetensors file; in YAML relative to the file, on the command line to the current folder.
+        init: Option<PathBuf> = None;
+        /// Which name in `init` a parameter of ours has there: ours to theirs.
+        init_map: BTreeMap<String, String> = BTreeMap::new();
+        /// When the state of a run is saved.
+        checkpoint: CheckpointSpec = CheckpointSpec::default();
+        /// How many supersteps a loop may take.
+        max_supersteps: u64 = 10_000, range(Range::from(1.0)), unit("supersteps");
+        /// Whether a loop that reached `max_supersteps` is a success.
+        allow_unconverged: bool = false;
+    }
+}
+
+spec! {
+    /// When the state of a run is saved.
+    pub CheckpointSpec {
+        /// Save after so many epochs or supersteps, whatever the time.
+        every_epochs: Option<u64> = None, range(Range::from(1.0)), unit("epochs");
+        /// Save when so much time has passed since the last one.
+        every_seconds: u64 = 600, range(Range::from(1.0)), unit("seconds");
+    }
+}
+
+one_of! {
+    /// How parameters follow their gradients.
+    Optimizer {
+        /// Adam (Kingma & Ba 2015); weight decay is added to the gradient.
+        Adam(AdamSpec) = "adam",
+        /// AdamW (Loshchilov & Hutter 2019); weight decay shrinks the parameter.
+        Adamw(AdamSpec) = "adamw",
+        /// Stochastic gradient descent, with momentum if asked for.
+        Sgd(SgdSpec) = "sgd",
+    }
+}
+
+impl Default for Optimizer {
+    fn default() -> Self {
+        Self::Adam(AdamSpec::default())
+    }
+}
+
+spec! {
+    /// Settings of `adam` and `adamw`.
+    pub AdamSpec {
+        /// The step size.
+        lr: f64 = 0.01, range(Range::above(0.0));
+        /// How much of the mean gradient stays at each step.
+        beta1: f64 = 0.9, range(Range::below(0.0, 1.0));
+        /// How much of the mean squared gradient stays at each step.
+        beta2: f64 = 0.999, range(Range::below(0.0, 1.0));
+        /// Added below the fraction.
+        eps: f64 = 1e-8, range(Range::above(0.0));
+        /// How strongly parameters are drawn to zero.
+        weight_decay: f64 = 0.0, range(Range::from(0.0));
+        /// Globs over parameter names; only these decay. Empty: all.
+        decay_only: Vec<String> = Vec::new();
+    }
+}
+
+spec! {
+    /// Settings of `sgd`.
+    pub SgdSpec {
+        /// The step size.
+        lr: f64 = 0.01, range(Range::above(0.0));
+        /// How much of the last step stays.
+        momentum: f64 = 0.0, range(Range::below(0.0, 1.0));
+        /// How strongly parameters are drawn to zero.
+        weight_decay: f64 = 0.0, range(Range::from(0.0));
+        /// Globs over parameter names; only these decay. Empty: all.
+        decay_only: Vec<String> = Vec::new();
+    }
+}
+
+choices! {
+    /// Whether the program is trained or iterated.
+    Mode {
+        /// What the program is: one with parameters is trained, one with a `while` is iterated.
+        Auto = "auto",
+        /// Parameters are learned.
+        Train = "train",
+        /// Supersteps until nothing changes.
+        Iterate = "iterate",
+    }
+}
+
+choices! {
+    /// Which parameters stay.
+    Keep {
+        /// Those of the last epoch.
+        Last = "last",
+        /// Those of the epoch that was best on the validation nodes.
+        Best = "best",
+    }
+}
+
+choices! {
+    /// What training makes small.
+    Loss {
+        /// `cross_entropy` for classes, `mse` for real targets.
+        Auto = "auto",
+        /// The cross entropy of softmax over the logits.
+        CrossEntropy = "cross_entropy",
+        /// The mean squared error.
+        Mse = "mse",
+    }
+}
+
+choices! {
+    /// The numbers that are computed with.
+    Dtype {
+        /// 32 bits.
+        F32 = "f32",
+        /// 64 bits; on the CPU, for checking.
+        F64 = "f64",
+    }
+}

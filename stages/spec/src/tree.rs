@@ -1,0 +1,276 @@
+//! YAML text as a tree in which every name and value knows its place.
+//!
+//! promises  names of a mapping are distinct; the tree is at most `DEPTH_MAX` deep; every fault of the text becomes a mistake with a place
+//! never     gives a value a type (that is `scalar`), follows an alias, keeps a tag
+//!
+//! Refused although YAML knows them: anchors, aliases and tags (a pipeline says each thing once, a sweep is `matrix`), several documents, names that are
+//! lists or mappings. The parser below is saphyr-parser, whose events carry their places; it stops at its first fault, so one text gives one syntax mistake.
+use std::{borrow::Cow, collections::HashMap};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
+
+use crate::{
+    mistake::{MistakeKind, quoted},
+    reader::Reader,
+    syntax,
+};
+
+/// How deep lists and mappings may stand inside each other.
+const DEPTH_MAX: usize = 32;
+
+/// A place in one of the texts that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Span {
+    /// 0: the file; from 1: the overrides in their order.
+    pub source: u32,
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+    /// In characters, at least 1.
+    pub length: u32,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub value: Value,
+    pub span: Span,
+}
+
+/// What a text can say.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Scalar { text: String, quoted: bool },
+    Sequence(Vec<Node>),
+    Mapping(Vec<(Key, Node)>),
+}
+
+/// The name before a colon.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub text: String,
+    pub span: Span,
+}
+
+impl Node {
+    /// A value that is not there.
+    pub fn nothing(span: Span) -> Self {
+        Self { value: Value::Scalar { text: String::new(), quoted: false }, span }
+    }
+
+    /// The value as a user would write it on one line.
+    pub fn flow(&self) -> String {
+        match &self.value {
+            Value::Scalar { text, .. } => text.clone(),
+            Value::Sequence(items) => format!("[{}]", items.iter().map(Self::flow).collect::<Vec<_>>().join(", ")),
+            Value::Mapping(entries) => {
+                let entries: Vec<_> = entries.iter().map(|(key, node)| format!("{}: {}", key.text, node.flow())).collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+        }
+    }
+}
+
+/// Where a text stands in its source: a whole file, or the value after `KEY=`.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub source: u32,
+    /// Characters before the text on its first line.
+    pub column: u32,
+}
+
+impl Origin {
+    /// A place in the source: line from 1, column from 0, counted in the text.
+    pub fn span(self, line: usize, column: usize, length: usize) -> Span {
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = narrow(line.max(1));
+        let shift = if line == 1 { self.column } else { 0 };
+        Span { source: self.source, line, column: narrow(column + 1).saturating_add(shift), length: narrow(length.max(1)) }
+    }
+
+    fn of(self, span: &saphyr_parser::Span) -> Span {
+        let length = if span.end.line() == span.start.line() { span.end.col().saturating_sub(span.start.col()) } else { usize::MAX };
+        self.span(span.start.line(), span.start.col(), length)
+    }
+}
+
+/// Reads a text; none when it is not YAML, which is then reported.
+pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Option<Node> {
+    if let Some((line, column)) = unprintable(text) {
+        return refuse(reader, origin.span(line, column, 1), "a character is not text", "a control character", "remove it; is this a pipeline file?");
+    }
+    let mut builder = Builder { origin, stack: Vec::new(), root: None, documents: 0 };
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        match event {
+            Ok((event, span)) => builder.take(event, &span, reader)?,
+            Err(error) => {
+                report(text, origin, &error, reader);
+                return None;
+            }
+        }
+    }
+    Some(builder.root.unwrap_or_else(|| Node::nothing(origin.span(1, 0, 1))))
+}
+
+/// The first character that does not belong into a text: line from 1, column from 0.
+fn unprintable(text: &str) -> Option<(usize, usize)> {
+    let wrong = |letter: char| letter.is_control() && !matches!(letter, '\t' | '\n' | '\r');
+    // Most texts have none: one pass without counting lines.
+    text.find(wrong)?;
+    let lines = syntax::split(text);
+    lines.iter().enumerate().find_map(|(index, line)| line.chars().position(wrong).map(|column| (index + 1, column)))
+}
+
+/// Says what the parser found in words that name the cure.
+fn report(text: &str, origin: Origin, error: &ScanError, reader: &mut Reader<'_>) {
+    let fault = syntax::explain(text, error.marker().line(), error.marker().col(), error.info());
+    let span = origin.span(fault.line, fault.column, 1);
+    let mistake = reader.place(span).mistake(MistakeKind::Syntax, fault.what, fault.label);
+    reader.report(span, mistake.hint(fault.hint));
+}
+
+/// A list or mapping that is not finished.
+enum Open {
+    Sequence(Vec<Node>),
+    Mapping { entries: Vec<(Key, Node)>, seen: HashMap<String, Span>, key: Option<Key> },
+}
+
+struct Builder {
+    origin: Origin,
+    stack: Vec<(Open, Span)>,
+    root: Option<Node>,
+    documents: usize,
+}
+
+impl Builder {
+    /// Takes one event; none ends the reading, after a mistake was reported.
+    fn take(&mut self, event: Event<'_>, span: &saphyr_parser::Span, reader: &mut Reader<'_>) -> Option<()> {
+        let place = self.origin.of(span);
+        match event {
+            Event::DocumentStart(_) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return refuse(
+                        reader,
+                        place,
+                        "a second document begins here",
+                        "expected one document",
+                        "one file is one pipeline: move what follows `---` to a file of its own",
+                    );
+                }
+            }
+            Event::Alias(_) => return refuse(reader, place, "aliases (`*name`) are not used in pipeline files", "expected a value", ALIAS_HINT),
+            Event::Scalar(text, style, anchor, tag) => {
+                plain(anchor, tag.as_ref(), place, reader)?;
+                if unprintable(&text).is_some() {
+                    return refuse(reader, place, "a text holds a control character", "this escape is not used in pipeline files", "leave the escape out");
+                }
+                let quoted = style != ScalarStyle::Plain;
+                return self.add(Node { value: Value::Scalar { text: text.into_owned(), quoted }, span: place }, reader);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                plain(anchor, tag.as_ref(), place, reader)?;
+                return self.open(Open::Sequence(Vec::new()), place, reader);
+            }
+            Event::MappingStart(anchor, tag) => {
+                plain(anchor, tag.as_ref(), place, reader)?;
+                return self.open(Open::Mapping { entries: Vec::new(), seen: HashMap::new(), key: None }, place, reader);
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let (open, mut start) = self.stack.pop()?;
+                let closes = span.end.col().saturating_sub(1);
+                if span.end.line() == start.line as usize && !span.is_empty() {
+                    start.length = self.origin.span(span.end.line(), closes, 1).column.saturating_sub(start.column) + 1;
+                }
+                let value = match open {
+                    Open::Sequence(items) => Value::Sequence(items),
+                    Open::Mapping { entries, .. } => Value::Mapping(entries),
+                };
+                return self.add(Node { value, span: start }, reader);
+            }
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+        }
+        Some(())
+    }
+
+    fn open(&mut self, open: Open, span: Span, reader: &mut Reader<'_>) -> Option<()> {
+        if self.stack.len() >= DEPTH_MAX {
+            return refuse(
+                reader,
+                span,
+                "lists and mappings stand too deep inside each other",
+                "expected at most 32 levels",
+                "settings are at most six levels deep",
+            );
+        }
+        self.stack.push((open, span));
+        Some(())
+    }
+
+    /// Puts a finished value where it belongs.
+    fn add(&mut self, node: Node, reader: &mut Reader<'_>) -> Option<()> {
+        match self.stack.last_mut() {
+            None => self.root = Some(node),
+            Some((Open::Sequence(items), _)) => items.push(node),
+            Some((Open::Mapping { entries, seen, key }, _)) => match key.take() {
+                Some(key) => entries.push((key, node)),
+                None => {
+                    let found = name(node, reader)?;
+                    if let Some(first) = seen.get(&found.text) {
+                        let what = format!("{} is given twice", quoted(&found.text));
+                        let mistake = reader.place(found.span).mistake(MistakeKind::Duplicate, what, "given again here");
+                        let mistake = mistake.earlier(reader.place(*first), "given first here");
+                        reader.report(found.span, mistake.hint("keep one of the two"));
+                    } else {
+                        seen.insert(found.text.clone(), found.span);
+                    }
+                    *key = Some(found);
+                }
+            },
+        }
+        Some(())
+    }
+}
+
+const ALIAS_HINT: &str = "a text that begins with `*` needs quotes: '*.weight'";
+
+/// A scalar as the name of a mapping's entry.
+fn name(node: Node, reader: &mut Reader<'_>) -> Option<Key> {
+    match node.value {
+        Value::Scalar { text, .. } if !text.is_empty() => Some(Key { text, span: node.span }),
+        Value::Scalar { .. } => refuse(reader, node.span, "a name is missing before `:`", "expected `name: value`", "write a name before the colon"),
+        _ => refuse(reader, node.span, "a list or mapping cannot be a name", "expected `name: value`", "check the brackets and braces before this place"),
+    }
+}
+
+/// Refuses anchors and tags.
+fn plain(anchor: usize, tag: Option<&Cow<'_, Tag>>, span: Span, reader: &mut Reader<'_>) -> Option<()> {
+    if anchor > 0 {
+        return refuse(
+            reader,
+            span,
+            "anchors (`&name`) are not used in pipeline files",
+            "this value has an anchor",
+            "write the value out, or quote a text that begins with `&`",
+        );
+    }
+    if tag.is_some() {
+        return refuse(
+            reader,
+            span,
+            "tags (`!name`) are not used in pipeline files",
+            "this value has a tag",
+            "leave the tag out; quote a text that begins with `!`",
+        );
+    }
+    Some(())
+}
+
+/// Reports and ends the reading.
+fn refuse<T>(reader: &mut Reader<'_>, span: Span, what: &str, label: &str, hint: &str) -> Option<T> {
+    let mistake = reader.place(span).mistake(MistakeKind::Syntax, what, label);
+    reader.report(span, mistake.hint(hint));
+    None
+}

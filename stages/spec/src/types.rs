@@ -1,0 +1,512 @@
+//! The types that a setting can have: how each is decoded, documented and described.
+//!
+//! promises  what is decoded lies in its range and is finite; paths are resolved against the place where they stand
+//! never     touches the file system
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::{
+    field::{FieldDoc, Shape, object},
+    mistake::{MistakeKind, Place, quoted},
+    reader::{At, Reader, boolean_meant, found, is_nothing, joined},
+    scalar::{Plain, resolve},
+    tree::{Node, Value},
+};
+
+/// A type that a field can have.
+pub(crate) trait FieldType: Sized {
+    /// Its description.
+    fn shape() -> Shape;
+    /// Its value; none after a mistake was reported.
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self>;
+    /// The value as it stands in documents.
+    fn document(&self) -> Json;
+}
+
+/// A vertex program: a file and the function in it that is the entry.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The file, resolved against the YAML file or the current folder.
+    pub file: PathBuf,
+    /// The entry: what stands behind `:`, else the file's name without `.py`.
+    pub entry: String,
+    /// Where the program is named, for later errors.
+    pub place: Place,
+}
+
+impl PartialEq for Program {
+    /// The same program, wherever it is named.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.file, &self.entry) == (&other.file, &other.entry)
+    }
+}
+
+/// The settings of a program, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    list: Vec<Setting>,
+}
+
+impl Settings {
+    /// All of them, in the order of the file.
+    pub fn iter(&self) -> std::slice::Iter<'_, Setting> {
+        self.list.iter()
+    }
+
+    /// The setting of this name.
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.list.iter().find(|setting| setting.name == name)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+impl<N: Into<String>> FromIterator<(N, Scalar)> for Settings {
+    /// Settings that stand in no file.
+    fn from_iter<I: IntoIterator<Item = (N, Scalar)>>(pairs: I) -> Self {
+        let setting = |(name, value): (N, Scalar)| Setting { name: name.into(), value, name_place: Place::default(), value_place: Place::default() };
+        Self { list: pairs.into_iter().map(setting).collect() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Settings {
+    type Item = &'a Setting;
+    type IntoIter = std::slice::Iter<'a, Setting>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A setting of a program.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The parameter of the entry.
+    pub name: String,
+    /// Its value.
+    pub value: Scalar,
+    /// Where its name stands, for later errors.
+    pub name_place: Place,
+    /// Where its value stands, for later errors.
+    pub value_place: Place,
+}
+
+impl PartialEq for Setting {
+    /// The same setting, wherever it stands.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.value) == (&other.name, &other.value)
+    }
+}
+
+/// A value of a program's setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without point or exponent.
+    Whole(i64),
+    /// A finite number with point or exponent.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+impl FieldType for bool {
+    fn shape() -> Shape {
+        Shape::Bool
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = scalar(node, at, reader)?;
+        if let Plain::Bool(value) = plain {
+            return Some(value);
+        }
+        let meant = boolean_meant(text).or_else(|| boolean_named(text));
+        let hint = meant.map(|word| format!("write  {}", reader.sample(at, word, node.span)));
+        reader.wrong_type(node, at, hint);
+        None
+    }
+
+    fn document(&self) -> Json {
+        Json::Bool(*self)
+    }
+}
+
+/// `"true"` in quotes is a text; without them it is what was meant.
+fn boolean_named(text: &str) -> Option<&'static str> {
+    match resolve(text) {
+        Plain::Bool(true) => Some("true"),
+        Plain::Bool(false) => Some("false"),
+        _ => None,
+    }
+}
+
+impl FieldType for u64 {
+    fn shape() -> Shape {
+        Shape::Whole
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = scalar(node, at, reader)?;
+        let Plain::Whole(number) = plain else {
+            let hint = whole_meant(text).map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
+            reader.wrong_type(node, at, hint);
+            return None;
+        };
+        let range = at.field.range;
+        match u64::try_from(number) {
+            // Bounds lie below 2^53, where f64 is exact.
+            Ok(number) if range.is_none_or(|range| range.holds(number as f64)) => Some(number),
+            _ => {
+                let limit = if number < 0 { "at least 0".to_string() } else { format!("at most {}", u64::MAX) };
+                let range = range.map_or(limit, |range| range.to_string());
+                reader.out_of_range(node, at, &range);
+                None
+            }
+        }
+    }
+
+    fn document(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl FieldType for f64 {
+    fn shape() -> Shape {
+        Shape::Real
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = scalar(node, at, reader)?;
+        let number = match plain {
+            Plain::Whole(number) => number as f64,
+            Plain::Real(number) => number,
+            _ => {
+                let hint = number_meant(text).map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
+                reader.wrong_type(node, at, hint);
+                return None;
+            }
+        };
+        let range = at.field.range;
+        if number.is_finite() && range.is_none_or(|range| range.holds(number)) {
+            return Some(if number == 0.0 { 0.0 } else { number });
+        }
+        let finite = if number.is_finite() { "" } else { "a finite number, " };
+        let range = range.map_or_else(|| "between -1.8e308 and 1.8e308".to_string(), |range| range.to_string());
+        reader.out_of_range(node, at, &format!("{finite}{range}"));
+        None
+    }
+
+    fn document(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl FieldType for String {
+    fn shape() -> Shape {
+        Shape::Text
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, _) = scalar(node, at, reader)?;
+        if text.is_empty() {
+            reader.no_value(at);
+            return None;
+        }
+        Some(text.to_string())
+    }
+
+    fn document(&self) -> Json {
+        self.as_str().into()
+    }
+}
+
+impl FieldType for PathBuf {
+    fn shape() -> Shape {
+        Shape::File
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = String::decode(node, at, reader)?;
+        Some(reader.sources[node.span.source as usize].base.join(text))
+    }
+
+    fn document(&self) -> Json {
+        self.file_name().unwrap_or_default().to_string_lossy().into()
+    }
+}
+
+impl<T: FieldType> FieldType for Option<T> {
+    fn shape() -> Shape {
+        Shape::Optional(Box::new(T::shape()))
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        if is_nothing(node) { Some(None) } else { T::decode(node, at, reader).map(Some) }
+    }
+
+    fn document(&self) -> Json {
+        self.as_ref().map_or(Json::Null, T::document)
+    }
+}
+
+impl FieldType for Vec<String> {
+    fn shape() -> Shape {
+        Shape::List(Box::new(Shape::Text))
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let field = FieldDoc { shape: Shape::Text, example: Some("['*.weight']"), ..at.field.clone() };
+        match &node.value {
+            Value::Sequence(items) => {
+                let mut texts = Some(Vec::with_capacity(items.len()));
+                for item in items {
+                    let at = At { path: at.path.clone(), field: &field, key: item.span };
+                    let text = match &item.value {
+                        Value::Scalar { .. } => String::decode(item, &at, reader),
+                        _ => {
+                            let hint = format!("for example  {}", reader.sample(&at, "['*.weight']", item.span));
+                            reader.wrong_type(item, &at, Some(hint));
+                            None
+                        }
+                    };
+                    texts = texts.zip(text).map(|(mut texts, text)| {
+                        texts.push(text);
+                        texts
+                    });
+                }
+                texts
+            }
+            _ if is_nothing(node) => Some(Vec::new()),
+            Value::Scalar { text, .. } => {
+                let hint = format!("write  {}", reader.sample(at, &format!("['{text}']"), node.span));
+                reader.wrong_type(node, at, Some(hint));
+                None
+            }
+            Value::Mapping(_) => {
+                reader.wrong_type(node, at, None);
+                None
+            }
+        }
+    }
+
+    fn document(&self) -> Json {
+        Json::Array(self.iter().map(|text| text.as_str().into()).collect())
+    }
+}
+
+impl FieldType for BTreeMap<String, String> {
+    fn shape() -> Shape {
+        Shape::Map(Box::new(Shape::Text))
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut map = Self::new();
+        named(node, at, reader, |name, node, at, reader| {
+            if let Some(text) = String::decode(node, at, reader) {
+                map.insert(name.to_string(), text);
+            }
+        })?;
+        Some(map)
+    }
+
+    fn document(&self) -> Json {
+        object(self.iter().map(|(name, text)| (name.clone(), text.as_str().into())))
+    }
+}
+
+impl FieldType for Settings {
+    fn shape() -> Shape {
+        Shape::Map(Box::new(Shape::Scalar))
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut list = Vec::new();
+        named(node, at, reader, |name, node, at, reader| {
+            if let Some(value) = Scalar::decode(node, at, reader) {
+                let (name_place, value_place) = (reader.place(at.key), reader.place(node.span));
+                list.push(Setting { name: name.to_string(), value, name_place, value_place });
+            }
+        })?;
+        Some(Self { list })
+    }
+
+    fn document(&self) -> Json {
+        object(self.list.iter().map(|setting| (setting.name.clone(), setting.value.document())))
+    }
+}
+
+impl FieldType for Scalar {
+    fn shape() -> Shape {
+        Shape::Scalar
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = scalar(node, at, reader)?;
+        match plain {
+            Plain::Bool(value) => return Some(Self::Bool(value)),
+            Plain::Whole(number) => match i64::try_from(number) {
+                Ok(number) => return Some(Self::Whole(number)),
+                Err(_) => reader.out_of_range(node, at, &format!("{} to {}", i64::MIN, i64::MAX)),
+            },
+            Plain::Real(number) if number.is_finite() => return Some(Self::Real(number)),
+            Plain::Real(_) => reader.out_of_range(node, at, "a finite number"),
+            Plain::Text | Plain::Null => return Some(Self::Text(text.to_string())),
+        }
+        None
+    }
+
+    fn document(&self) -> Json {
+        match self {
+            Self::Bool(value) => (*value).into(),
+            Self::Whole(number) => (*number).into(),
+            Self::Real(number) => (*number).into(),
+            Self::Text(text) => text.as_str().into(),
+        }
+    }
+}
+
+impl FieldType for Program {
+    fn shape() -> Shape {
+        Shape::Program
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = String::decode(node, at, reader)?;
+        let (file, entry) = match text.rsplit_once(".py:") {
+            Some((stem, entry)) => (format!("{stem}.py"), Some(entry.to_string())),
+            None => (text.clone(), None),
+        };
+        let file = PathBuf::from(file);
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let wrong = match &entry {
+            Some(entry) if !is_identifier(entry) => Some(format!("expected the name of a function behind `:`, found {}", quoted(entry))),
+            _ if file.extension().is_none_or(|extension| extension != "py") => {
+                Some(format!("expected a program, FILE.py or FILE.py:NAME, found {}", found(node)))
+            }
+            _ => None,
+        };
+        if let Some(label) = wrong {
+            let what = format!("{} does not name a program", at.name());
+            let mistake = reader.place(node.span).mistake(MistakeKind::WrongType, what, label);
+            let hint = format!("for example  {}", reader.sample(at, at.field.example.unwrap_or("program.py"), node.span));
+            reader.report(node.span, mistake.hint(hint));
+            return None;
+        }
+        let file = reader.sources[node.span.source as usize].base.join(file);
+        Some(Self { file, entry: entry.unwrap_or(stem), place: reader.place(node.span) })
+    }
+
+    fn document(&self) -> Json {
+        format!("{}:{}", self.file.file_name().unwrap_or_default().to_string_lossy(), self.entry).into()
+    }
+}
+
+/// The axes of a matrix; they are taken out of the tree before it is decoded (see `matrix`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Axes;
+
+impl FieldType for Axes {
+    fn shape() -> Shape {
+        Shape::Matrix
+    }
+
+    fn decode(_: &Node, _: &At<'_>, _: &mut Reader<'_>) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn document(&self) -> Json {
+        object([])
+    }
+}
+
+/// A word in a document; the booleans among the words of a choice stay booleans.
+pub(crate) fn word(name: &str) -> Json {
+    match name {
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => name.into(),
+    }
+}
+
+/// The text of a scalar and what it means; quoted, it is a text.
+fn scalar<'n>(node: &'n Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<(&'n str, Plain)> {
+    match &node.value {
+        Value::Scalar { text, quoted: true } => Some((text, Plain::Text)),
+        Value::Scalar { text, .. } => match resolve(text) {
+            Plain::Null => {
+                reader.no_value(at);
+                None
+            }
+            plain => Some((text, plain)),
+        },
+        _ => {
+            reader.wrong_type(node, at, None);
+            None
+        }
+    }
+}
+
+/// Calls back for each entry of a mapping with free names.
+fn named<'r>(node: &Node, at: &At<'_>, reader: &mut Reader<'r>, mut each: impl FnMut(&str, &Node, &At<'_>, &mut Reader<'r>)) -> Option<()> {
+    let shape = match &at.field.shape {
+        Shape::Map(inner) => (**inner).clone(),
+        other => other.clone(),
+    };
+    let field = FieldDoc { shape, default: Json::Null, ..at.field.clone() };
+    match &node.value {
+        Value::Mapping(entries) => {
+            for (key, node) in entries {
+                let at = At { path: joined(&at.path, &key.text).into(), field: &field, key: key.span };
+                each(&key.text, node, &at, reader);
+            }
+            Some(())
+        }
+        _ if is_nothing(node) => Some(()),
+        _ => {
+            reader.wrong_type(node, at, None);
+            None
+        }
+    }
+}
+
+/// The number that a text with quotes, underscores, commas, a point or a unit meant.
+fn number_meant(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(|letter| !matches!(letter, '_' | ' ' | '\'')).collect();
+    let digits = digits.trim_end_matches('f').to_string();
+    matches!(resolve(&digits), Plain::Whole(_) | Plain::Real(_)).then_some(digits)
+}
+
+/// The same for whole numbers, also from 1e3, 5.0, 1,000 and 16k.
+fn whole_meant(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(|letter| !matches!(letter, '_' | ',' | ' ' | '\'')).collect();
+    let (digits, factor) = match digits.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => match digits.strip_suffix('M') {
+            Some(digits) => (digits, 1e6),
+            None => (digits.as_str(), 1.0),
+        },
+    };
+    let number = match resolve(digits) {
+        Plain::Whole(number) if factor == 1.0 => return (number >= 0).then(|| number.to_string()),
+        Plain::Whole(number) => number as f64 * factor,
+        Plain::Real(number) => number * factor,
+        _ => return None,
+    };
+    // Whole and exact: below 2^53.
+    (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then(|| format!("{number:.0}"))
+}
+
+/// Whether Python would take it as a name.
+fn is_identifier(text: &str) -> bool {
+    let begins = text.chars().next().is_some_and(|letter| letter.is_alphabetic() || letter == '_');
+    begins && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
