@@ -1,0 +1,297 @@
+//! An entry of the catalogue: everything that is known of one data set.
+//!
+//! promises  an unknown field, a wrong type or a value out of range is an error with its line
+//! never     names a path on this machine; decides between real files and the stand-in (`locate` does)
+use crate::CatalogError;
+use serde::{Deserialize, Serialize};
+
+/// Everything that is known of one data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name, that of its file too.
+    pub name: String,
+    /// One or two sentences.
+    pub about: String,
+    /// Further names of folders in which its files are looked for.
+    #[serde(default)]
+    pub found_as: Vec<String>,
+    /// All files of the set; each may also lie there as `.gz` or `.zst`.
+    pub files: Vec<RawFile>,
+    /// How the files are read.
+    pub format: Format,
+    /// What the format leaves open.
+    #[serde(default)]
+    pub read: ReadOptions,
+    /// Whether an edge as stored has a direction that means something.
+    pub directed: bool,
+    /// What `symmetrize: auto` means for this set.
+    pub symmetrize: bool,
+    /// What the set is usually used for.
+    pub task: Task,
+    /// Who made it and under which terms it may be used.
+    pub licence: String,
+    /// Counts of the files as stored; a mismatch is an error.
+    #[serde(default)]
+    pub expected: Expected,
+    /// Counts as documents print them.
+    #[serde(default)]
+    pub printed: Vec<Printed>,
+    /// What is drawn where the set itself has none.
+    #[serde(default)]
+    pub made_up: MadeUp,
+    /// How nodes are parted into train, validation and test.
+    pub split: SplitRule,
+    /// What is generated when the files cannot be had.
+    #[serde(default)]
+    pub stand_in: Option<Recipe>,
+}
+
+/// A file of a data set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawFile {
+    /// Its plain name, without `.gz` or `.zst`.
+    pub file: String,
+    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so.
+    pub url: Option<String>,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// An edge a line.
+    EdgeList,
+    /// The eight files `ind.NAME.*`.
+    Planetoid,
+    /// Graph Modelling Language.
+    Gml,
+}
+
+/// What a format leaves open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadOptions {
+    /// What node ids are.
+    pub ids: Ids,
+    /// GML: the node attribute that is the label.
+    pub label: Option<String>,
+    /// GML: the edge attribute that is the weight, besides `weight` and `value`. Edge lists: `none` ignores a third column.
+    pub weight: Option<String>,
+}
+
+/// What node ids are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ids {
+    /// Whole numbers from 0 to 2^64 - 1.
+    #[default]
+    Number,
+    /// Words.
+    String,
+}
+
+/// What a set is usually used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// One class a node.
+    NodeClassification,
+    /// Structure alone.
+    None,
+}
+
+/// Counts of the files as stored, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Expected {
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// Edges as listed, repeats and self loops included.
+    pub listed: Option<u64>,
+    /// Distinct (source, target) pairs among them, self loops included.
+    pub distinct: Option<u64>,
+    /// Distinct pairs after every edge got its reverse, self loops counted once.
+    pub symmetric: Option<u64>,
+}
+
+/// Counts as a document prints them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Printed {
+    /// Which document and table.
+    pub document: String,
+    /// Nodes.
+    pub nodes: u64,
+    /// Edges.
+    pub edges: u64,
+    /// Feature width.
+    pub features: Option<u32>,
+    /// Classes.
+    pub classes: Option<u32>,
+    /// Which options lead from the stored files to these counts.
+    pub note: String,
+}
+
+/// What is drawn where a set itself has none; 0: nothing is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MadeUp {
+    /// Feature width.
+    pub features: u32,
+    /// Classes.
+    pub classes: u32,
+}
+
+/// How nodes are parted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SplitRule {
+    /// As published with the set.
+    Given,
+    /// So many nodes of each class for training, so many of all others for validation and test.
+    PerClass {
+        /// Training nodes of each class.
+        train: u32,
+        /// Validation nodes in all.
+        validation: u32,
+        /// Test nodes in all.
+        test: u32,
+    },
+    /// Shares of all nodes that have a label; the rest is in no part.
+    Fractions {
+        /// From 0 to 1.
+        train: f64,
+        /// From 0 to 1.
+        validation: f64,
+        /// From 0 to 1.
+        test: f64,
+    },
+    /// No split.
+    None,
+}
+
+/// A seeded graph that stands in for one that cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Nodes.
+    pub nodes: u32,
+    /// Distinct directed edges; of a symmetric graph two a pair, and the odd one is a self loop.
+    pub edges: u64,
+    /// Whether each edge has its reverse.
+    pub symmetric: bool,
+    /// The largest degree.
+    pub max_degree: u32,
+    /// Nodes in a community, in the mean.
+    #[serde(default = "community_default")]
+    pub community: u32,
+    /// Share of the edges inside communities.
+    #[serde(default = "inside_default")]
+    pub inside: f64,
+    /// Feature width.
+    pub features: u32,
+    /// Classes.
+    pub classes: u32,
+    /// Everything is drawn from it.
+    pub seed: u64,
+}
+
+fn community_default() -> u32 {
+    128
+}
+
+fn inside_default() -> f64 {
+    0.7
+}
+
+impl Entry {
+    /// Reads the text of `<name>.yaml`; `place` is what an error calls it.
+    pub fn from_yaml(name: &str, text: &str, place: &str) -> Result<Self, CatalogError> {
+        let hint = "docs/ and the other entries of data/catalog show every field";
+        let entry: Entry = serde_yaml::from_str(text).map_err(|error| {
+            let at = error.location().map_or(place.to_string(), |at| format!("{place}:{}:{}", at.line(), at.column()));
+            CatalogError::new(format!("the catalogue's entry is not valid: {error}")).at(at).hint(hint)
+        })?;
+        let wrong = |field: &str, what: String| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(&format!("{field}:"))).map_or(1, |line| line + 1);
+            Err(CatalogError::new(what).at(format!("{place}:{line}")).hint(hint))
+        };
+        if entry.name != name {
+            return wrong("name", format!("the entry's name differs from its file's: expected `{name}`, found `{}`", entry.name));
+        }
+        if entry.files.is_empty() {
+            return wrong("files", "the entry lists no file: expected at least one".into());
+        }
+        let plain = |file: &str| !file.is_empty() && !file.contains('/') && !file.starts_with('.');
+        if let Some(bad) = entry.files.iter().map(|file| &file.file).chain(&entry.found_as).find(|name| !plain(name)) {
+            return wrong("files", format!("expected a plain name of a file or folder, found `{bad}`"));
+        }
+        if let SplitRule::Fractions { train, validation, test } = entry.split {
+            let sound = [train, validation, test].iter().all(|part| (0.0..=1.0).contains(part)) && train + validation + test <= 1.0 + 1e-9;
+            if !sound {
+                return wrong("split", format!("expected shares from 0 to 1 with a sum of at most 1, found {train}, {validation}, {test}"));
+            }
+        }
+        if let Some(recipe) = &entry.stand_in
+            && !((0.0..=1.0).contains(&recipe.inside) && recipe.community > 0)
+        {
+            return wrong("stand_in", format!("expected `inside` from 0 to 1 and `community` of at least 1, found {} and {}", recipe.inside, recipe.community));
+        }
+        Ok(entry)
+    }
+
+    /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.
+    pub fn shape(&self) -> serde_json::Value {
+        serde_json::json!({
+            "format": self.format,
+            "read": self.read,
+            "directed": self.directed,
+            "symmetrize": self.symmetrize,
+            "task": self.task,
+            "made_up": self.made_up,
+            "split": self.split,
+            "stand_in": self.stand_in,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "name: tiny\nabout: two nodes\nfiles: [{file: tiny.txt, url: null}]\nformat: edge_list\ndirected: false\nsymmetrize: true\ntask: none\nlicence: none\nsplit: {rule: none}\n";
+
+    #[test]
+    fn an_unknown_field_is_named_with_its_line() {
+        let error = Entry::from_yaml("tiny", &TEXT.replace("licence:", "license:"), "tiny.yaml").unwrap_err();
+        assert!(error.what.contains("unknown field `license`"), "{error}");
+        assert_eq!(error.place.as_deref(), Some("tiny.yaml:8:1"));
+        let error = Entry::from_yaml("tiny", &TEXT.replace("rule: none", "rule: fractions, train: 0.5, validation: 0.5, test: 0.5"), "tiny.yaml").unwrap_err();
+        assert_eq!(error.place.as_deref(), Some("tiny.yaml:9"));
+    }
+
+    #[test]
+    fn only_what_shapes_the_artifact_is_in_the_shape() {
+        let entry = Entry::from_yaml("tiny", TEXT, "tiny.yaml").unwrap();
+        let retold = TEXT.replace("two nodes", "2 nodes").replace("licence: none", "licence: MIT").replace("url: null", "url: https://x.y/z");
+        assert_eq!(entry.shape(), Entry::from_yaml("tiny", &retold, "tiny.yaml").unwrap().shape());
+        let reshaped = TEXT.replace("symmetrize: true", "symmetrize: false");
+        assert_ne!(entry.shape(), Entry::from_yaml("tiny", &reshaped, "tiny.yaml").unwrap().shape());
+    }
+
+    #[test]
+    fn a_path_is_not_a_file_name() {
+        for bad in ["../x", "a/b", ".hidden"] {
+            assert!(Entry::from_yaml("tiny", &TEXT.replace("tiny.txt", bad), "tiny.yaml").is_err());
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_an_entry_or_an_error(text in ".{0,200}") {
+            let _ = Entry::from_yaml("tiny", &text, "tiny.yaml");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What can go wrong with the catalogue, said so that a person can act on it.
+//!
+//! promises  what is wrong, where, and if anything helps a hint that can be pasted
+//! never     carries a type of another crate
+use std::fmt;
+
+/// What is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogError {
+    /// One line: what is wrong, expected against found.
+    pub what: String,
+    /// A path, a path with line and column, or a URL.
+    pub place: Option<String>,
+    /// What to type or change.
+    pub hint: Option<String>,
+}
+
+impl CatalogError {
+    /// An error without a place.
+    pub fn new(what: impl Into<String>) -> Self {
+        CatalogError { what: what.into(), place: None, hint: None }
+    }
+
+    /// Where.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = Some(place.to_string());
+        self
+    }
+
+    /// What to type or change.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.what)?;
+        if let Some(place) = &self.place {
+            write!(f, "\n  --> {place}")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for CatalogError {}

@@ -1,0 +1,170 @@
+//! catalog: which data sets are known, where their files are, and what stands in for them.
+//!
+//! reads     `data/catalog/<name>.yaml`, in the binary and from a folder that wins file by file; the data folders; at most one download
+//! promises  one entry a data set, read strictly; an unknown name is answered with the nearest ones
+//! never     parses the data itself (`ingest` does); touches the network unless `locate` is told `Attempt::Once` or `fetch` is called
+//! limits    a download is bounded in time, and its memory by one buffer
+pub mod entry;
+mod error;
+mod fetch;
+mod locate;
+pub mod seen;
+
+pub use entry::Entry;
+pub use error::CatalogError;
+pub use fetch::{Progress, fetch};
+pub use locate::{Attempt, Source, locate};
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// Names the folder whose entries win over those in the binary.
+pub const FOLDER_VARIABLE: &str = "WARPLOOM_CATALOG";
+/// Name and text of each entry that the binary carries, by name.
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+/// How many near names an unknown one is answered with.
+const NEAREST_MOST: usize = 3;
+
+/// The entries of the binary, and those of a folder that win over them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalog {
+    folder: Option<PathBuf>,
+}
+
+/// The names of all entries, sorted, seen from the current folder.
+pub fn names() -> Vec<String> {
+    Catalog::here().names()
+}
+
+/// The entry of this name, seen from the current folder.
+pub fn find(name: &str) -> Result<Entry, CatalogError> {
+    Catalog::here().find(name)
+}
+
+impl Catalog {
+    /// The binary's entries and those of the folder that `WARPLOOM_CATALOG` names, else of `data/catalog` here or in a folder above.
+    pub fn here() -> Self {
+        let named = env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let above = || {
+            let here = env::current_dir().ok()?;
+            here.ancestors().map(|folder| folder.join("data/catalog")).find(|folder| folder.is_dir())
+        };
+        Catalog { folder: named.or_else(above) }
+    }
+
+    /// The binary's entries and those of a folder.
+    pub fn with_folder(folder: &Path) -> Self {
+        Catalog { folder: Some(folder.to_path_buf()) }
+    }
+
+    /// The names of all entries, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: BTreeSet<String> = EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();
+        let files = self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        names.extend(files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).filter_map(|path| {
+            let name = path.file_stem()?.to_str()?;
+            Some(name.to_string())
+        }));
+        names.into_iter().collect()
+    }
+
+    /// The entry of this name; an unknown name is an error with the nearest ones.
+    pub fn find(&self, name: &str) -> Result<Entry, CatalogError> {
+        let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+        let path = self.folder.as_ref().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| plain && path.is_file());
+        if let Some(path) = path {
+            let text = fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the catalogue's entry: {error}")).at(path.display()))?;
+            return Entry::from_yaml(name, &text, &path.display().to_string());
+        }
+        match EMBEDDED.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)")),
+            None => Err(self.not_found(name)),
+        }
+    }
+
+    fn not_found(&self, name: &str) -> CatalogError {
+        let names = self.names();
+        let near = nearest(name, &names);
+        let hint = if near.is_empty() { format!("known are {}", names.join(", ")) } else { format!("did you mean {}?", near.join(" or ")) };
+        CatalogError::new(format!("no data set is called `{name}`")).hint(format!("{hint}  (warploom data ls  shows all)"))
+    }
+}
+
+/// The nearest of `names`, best first: at most a third of the letters differ, or one begins with the other.
+fn nearest(name: &str, names: &[String]) -> Vec<String> {
+    let name = name.to_lowercase();
+    let mut near: Vec<(usize, &String)> = names
+        .iter()
+        .filter_map(|known| {
+            let lower = known.to_lowercase();
+            let begins = name.len() >= 2 && (lower.starts_with(&name) || name.starts_with(&lower));
+            let steps = distance(&name, &lower);
+            (begins || steps * 3 <= lower.chars().count().max(3)).then_some((steps, known))
+        })
+        .collect();
+    near.sort();
+    near.into_iter().take(NEAREST_MOST).map(|(_, known)| format!("`{known}`")).collect()
+}
+
+/// How many letters must be put in, taken out or changed to get from one word to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (above, letter) in from.chars().take(256).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = above + 1;
+        for (at, other) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_of_the_binary_is_sound() {
+        for (name, _) in EMBEDDED {
+            let entry = Catalog::default().find(name).unwrap();
+            assert_eq!(entry.name, *name);
+            assert!(!entry.files.is_empty() && !entry.about.is_empty() && !entry.licence.is_empty());
+        }
+        for name in ["amazon0505", "cora", "karate"] {
+            assert!(Catalog::default().names().contains(&name.to_string()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let hint = |name| Catalog::default().find(name).unwrap_err().hint.unwrap();
+        assert!(hint("amazon0515").contains("did you mean `amazon0505`"));
+        assert!(hint("Cora").contains("`cora`"));
+        assert!(hint("karat").contains("`karate`"));
+        assert!(hint("zzzzzz").contains("known are amazon0505, "));
+        assert!(hint("../cora").contains("`cora`") || hint("../cora").contains("known are"));
+    }
+
+    #[test]
+    fn a_folder_wins_file_by_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = EMBEDDED.iter().find(|(name, _)| *name == "karate").unwrap().1;
+        fs::write(folder.path().join("mine.yaml"), text.replace("name: karate", "name: mine")).unwrap();
+        fs::write(folder.path().join("cora.yaml"), text.replace("name: karate", "name: cora")).unwrap();
+        let catalog = Catalog::with_folder(folder.path());
+        assert!(catalog.names().contains(&"mine".to_string()) && catalog.names().contains(&"amazon0505".to_string()));
+        assert_eq!(catalog.find("cora").unwrap().expected.nodes, Some(34));
+        assert_eq!(catalog.find("amazon0505").unwrap().name, "amazon0505");
+    }
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("abc", "")), (3, 3, 3));
+    }
+}

@@ -1,0 +1,227 @@
+//! Decides where a data set comes from: files that are there, one download, else the stand-in.
+//!
+//! promises  real files win; a set of which a part is there is said to be so; a failed download is remembered and not tried again
+//! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only
+use crate::{
+    CatalogError, Entry,
+    fetch::{Limits, download},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// Holds the date and the reason of a failed download.
+pub(crate) const ABSENT: &str = ".absent";
+
+/// Whether a download may be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// Only look at what is there.
+    Never,
+    /// One try, unless an earlier one failed.
+    Once,
+}
+
+/// Where a data set comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// All files are there.
+    Real {
+        /// The folder that holds them.
+        folder: PathBuf,
+        /// One path for each file of the entry, in its order.
+        files: Vec<PathBuf>,
+    },
+    /// The files cannot be had.
+    StandIn {
+        /// One line: what was looked for and why it failed.
+        why: String,
+    },
+}
+
+/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in.
+pub fn locate(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt) -> Result<Source, CatalogError> {
+    locate_within(entry, data_dirs, attempt, &Limits::default())
+}
+
+/// `locate` with limits for the download.
+pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
+    let (found, most) = search(entry, data_dirs);
+    if let Some(real) = found {
+        return Ok(real);
+    }
+    let missing = match most {
+        Some((folder, count)) => {
+            let lacking: Vec<&str> = entry.files.iter().filter(|file| spelling(&folder, &file.file).is_none()).map(|file| file.file.as_str()).collect();
+            format!("{count} of {} files are in `{}`; missing: {}", entry.files.len(), folder.display(), lacking.join(", "))
+        }
+        None => format!("no file of it is in {}", shown(entry, data_dirs)),
+    };
+    let download = match (attempt, data_dirs.first()) {
+        (Attempt::Never, _) => "no download was tried".to_string(),
+        (Attempt::Once, None) => "there is no data folder to download to".to_string(),
+        (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), limits) {
+            Ok(real) => return Ok(real),
+            Err(what) => what,
+        },
+    };
+    let why = format!("{missing}; {download}");
+    if entry.stand_in.is_some() {
+        return Ok(Source::StandIn { why });
+    }
+    let hint = format!("run  warploom data fetch {}  or put the files there by hand", entry.name);
+    Err(CatalogError::new(format!("the files of `{}` cannot be had and it has no stand-in: {why}", entry.name)).hint(hint))
+}
+
+/// The plain, gzip or zstd spelling of a file that is there.
+pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
+    ["", ".gz", ".zst"].iter().map(|end| folder.join(format!("{file}{end}"))).find(|path| path.exists())
+}
+
+/// All files of a set in one folder, else the folder that holds most of them.
+fn search(entry: &Entry, data_dirs: &[PathBuf]) -> (Option<Source>, Option<(PathBuf, usize)>) {
+    let mut most: Option<(PathBuf, usize)> = None;
+    for dir in data_dirs {
+        for name in std::iter::once(&entry.name).chain(&entry.found_as) {
+            let folder = dir.join(name);
+            let files: Vec<PathBuf> = entry.files.iter().filter_map(|file| spelling(&folder, &file.file)).collect();
+            if !entry.files.is_empty() && files.len() == entry.files.len() {
+                return (Some(Source::Real { folder, files }), None);
+            }
+            if files.len() > most.as_ref().map_or(0, |(_, count)| *count) {
+                most = Some((folder, files.len()));
+            }
+        }
+    }
+    (None, most)
+}
+
+/// The folders that were looked into.
+fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
+    let folders: Vec<String> = data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect();
+    if folders.is_empty() { "any data folder (none is given)".into() } else { folders.join(", ") }
+}
+
+/// Downloads what is missing unless an earlier try failed, and remembers a failure.
+fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, String> {
+    let absent = folder.join(ABSENT);
+    if let Ok(reason) = fs::read_to_string(&absent) {
+        let reason = reason.lines().collect::<Vec<_>>().join(": ");
+        return Err(format!("an earlier download failed ({reason})"));
+    }
+    let one = |file: &crate::entry::RawFile| match spelling(folder, &file.file) {
+        Some(path) => Ok(path),
+        None => download(file, folder, limits, &mut |_| {}).map_err(|what| format!("`{}`: {what}", file.file)),
+    };
+    match entry.files.iter().map(one).collect() {
+        Ok(files) => Ok(Source::Real { folder: folder.to_path_buf(), files }),
+        Err(what) => {
+            // A folder that cannot be written is no error: the next run finds out again, before it asks the network.
+            let _ = fs::write(absent, format!("{}\n{what}\n", now()));
+            Err(format!("the download failed: {what}"))
+        }
+    }
+}
+
+/// The date and time in UTC, as `2026-05-09T07:29:33Z`.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = date((seconds / 86_400) as i64);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+}
+
+/// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-compatible low-level date algorithms").
+fn date(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * march_month + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        entry::RawFile,
+        fetch::tests::{answer, serve_once},
+    };
+    use std::time::Duration;
+
+    fn entry(files: &[(&str, Option<String>)]) -> Entry {
+        let mut entry = crate::Catalog::default().find("karate").unwrap();
+        entry.found_as = vec!["other".into()];
+        entry.files = files.iter().map(|(file, url)| RawFile { file: file.to_string(), url: url.clone() }).collect();
+        entry
+    }
+
+    fn limits() -> Limits {
+        Limits { connect: Duration::from_secs(1), silence: Duration::from_secs(1), whole: Duration::from_secs(5), proxy: false }
+    }
+
+    #[test]
+    fn all_files_in_one_folder_are_the_real_set() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = two.path().join("other");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.txt.gz"), "").unwrap();
+        fs::write(folder.join("b.txt"), "").unwrap();
+        let entry = entry(&[("a.txt", None), ("b.txt", None)]);
+        let dirs = [one.path().to_path_buf(), two.path().to_path_buf()];
+        let source = locate(&entry, &dirs, Attempt::Never).unwrap();
+        assert_eq!(source, Source::Real { files: vec![folder.join("a.txt.gz"), folder.join("b.txt")], folder });
+    }
+
+    #[test]
+    fn a_part_of_a_set_is_said_to_be_so() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("karate")).unwrap();
+        fs::write(dir.path().join("karate/a.txt"), "").unwrap();
+        let entry = entry(&[("a.txt", None), ("b.txt", None), ("c.txt", None)]);
+        let Source::StandIn { why } = locate(&entry, &[dir.path().to_path_buf()], Attempt::Never).unwrap() else { panic!("expected the stand-in") };
+        assert!(why.contains("1 of 3 files") && why.contains("missing: b.txt, c.txt"), "{why}");
+    }
+
+    #[test]
+    fn a_failure_is_remembered_and_a_success_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_path_buf()];
+        let failing = entry(&[("a.txt", Some(format!("http://{}/a.txt", serve_once(answer("404 Not Found", 0, b"")))))]);
+        let Source::StandIn { why } = locate_within(&failing, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        assert!(why.contains("404"), "{why}");
+        let working = entry(&[("a.txt", Some(format!("http://{}/a.txt.gz", serve_once(answer("200 OK", 2, b"\x1f\x8b")))))]);
+        let Source::StandIn { why } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        assert!(why.contains("an earlier download failed (20") && why.contains("404"), "{why}");
+        fs::remove_file(dir.path().join("karate").join(ABSENT)).unwrap();
+        let Source::Real { files, .. } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
+        assert!(files[0].ends_with("karate/a.txt.gz"));
+        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_no_error() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        let entry = entry(&[("a.txt", Some("http://127.0.0.1:9/a".into()))]);
+        let source = locate_within(&entry, &[dir.path().join("file")], Attempt::Once, &limits()).unwrap();
+        assert!(matches!(source, Source::StandIn { why } if why.contains("cannot write")));
+    }
+
+    #[test]
+    fn without_a_stand_in_missing_files_are_an_error() {
+        let mut entry = entry(&[("a.txt", None)]);
+        entry.stand_in = None;
+        let error = locate(&entry, &[], Attempt::Once).unwrap_err();
+        assert!(error.to_string().contains("warploom data fetch karate"), "{error}");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!((date(0), date(11_016), date(20_582)), ((1970, 1, 1), (2000, 2, 29), (2026, 5, 9)));
+    }
+}

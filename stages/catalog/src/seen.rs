@@ -1,0 +1,120 @@
+//! Digests of raw files, remembered so that a hit reads no raw data.
+//!
+//! promises  the BLAKE3 digest of the file's bytes; a file whose size, time or inode differs from what is remembered is read again
+//! promises  a remembered digest is written beside and renamed; two processes may do so at once
+//! never     fails because the folder is missing, read-only or holds nonsense
+//! limits    a file that is rewritten in place with the same size and the same time to the nanosecond is not noticed: `reread` is for that
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+/// What is remembered of a file.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Seen {
+    path: PathBuf,
+    stamp: Stamp,
+    digest: String,
+}
+
+/// What changes when a file does.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Stamp {
+    size: u64,
+    modified_ns: i128,
+    inode: u64,
+}
+
+/// The BLAKE3 digest of a file in hexadecimal; from `seen_dir` if the file is unchanged and `reread` is false.
+pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<String> {
+    let path = path.canonicalize()?;
+    let before = stamp(&path)?;
+    let memory = seen_dir.map(|folder| folder.join(blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().as_str()));
+    if let (Some(memory), false) = (&memory, reread)
+        && let Some(digest) = recall(memory, &path, before)
+    {
+        return Ok(digest);
+    }
+    let digest = blake3::Hasher::new().update_mmap_rayon(&path)?.finalize().to_hex().to_string();
+    // A file that changed under the reader is not remembered.
+    if let Some(memory) = memory
+        && stamp(&path)? == before
+    {
+        let _ = remember(&memory, &Seen { path, stamp: before, digest: digest.clone() });
+    }
+    Ok(digest)
+}
+
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let file = fs::metadata(path)?;
+    Ok(Stamp { size: file.size(), modified_ns: i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec()), inode: file.ino() })
+}
+
+fn recall(memory: &Path, path: &Path, stamp: Stamp) -> Option<String> {
+    let seen: Seen = serde_json::from_slice(&fs::read(memory).ok()?).ok()?;
+    let sound = seen.path == path && seen.stamp == stamp && blake3::Hash::from_hex(&seen.digest).is_ok();
+    sound.then_some(seen.digest)
+}
+
+fn remember(memory: &Path, seen: &Seen) -> io::Result<()> {
+    let folder = memory.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let beside = memory.with_extension(format!("{}.tmp", std::process::id()));
+    let written = fs::write(&beside, serde_json::to_vec(seen)?).and_then(|()| fs::rename(&beside, memory));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(bytes: &[u8]) -> String {
+        blake3::hash(bytes).to_hex().to_string()
+    }
+
+    #[test]
+    fn an_unchanged_file_is_not_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, seen) = (dir.path().join("a"), dir.path().join("seen"));
+        fs::write(&file, b"one").unwrap();
+        assert_eq!(digest(&file, Some(&seen), false).unwrap(), hash(b"one"));
+        let memory = fs::read_dir(&seen).unwrap().next().unwrap().unwrap().path();
+        let forged = fs::read_to_string(&memory).unwrap().replace(&hash(b"one"), &hash(b"forged"));
+        fs::write(&memory, forged).unwrap();
+        assert_eq!(digest(&file, Some(&seen), false).unwrap(), hash(b"forged"));
+        assert_eq!(digest(&file, Some(&seen), true).unwrap(), hash(b"one"));
+        assert_eq!(digest(&file, Some(&seen), false).unwrap(), hash(b"one"));
+    }
+
+    #[test]
+    fn a_changed_file_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, seen) = (dir.path().join("a"), dir.path().join("seen"));
+        for text in ["one", "three", "two"] {
+            fs::write(dir.path().join("b"), text).unwrap();
+            fs::rename(dir.path().join("b"), &file).unwrap();
+            assert_eq!(digest(&file, Some(&seen), false).unwrap(), hash(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_useless_folder_is_no_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        fs::write(&file, b"one").unwrap();
+        assert_eq!(digest(&file, None, false).unwrap(), hash(b"one"));
+        assert_eq!(digest(&file, Some(&file), false).unwrap(), hash(b"one"));
+        let seen = dir.path().join("seen");
+        digest(&file, Some(&seen), false).unwrap();
+        let memory = fs::read_dir(&seen).unwrap().next().unwrap().unwrap().path();
+        fs::write(&memory, "nonsense").unwrap();
+        assert_eq!(digest(&file, Some(&seen), false).unwrap(), hash(b"one"));
+        assert!(digest(&dir.path().join("none"), Some(&seen), false).is_err());
+        assert!(digest(dir.path(), Some(&seen), false).is_err());
+    }
+}

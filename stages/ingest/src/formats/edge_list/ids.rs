@@ -1,0 +1,147 @@
+//! From the ids of a file to rows: the sorted distinct ids are the rows.
+//!
+//! promises  the same rows for any cut into pieces
+//! bounds    a bitmap where ids are small (at most 8 bytes an edge, or 8 MiB), else a sort of all ids
+use super::{
+    Ids,
+    line::{Ends, Piece},
+};
+use crate::raw::{NODES_MOST, NodeIds, Read, ReadError};
+use rayon::prelude::*;
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// Ids below this always go through the bitmap.
+const SMALL: u64 = 1 << 26;
+
+/// The ids, and the source and target rows of all pieces in their order.
+pub fn compact(path: &Path, pieces: Vec<Piece>, ids: Ids) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    match ids {
+        Ids::String => compact_words(path, pieces),
+        Ids::Number => {
+            let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
+            let most = pieces.par_iter().map(|piece| largest(&piece.ends)).max().unwrap_or(0);
+            if most < SMALL || most / 64 < edges as u64 { compact_by_bitmap(path, pieces, most) } else { compact_by_sort(path, pieces) }
+        }
+    }
+}
+
+fn largest(ends: &Ends) -> u64 {
+    match ends {
+        Ends::Narrow(pairs) => u64::from(pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target))),
+        Ends::Wide(pairs) => pairs.iter().fold(0, |most, [source, target]| most.max(*source).max(*target)),
+        Ends::Words { .. } => 0,
+    }
+}
+
+fn too_many(path: &Path, found: u64) -> Box<ReadError> {
+    Box::new(ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), found.to_string()))
+}
+
+/// Rows of all pieces, each end mapped by `row`.
+fn rows(pieces: Vec<Piece>, row: impl Fn(usize, u64) -> u32 + Sync) -> (Vec<u32>, Vec<u32>) {
+    let edges = pieces.iter().map(|piece| piece.ends.len()).sum();
+    let (mut source, mut target) = (vec![0; edges], vec![0; edges]);
+    let mut jobs = Vec::with_capacity(pieces.len());
+    let (mut sources, mut targets) = (&mut source[..], &mut target[..]);
+    for (index, piece) in pieces.into_iter().enumerate() {
+        let (own_sources, more_sources) = sources.split_at_mut(piece.ends.len());
+        let (own_targets, more_targets) = targets.split_at_mut(piece.ends.len());
+        jobs.push((index, piece.ends, own_sources, own_targets));
+        (sources, targets) = (more_sources, more_targets);
+    }
+    jobs.into_par_iter().for_each(|(index, ends, sources, targets)| {
+        let out = sources.iter_mut().zip(targets);
+        match ends {
+            Ends::Narrow(pairs) | Ends::Words { pairs, .. } => {
+                out.zip(pairs).for_each(|((source, target), pair)| (*source, *target) = (row(index, u64::from(pair[0])), row(index, u64::from(pair[1]))))
+            }
+            Ends::Wide(pairs) => out.zip(pairs).for_each(|((source, target), pair)| (*source, *target) = (row(index, pair[0]), row(index, pair[1]))),
+        }
+    });
+    (source, target)
+}
+
+fn compact_by_bitmap(path: &Path, pieces: Vec<Piece>, most: u64) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    let bits: Vec<AtomicU64> = (0..=most / 64).into_par_iter().map(|_| AtomicU64::new(0)).collect();
+    let mark = |id: u64| {
+        let (word, bit) = (&bits[(id / 64) as usize], 1 << (id % 64));
+        // Most bits are set long before the last edge: reading first keeps the line shared between cores.
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    };
+    pieces.par_iter().for_each(|piece| match &piece.ends {
+        Ends::Narrow(pairs) => pairs.iter().flatten().for_each(|&id| mark(u64::from(id))),
+        Ends::Wide(pairs) => pairs.iter().flatten().for_each(|&id| mark(id)),
+        Ends::Words { .. } => {}
+    });
+    let bits: Vec<u64> = bits.into_par_iter().map(AtomicU64::into_inner).collect();
+    let nodes: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
+    if nodes > NODES_MOST {
+        return Err(too_many(path, nodes));
+    }
+    if nodes == most + 1 {
+        let (source, target) = rows(pieces, |_, id| id as u32);
+        return Ok((NodeIds::Count(nodes as u32), source, target));
+    }
+    let count_before = |before: &mut u32, word: &u64| {
+        let rank = *before;
+        *before += word.count_ones();
+        Some(rank)
+    };
+    let rank: Vec<u32> = bits.iter().scan(0, count_before).collect();
+    let ids = bits.iter().enumerate().flat_map(|(at, &word)| ones(word).map(move |bit| at as u64 * 64 + bit)).collect();
+    let row = |_, id: u64| {
+        let at = (id / 64) as usize;
+        rank[at] + (bits[at] & ((1 << (id % 64)) - 1)).count_ones()
+    };
+    let (source, target) = rows(pieces, row);
+    Ok((NodeIds::from_ascending(ids), source, target))
+}
+
+/// The set bits of a word, ascending.
+fn ones(mut word: u64) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| u64::from(word.trailing_zeros()));
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+fn compact_by_sort(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    let distinct = pieces.par_iter().map(|piece| {
+        let mut ids: Vec<u64> = match &piece.ends {
+            Ends::Narrow(pairs) => pairs.iter().flatten().map(|&id| u64::from(id)).collect(),
+            Ends::Wide(pairs) => pairs.iter().flatten().copied().collect(),
+            Ends::Words { .. } => Vec::new(),
+        };
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    });
+    let mut ids: Vec<u64> = distinct.flatten_iter().collect();
+    ids.par_sort_unstable();
+    ids.dedup();
+    if ids.len() as u64 > NODES_MOST {
+        return Err(too_many(path, ids.len() as u64));
+    }
+    let (source, target) = rows(pieces, |_, id| ids.partition_point(|&known| known < id) as u32);
+    Ok((NodeIds::from_ascending(ids), source, target))
+}
+
+fn compact_words(path: &Path, mut pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    let lists: Vec<Vec<String>> = pieces.iter_mut().map(|piece| if let Ends::Words { words, .. } = &mut piece.ends { std::mem::take(words) } else { Vec::new() }).collect();
+    let mut all: Vec<&String> = lists.iter().flatten().collect();
+    all.par_sort_unstable();
+    all.dedup();
+    if all.len() as u64 > NODES_MOST {
+        return Err(too_many(path, all.len() as u64));
+    }
+    let rows_of: Vec<Vec<u32>> = lists.par_iter().map(|words| words.iter().map(|word| all.partition_point(|known| *known < word) as u32).collect()).collect();
+    let ids = NodeIds::Strings(all.into_iter().cloned().collect());
+    let (source, target) = rows(pieces, |piece, index| rows_of[piece][index as usize]);
+    Ok((ids, source, target))
+}

@@ -1,0 +1,75 @@
+//! The proof of ingest: what the settings promise is tested on the artifact, with sets instead of sorts.
+use std::collections::{HashMap, HashSet};
+
+use warploom_contract::{
+    Artifact, Violation,
+    kinds::graph::{self, Features, Labels},
+};
+use warploom_shell::requests::IngestRequest;
+use warploom_spec::{Duplicates, Normalize, SelfLoops, Symmetrize};
+
+/// Rows sum to one up to this.
+const ROW_SUM_ERROR: f32 = 1e-4;
+
+/// The graph keeps what its settings say.
+pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Result<(), Violation> {
+    let edges = graph::read_edges(artifact)?;
+    let nodes = graph::read_nodes(artifact)?;
+    let count = nodes.ids.len();
+    let mut times: HashMap<(u32, u32), u32> = HashMap::with_capacity(edges.source.len());
+    for (&source, &target) in edges.source.iter().zip(&edges.target) {
+        *times.entry((source, target)).or_default() += 1;
+    }
+    let loops: HashSet<u32> = times.keys().filter(|(source, target)| source == target).map(|(source, _)| *source).collect();
+    match request.spec.self_loops {
+        SelfLoops::Drop if !loops.is_empty() => return Err(Violation::new(format!("expected no self loops, found {}", loops.len()))),
+        SelfLoops::Add | SelfLoops::Replace if loops.len() != count => {
+            return Err(Violation::new(format!("expected a self loop at each of {count} nodes, found {}", loops.len())));
+        }
+        _ => {}
+    }
+    if request.spec.duplicates != Duplicates::Keep
+        && let Some(((source, target), times)) = times.iter().find(|(_, times)| **times > 1)
+    {
+        return Err(Violation::new(format!("expected one edge {source} -> {target}, found {times}")));
+    }
+    let symmetric = match request.spec.symmetrize {
+        Symmetrize::Auto => request.entry.symmetrize,
+        Symmetrize::True => true,
+        Symmetrize::False => false,
+    };
+    if symmetric && let Some(((source, target), _)) = times.iter().find(|((source, target), count)| times.get(&(*target, *source)) != Some(count)) {
+        return Err(Violation::new(format!("expected as many edges {target} -> {source} as back, found others")));
+    }
+    labels_fit(count, nodes.labels.as_ref(), &nodes.splits)?;
+    if request.spec.normalize == Normalize::Row { rows_are_normal(artifact) } else { Ok(()) }
+}
+
+fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Result<(), Violation> {
+    for split in splits {
+        if split.len() != nodes || split.iter().any(|&part| part > 3) {
+            return Err(Violation::new("a split has another length than the nodes, or a part beyond 3"));
+        }
+        if let Some(Labels::Classes(classes)) = labels
+            && let Some(node) = (0..nodes).find(|&node| split[node] != 0 && classes[node].is_none())
+        {
+            return Err(Violation::new(format!("node row {node} is in a split but has no class")));
+        }
+    }
+    Ok(())
+}
+
+fn rows_are_normal(artifact: &Artifact) -> Result<(), Violation> {
+    let wrong = |row: usize, sum: f32| (sum != 0.0 && (sum - 1.0).abs() > ROW_SUM_ERROR).then(|| Violation::new(format!("feature row {row}: expected sum 1 or 0, found {sum}")));
+    let found = match graph::open_features(artifact)? {
+        None => None,
+        Some(Features::Dense { columns, values }) => {
+            values.chunks(columns.max(1)).enumerate().find_map(|(row, values)| wrong(row, values.iter().map(|value| value.abs()).sum()))
+        }
+        Some(Features::Sparse { entries, .. }) => entries.offsets.windows(2).enumerate().find_map(|(row, ends)| {
+            let values = &entries.values[ends[0] as usize..ends[1] as usize];
+            wrong(row, values.iter().map(|value| value.abs()).sum())
+        }),
+    };
+    found.map_or(Ok(()), Err)
+}

@@ -1,0 +1,432 @@
+//! What every reader and generator hands over: a graph as its files tell it, in rows.
+//!
+//! promises  node rows are sorted by the data set's own ids (numbers by value, words by bytes); `source` and `target` are rows
+//! promises  an error names the file, the line and column or the byte, what was expected and what was found, and what to do
+//! never     merges, reverses or drops an edge: that is `transform`
+//! limits    `NODES_MOST` nodes; edges by memory (8 bytes each, 12 with weights)
+use std::{fmt, path::Path, path::PathBuf};
+
+/// The largest number of nodes that a graph may have: row numbers and one spare value fit in `u32`.
+pub const NODES_MOST: u64 = u32::MAX as u64 - 1;
+/// The class of a node that has none.
+pub const NO_CLASS: u32 = u32::MAX;
+/// In a split: the node is in no part.
+pub const IN_NO_PART: u8 = 0;
+/// In a split: the node is trained on.
+pub const TRAIN: u8 = 1;
+/// In a split: the node chooses the epoch.
+pub const VALIDATION: u8 = 2;
+/// In a split: the node is judged.
+pub const TEST: u8 = 3;
+
+/// A graph as its files tell it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawGraph {
+    /// The data set's own ids, in row order.
+    pub ids: NodeIds,
+    /// The edges, in the order of the file.
+    pub edges: Edges,
+    /// What the file says of directions, if it says anything.
+    pub directed: Option<bool>,
+    /// Labels of nodes.
+    pub labels: Option<Labels>,
+    /// Published splits; each has one byte a node.
+    pub splits: Vec<Vec<u8>>,
+    /// Features of nodes.
+    pub features: Option<Features>,
+    /// Further columns of the nodes by name.
+    pub columns: Vec<(String, Column)>,
+}
+
+/// The data set's own names of its nodes, in row order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeIds {
+    /// 0, 1, 2, ... up to this number.
+    Count(u32),
+    /// Ascending, distinct.
+    Numbers(Vec<u64>),
+    /// Ascending by bytes, distinct.
+    Strings(Vec<String>),
+}
+
+/// Edges by row; all lists have the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edges {
+    /// Where each edge begins.
+    pub source: Vec<u32>,
+    /// Where each edge ends.
+    pub target: Vec<u32>,
+    /// The weight of each edge; none: the graph has no weights.
+    pub weight: Option<Vec<f32>>,
+}
+
+/// Labels of all nodes, in row order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Labels {
+    /// One class a node, `NO_CLASS` for none.
+    Classes {
+        /// Index into `names`.
+        class: Vec<u32>,
+        /// The data set's own names of the classes: numbers by value, else words by bytes.
+        names: Vec<String>,
+    },
+    /// One number a node, NaN for none.
+    Values(Vec<f32>),
+    /// A row of numbers a node (multi-label sets: 0 or 1).
+    Rows {
+        /// Numbers in a row.
+        columns: u32,
+        /// Row by row.
+        values: Vec<f32>,
+    },
+}
+
+/// Features of all nodes, in row order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Features {
+    /// Every value is stored.
+    Dense {
+        /// Numbers in a row.
+        columns: u32,
+        /// Row by row.
+        values: Vec<f32>,
+    },
+    /// Only values that are not zero are stored.
+    Sparse {
+        /// Numbers in a row.
+        columns: u32,
+        /// Row `r` has the entries `offsets[r]..offsets[r + 1]`.
+        offsets: Vec<u64>,
+        /// Column of each entry, ascending and distinct inside a row.
+        index: Vec<u32>,
+        /// Value of each entry.
+        values: Vec<f32>,
+    },
+}
+
+/// A further column of the nodes; `None` where a node has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Whole numbers.
+    Integers(Vec<Option<i64>>),
+    /// Numbers.
+    Reals(Vec<Option<f64>>),
+    /// Words.
+    Texts(Vec<Option<String>>),
+}
+
+impl Default for NodeIds {
+    fn default() -> Self {
+        NodeIds::Count(0)
+    }
+}
+
+impl NodeIds {
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        match self {
+            NodeIds::Count(count) => *count as usize,
+            NodeIds::Numbers(numbers) => numbers.len(),
+            NodeIds::Strings(words) => words.len(),
+        }
+    }
+
+    /// Whether there is no node at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ascending and distinct numbers; 0, 1, 2, ... is kept as a count.
+    pub fn from_ascending(numbers: Vec<u64>) -> Self {
+        debug_assert!(numbers.is_sorted_by(|a, b| a < b));
+        match numbers.last() {
+            None => NodeIds::Count(0),
+            Some(&last) if last == numbers.len() as u64 - 1 => NodeIds::Count(numbers.len() as u32),
+            Some(_) => NodeIds::Numbers(numbers),
+        }
+    }
+}
+
+impl Edges {
+    /// How many edges there are.
+    pub fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    /// Whether there is no edge.
+    pub fn is_empty(&self) -> bool {
+        self.source.is_empty()
+    }
+}
+
+impl Features {
+    /// Numbers in a row.
+    pub fn columns(&self) -> u32 {
+        match self {
+            Features::Dense { columns, .. } | Features::Sparse { columns, .. } => *columns,
+        }
+    }
+}
+
+impl RawGraph {
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    /// Checks every promise of this file; the error says the first that is broken.
+    pub fn validate(&self) -> Result<(), String> {
+        let nodes = self.ids.len();
+        let ascending = match &self.ids {
+            NodeIds::Count(_) => true,
+            NodeIds::Numbers(numbers) => numbers.is_sorted_by(|a, b| a < b),
+            NodeIds::Strings(words) => words.is_sorted_by(|a, b| a < b),
+        };
+        let same = |name: &str, found: usize, expected: usize| {
+            if found == expected { Ok(()) } else { Err(format!("{name}: expected {expected} rows, found {found}")) }
+        };
+        if !ascending {
+            return Err("node ids are not ascending and distinct".into());
+        }
+        same("targets", self.edges.target.len(), self.edges.len())?;
+        if let Some(weight) = &self.edges.weight {
+            same("weights", weight.len(), self.edges.len())?;
+        }
+        if let Some(row) = self.edges.source.iter().chain(&self.edges.target).find(|&&row| row as usize >= nodes) {
+            return Err(format!("an edge names row {row} of {nodes}"));
+        }
+        for split in &self.splits {
+            same("split", split.len(), nodes)?;
+        }
+        for (name, column) in &self.columns {
+            same(name, column.len(), nodes)?;
+        }
+        self.labels.iter().try_for_each(|labels| labels.validate(nodes))?;
+        self.features.iter().try_for_each(|features| features.validate(nodes))
+    }
+}
+
+impl Labels {
+    fn validate(&self, nodes: usize) -> Result<(), String> {
+        let (found, per_node) = match self {
+            Labels::Classes { class, names } => {
+                if let Some(class) = class.iter().find(|&&class| class != NO_CLASS && class as usize >= names.len()) {
+                    return Err(format!("a node has class {class} of {}", names.len()));
+                }
+                (class.len(), 1)
+            }
+            Labels::Values(values) => (values.len(), 1),
+            Labels::Rows { columns, values } => (values.len(), *columns as usize),
+        };
+        if found == nodes * per_node { Ok(()) } else { Err(format!("labels: expected {}, found {found}", nodes * per_node)) }
+    }
+}
+
+impl Features {
+    fn validate(&self, nodes: usize) -> Result<(), String> {
+        match self {
+            Features::Dense { columns, values } if values.len() == nodes * *columns as usize => Ok(()),
+            Features::Dense { values, .. } => Err(format!("features: found {} values for {nodes} nodes", values.len())),
+            Features::Sparse { columns, offsets, index, values } => {
+                let ends = offsets.len() == nodes + 1 && offsets.first() == Some(&0) && offsets.last() == Some(&(index.len() as u64));
+                if !ends || !offsets.is_sorted() || index.len() != values.len() {
+                    return Err("features: the offsets do not fit the entries".into());
+                }
+                let sound = |row: &[u64]| {
+                    let row = &index[row[0] as usize..row[1] as usize];
+                    row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|last| last < columns)
+                };
+                if offsets.windows(2).all(sound) { Ok(()) } else { Err("features: a row's columns are not ascending, distinct and in range".into()) }
+            }
+        }
+    }
+}
+
+impl Column {
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Integers(values) => values.len(),
+            Column::Reals(values) => values.len(),
+            Column::Texts(values) => values.len(),
+        }
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a reader returns.
+pub type Read<T> = Result<T, Box<ReadError>>;
+
+/// What is wrong with a file, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it.
+    pub place: Place,
+    /// One line: what is wrong.
+    pub what: String,
+    /// What should stand there; empty: `what` says it all.
+    pub expected: String,
+    /// What stands there; empty: nothing to show.
+    pub found: String,
+    /// The line around it, clipped, and the 0-based column of the fault in the clip.
+    pub excerpt: Option<(String, u32)>,
+    /// What to type or change; empty: none.
+    pub hint: String,
+    /// The operating system failed, rather than the contents.
+    pub io: Option<std::io::ErrorKind>,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The file as a whole.
+    File,
+    /// A line and the column of a byte in it, both from 1.
+    Line {
+        /// From 1.
+        line: u64,
+        /// Bytes from 1.
+        column: u64,
+    },
+    /// A byte, from 0.
+    Byte(u64),
+}
+
+impl ReadError {
+    /// An error about a file as a whole.
+    pub fn new(path: &Path, what: impl Into<String>) -> Self {
+        ReadError {
+            path: path.to_path_buf(),
+            place: Place::File,
+            what: what.into(),
+            expected: String::new(),
+            found: String::new(),
+            excerpt: None,
+            hint: String::new(),
+            io: None,
+        }
+    }
+
+    /// The operating system's error while reading a file.
+    pub fn from_io(path: &Path, error: &std::io::Error) -> Self {
+        ReadError { io: Some(error.kind()), ..ReadError::new(path, format!("cannot read: {error}")) }
+    }
+
+    /// At a byte, from 0.
+    pub fn at_byte(mut self, byte: u64) -> Self {
+        self.place = Place::Byte(byte);
+        self
+    }
+
+    /// At a line and a column of bytes, both from 1, with the line's text.
+    pub fn at_line(mut self, line: u64, column: u64, text: &[u8]) -> Self {
+        self.place = Place::Line { line, column };
+        self.excerpt = Some(clip(text, column.saturating_sub(1) as usize));
+        self
+    }
+
+    /// What should stand there and what does.
+    pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        (self.expected, self.found) = (expected.into(), found.into());
+        self
+    }
+
+    /// What to type or change.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// `path`, `path:line:column` or `path: byte n`.
+    pub fn location(&self) -> String {
+        let path = self.path.display();
+        match self.place {
+            Place::File => path.to_string(),
+            Place::Line { line, column } => format!("{path}:{line}:{column}"),
+            Place::Byte(byte) => format!("{path}: byte {byte}"),
+        }
+    }
+
+    /// The lines between the place and the hint: the excerpt with a caret, expected against found.
+    pub fn detail(&self) -> Option<String> {
+        let mut against = String::new();
+        if !self.expected.is_empty() {
+            against = format!("expected {}", self.expected);
+        }
+        if !self.found.is_empty() {
+            against += &format!("{}found {}", if against.is_empty() { "" } else { ", " }, self.found);
+        }
+        match &self.excerpt {
+            Some((line, column)) => Some(format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()),
+            None if against.is_empty() => None,
+            None => Some(format!("       = {against}")),
+        }
+    }
+}
+
+/// The longest excerpt, in characters.
+const EXCERPT_MOST: usize = 96;
+
+/// A printable clip of a line around a byte, and the character that the byte became.
+fn clip(line: &[u8], byte: usize) -> (String, u32) {
+    let start = byte.saturating_sub(EXCERPT_MOST / 2).min(line.len());
+    let end = (start + EXCERPT_MOST).min(line.len());
+    let fault = byte.clamp(start, end);
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+    let before = format!("{}{}", if start > 0 { "..." } else { "" }, shown(&line[start..fault]));
+    let column = before.chars().count() as u32;
+    let after = format!("{}{}", shown(&line[fault..end]), if end < line.len() { "..." } else { "" });
+    (format!("{before}{after}").trim_end().to_string(), column)
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}\n  --> {}", self.what, self.location())?;
+        if let Some(detail) = self.detail() {
+            write!(f, "\n{detail}")?;
+        }
+        if !self.hint.is_empty() {
+            write!(f, "\nhint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_the_style_page_shows_it() {
+        let error = ReadError::new(Path::new("data/raw/mygraph/edges.txt"), "edge list has a target that is not a number")
+            .at_line(1204, 4, b"88 x\r")
+            .expected("a node id (0 to 4294967293)", "`x`")
+            .hint("if ids are words, add  --set ingest.ids=string");
+        let shown = "error: edge list has a target that is not a number\n  --> data/raw/mygraph/edges.txt:1204:4\n       |  88 x\n       |     ^ expected a node id (0 to 4294967293), found `x`\nhint: if ids are words, add  --set ingest.ids=string";
+        assert_eq!(error.to_string(), shown);
+    }
+
+    #[test]
+    fn a_long_line_is_clipped_around_its_fault() {
+        let mut line = vec![b'1'; 10_000];
+        line[5_000] = b'x';
+        let (shown, column) = clip(&line, 5_000);
+        assert!(shown.len() < 110 && shown.starts_with("...") && shown.ends_with("..."));
+        assert_eq!(shown.as_bytes()[column as usize], b'x');
+    }
+
+    #[test]
+    fn a_dense_run_of_ids_is_a_count() {
+        assert_eq!(NodeIds::from_ascending(vec![0, 1, 2]), NodeIds::Count(3));
+        assert_eq!(NodeIds::from_ascending(vec![1, 2]), NodeIds::Numbers(vec![1, 2]));
+        assert_eq!(NodeIds::from_ascending(vec![u64::MAX]), NodeIds::Numbers(vec![u64::MAX]));
+    }
+}

@@ -1,0 +1,147 @@
+//! Transforms against a slow definition, and for any number of threads.
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn edges(list: &[(u32, u32, f32)]) -> Edges {
+    Edges {
+        source: list.iter().map(|edge| edge.0).collect(),
+        target: list.iter().map(|edge| edge.1).collect(),
+        weight: Some(list.iter().map(|edge| edge.2).collect()),
+    }
+}
+
+fn listed(edges: &Edges) -> Vec<(u32, u32, f32)> {
+    let weight = |at: usize| edges.weight.as_ref().map_or(-1.0, |weight| weight[at]);
+    (0..edges.len()).map(|at| (edges.source[at], edges.target[at], weight(at))).collect()
+}
+
+/// The definition, by maps of lists of weights.
+fn slow(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u32, f32)> {
+    let mut pairs: BTreeMap<(u32, u32), Vec<f32>> = BTreeMap::new();
+    let drops = matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace);
+    for &(source, target, weight) in list.iter().filter(|edge| !drops || edge.0 != edge.1) {
+        pairs.entry((source, target)).or_default().push(weight);
+    }
+    if options.symmetrize {
+        for ((source, target), weights) in pairs.clone() {
+            let reverse = pairs.entry((target, source)).or_default();
+            let missing = weights.iter().skip(reverse.len()).copied().collect::<Vec<_>>();
+            reverse.extend(missing);
+        }
+    }
+    for weights in pairs.values_mut() {
+        match options.duplicates {
+            Duplicates::Keep => {}
+            Duplicates::Merge | Duplicates::Sum => *weights = vec![weights.iter().map(|&weight| f64::from(weight)).sum::<f64>() as f32],
+            Duplicates::Min => *weights = vec![weights.iter().copied().reduce(f32::min).unwrap()],
+            Duplicates::Max => *weights = vec![weights.iter().copied().reduce(f32::max).unwrap()],
+            Duplicates::First => weights.truncate(1),
+        }
+    }
+    if matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
+        (0..nodes).for_each(|node| {
+            pairs.entry((node, node)).or_insert_with(|| vec![1.0]);
+        });
+    }
+    pairs.into_iter().flat_map(|((source, target), weights)| weights.into_iter().map(move |weight| (source, target, weight))).collect()
+}
+
+fn any_options() -> impl Strategy<Value = Options> {
+    let loops = prop_oneof![Just(SelfLoops::Keep), Just(SelfLoops::Drop), Just(SelfLoops::Add), Just(SelfLoops::Replace)];
+    let duplicates = prop_oneof![Just(Duplicates::Keep), Just(Duplicates::Merge), Just(Duplicates::Sum), Just(Duplicates::Min), Just(Duplicates::Max), Just(Duplicates::First)];
+    (any::<bool>(), loops, duplicates).prop_map(|(symmetrize, self_loops, duplicates)| Options { symmetrize, self_loops, duplicates })
+}
+
+proptest! {
+    #[test]
+    fn the_result_is_that_of_the_definition((nodes, list) in (1u32..40).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..120))), options in any_options()) {
+        let result = transform(edges(&list), nodes, &options);
+        prop_assert_eq!(listed(&result.edges), slow(&list, nodes, &options));
+        let distinct = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, ..Options::default() }).len() as u64;
+        let symmetric = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, symmetrize: true, ..Options::default() }).len() as u64;
+        prop_assert_eq!((result.counts.listed, result.counts.distinct), (list.len() as u64, distinct));
+        prop_assert_eq!(result.counts.symmetric, options.symmetrize.then_some(symmetric));
+        let mut bare = edges(&list);
+        bare.weight = None;
+        let bare = transform(bare, nodes, &options).edges;
+        prop_assert_eq!((&bare.source, &bare.target), (&result.edges.source, &result.edges.target));
+        prop_assert_eq!(bare.weight.is_some(), options.duplicates == Duplicates::Sum);
+    }
+
+    #[test]
+    fn a_second_symmetrize_adds_nothing(list in proptest::collection::vec((0u32..12, 0u32..12, (0u8..9).prop_map(f32::from)), 0..80)) {
+        let once = symmetrize(edges(&list), 12);
+        prop_assert_eq!(&symmetrize(once.clone(), 12), &once);
+    }
+}
+
+#[test]
+fn both_directions_listed_add_nothing_and_double_nothing() {
+    let list = [(1, 0, 2.5), (0, 1, 2.5), (2, 2, 4.0), (1, 2, 1.0), (2, 1, 1.0)];
+    let merged = transform(edges(&list), 3, &Options { symmetrize: true, duplicates: Duplicates::Merge, ..Options::default() });
+    assert_eq!(listed(&merged.edges), [(0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)]);
+    assert_eq!(merged.counts, Counts { listed: 5, distinct: 5, loops: 1, symmetric: Some(5) });
+}
+
+#[test]
+fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
+    let list = [(0, 1, 1.0), (0, 1, 2.0), (1, 0, 9.0), (0, 1, 3.0)];
+    let both = symmetrize(edges(&list), 2);
+    assert_eq!(listed(&both), [(0, 1, 1.0), (0, 1, 2.0), (0, 1, 3.0), (1, 0, 9.0), (1, 0, 2.0), (1, 0, 3.0)]);
+    let list = [(0, 1, 1.0), (1, 0, 1.0), (0, 1, 2.0)];
+    let summed = transform(edges(&list), 2, &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() });
+    assert_eq!(listed(&summed.edges), [(0, 1, 3.0), (1, 0, 3.0)]);
+}
+
+#[test]
+fn multiplicities_become_weights_and_loops_have_weight_one() {
+    let bare = Edges { source: vec![0, 0, 1, 0], target: vec![1, 1, 1, 1], weight: None };
+    let result = transform(bare, 3, &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() });
+    assert_eq!(listed(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
+}
+
+#[test]
+fn degenerate_graphs_stay_what_they_are() {
+    let all = Options { symmetrize: true, self_loops: SelfLoops::Replace, duplicates: Duplicates::Sum };
+    assert!(transform(Edges::default(), 0, &all).edges.is_empty());
+    assert_eq!(listed(&transform(edges(&[(0, 0, 5.0)]), 1, &all).edges), [(0, 0, 1.0)]);
+    assert_eq!(listed(&transform(edges(&[]), 2, &all).edges), [(0, 0, 1.0), (1, 1, 1.0)]);
+    let most = u32::MAX - 2;
+    let far = edges(&[(most, 0, 1.0), (0, most, 2.0), (most, most, 3.0)]);
+    assert_eq!(listed(&sort(far, most + 1)), [(0, most, 2.0), (most, 0, 1.0), (most, most, 3.0)]);
+}
+
+/// Edges with a star, repeats and both directions, enough for several chunks, buckets and pieces.
+fn large(count: u32, nodes: u32) -> Edges {
+    let bits = |i: u32| crate::generate::counter::mix(u64::from(i));
+    let source = |i: u32| if i % 5 == 0 { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
+    let target = |i: u32| (bits(i / 3) >> 32) as u32 % nodes;
+    Edges { source: (0..count).map(source).collect(), target: (0..count).map(target).collect(), weight: Some((0..count).map(|i| i as f32).collect()) }
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads() {
+    let options = Options { symmetrize: true, self_loops: SelfLoops::Add, duplicates: Duplicates::Keep };
+    let (count, nodes) = (1_300_000, 70_000);
+    let expected = transform(large(count, nodes), nodes, &options);
+    assert!(expected.edges.source.is_sorted() && expected.edges.len() > 1_400_000);
+    for threads in [1, 2, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert!(pool.install(|| transform(large(count, nodes), nodes, &options)) == expected);
+    }
+}
+
+#[test]
+fn a_large_sort_is_stable() {
+    let list = large(1_300_000, 3_000);
+    let mut expected = listed(&list);
+    expected.sort_by_key(|edge| (edge.0, edge.1));
+    assert!(listed(&sort(list, 3_000)) == expected);
+}
+
+#[test]
+fn offsets_are_where_rows_begin() {
+    assert_eq!(offsets(&[0, 0, 2, 3], 5), [0, 2, 2, 3, 4, 4]);
+    assert_eq!(offsets(&[], 0), [0]);
+}
