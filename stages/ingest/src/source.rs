@@ -63,22 +63,21 @@ fn read_files(request: &IngestRequest, files: &[std::path::PathBuf]) -> Result<R
             let ids = if words { formats::edge_list::Ids::String } else { formats::edge_list::Ids::Number };
             formats::edge_list::read(&files[0], &formats::edge_list::Options { ids, ..Default::default() })
         }
-        Format::Gml | Format::Planetoid => Err(Box::new(ReadError::new(&files[0], "this format is being built"))),
+        Format::Gml => formats::gml::read(&files[0], &formats::gml::Options { label: options.label.clone(), weight: options.weight.clone() }),
+        Format::Planetoid => formats::planetoid::read(files),
     }
 }
 
 /// A reader's error as the stage's.
 fn read_error(error: &ReadError) -> StageError {
-    let text = error.to_string();
-    let shown: Vec<&str> = text.lines().collect();
-    let detail: Vec<&str> = shown.iter().copied().filter(|line| !["error:", "  -->", "hint:"].iter().any(|mark| line.starts_with(mark))).collect();
-    let place = shown.iter().find_map(|line| line.strip_prefix("  --> ")).map(str::to_owned);
-    let hint = shown.iter().find_map(|line| line.strip_prefix("hint: ")).map(str::to_owned);
-    let what = shown.first().map_or("the file cannot be read", |line| line.trim_start_matches("error: "));
-    let mut converted = StageError::new(ErrorKind::Data, what);
-    converted.place = place;
-    converted.detail = (!detail.is_empty()).then(|| detail.join("\n"));
-    converted.hint = hint;
+    let kind = match error.io {
+        Some(std::io::ErrorKind::StorageFull) => ErrorKind::DiskFull,
+        Some(_) => ErrorKind::Input,
+        None => ErrorKind::Data,
+    };
+    let mut converted = StageError::new(kind, error.what.clone()).at(error.location());
+    converted.detail = error.detail();
+    converted.hint = (!error.hint.is_empty()).then(|| error.hint.clone());
     converted
 }
 

@@ -1,6 +1,6 @@
 //! profile: what a planner must know of a graph.
 //!
-//! files     `profile.json`; `degrees.parquet` (in u32, out u32 per node)
+//! files     `profile.json`; `degrees.parquet` (in u64, out u64 per node)
 //! promises  exact counts, not estimates, unless a field's name says so
 use std::path::Path;
 
@@ -78,13 +78,13 @@ pub fn write(outputs: &mut Outputs, profile: &Profile) -> Result<(), StageError>
 
 /// Writes the degrees.
 #[cfg(feature = "tables")]
-pub fn write_degrees(outputs: &mut Outputs, incoming: Vec<u32>, outgoing: Vec<u32>) -> Result<(), StageError> {
+pub fn write_degrees(outputs: &mut Outputs, incoming: Vec<u64>, outgoing: Vec<u64>) -> Result<(), StageError> {
     use crate::{
         arrow_file::numbers,
         parquet_file::{field, write_table},
     };
     use arrow_schema::DataType;
-    let columns = vec![(field("in", DataType::UInt32), numbers(incoming)), (field("out", DataType::UInt32), numbers(outgoing))];
+    let columns = vec![(field("in", DataType::UInt64), numbers(incoming)), (field("out", DataType::UInt64), numbers(outgoing))];
     write_table(&outputs.file(Kind::Profile, DEGREES_FILE), columns)
 }
 

@@ -1,1 +1,120 @@
-//! Empty.
+//! Reads the data in a Python pickle, without Python and without running anything.
+//!
+//! reads     protocols 0 to 5, as far as they build numpy arrays, scipy CSR matrices, dict, defaultdict, list, tuple, text, bytes and numbers
+//! promises  any bytes give a value or an error that names the byte; memory is a few dozen bytes for each byte of input
+//! never     imports, calls or evaluates what a pickle names: another name than the listed ones is an error; recurses over values
+//! source    CPython's Lib/pickletools.py; `__reduce__` of numpy.ndarray, numpy.dtype and scipy.sparse
+mod machine;
+mod numpy;
+
+pub use numpy::{Array, Matrix};
+
+use crate::raw::{Read, ReadError};
+use std::path::Path;
+
+/// A value, or the index of one that is not a plain number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// `None`.
+    None,
+    /// `True` or `False`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Index of an object.
+    Object(u32),
+}
+
+/// What is not a plain number. Objects name each other by index: a cycle does no harm.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Object {
+    Bytes(Vec<u8>),
+    Text(String),
+    /// Lists, sets and tuples.
+    Sequence(Vec<Value>),
+    Dict(Vec<(Value, Value)>),
+    Global(numpy::Global),
+    Dtype(numpy::Dtype),
+    Array(numpy::StoredArray),
+    /// The attributes of a CSR matrix, once they are set.
+    Matrix(Option<Value>),
+}
+
+/// Everything that a pickle holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pickle {
+    pub(crate) objects: Vec<Object>,
+    root: Value,
+}
+
+/// Reads a pickle; `path` is what an error calls it.
+pub fn load(path: &Path, bytes: &[u8]) -> Read<Pickle> {
+    let refused = |fault: machine::Fault| {
+        let error = ReadError::new(path, format!("pickle: {}", fault.what)).at_byte(fault.byte as u64);
+        Box::new(error.hint("only data is read from a pickle: numpy arrays, scipy CSR matrices, dicts, lists and numbers"))
+    };
+    machine::run(bytes).map(|(objects, root)| Pickle { objects, root }).map_err(refused)
+}
+
+impl Pickle {
+    /// The value of the whole pickle.
+    pub fn root(&self) -> Value {
+        self.root
+    }
+
+    /// The items of a list, a tuple or a set.
+    pub fn sequence(&self, value: Value) -> Option<&[Value]> {
+        match self.object(value)? {
+            Object::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The pairs of a dict, in its order; a key that is there twice comes twice.
+    pub fn dict(&self, value: Value) -> Option<&[(Value, Value)]> {
+        match self.object(value)? {
+            Object::Dict(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// A text, or bytes that are one.
+    pub fn text(&self, value: Value) -> Option<&str> {
+        match self.object(value)? {
+            Object::Text(text) => Some(text),
+            Object::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        }
+    }
+
+    /// A whole number.
+    pub fn integer(&self, value: Value) -> Option<i64> {
+        match value {
+            Value::Integer(value) => Some(value),
+            Value::Bool(value) => Some(i64::from(value)),
+            _ => None,
+        }
+    }
+
+    /// A numpy array of numbers.
+    pub fn array(&self, value: Value) -> Result<Array, String> {
+        numpy::array(self, value)
+    }
+
+    /// A scipy CSR matrix; columns in a row are sorted, values of equal ones summed.
+    pub fn matrix(&self, value: Value) -> Result<Matrix, String> {
+        numpy::matrix(self, value)
+    }
+
+    pub(crate) fn object(&self, value: Value) -> Option<&Object> {
+        match value {
+            Value::Object(index) => self.objects.get(index as usize),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

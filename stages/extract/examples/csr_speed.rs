@@ -1,0 +1,52 @@
+//! Times graph -> csr of both directions, without reading or writing files. One JSON line for each order of the edges.
+//!
+//! usage: csr_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
+use std::{path::Path, time::Instant};
+
+use warploom_contract::{
+    Artifact, Kind, Manifest,
+    kinds::graph::{EdgeTable, read_edges},
+};
+use warploom_extract::group::both_directions;
+
+const ROUNDS: usize = 7;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
+    let manifest = Manifest::read(folder, Kind::Graph).expect("a manifest").expect("a graph artifact");
+    let artifact = Artifact { kind: Kind::Graph, path: folder.to_path_buf(), manifest };
+    let nodes = artifact.count("nodes").expect("counted") as usize;
+    let table = read_edges(&artifact).expect("edges");
+    let sorted = both_directions(nodes, &table);
+    let shuffled = shuffle(&table);
+    let again = both_directions(nodes, &shuffled);
+    assert!(sorted.incoming.neighbours == again.incoming.neighbours && sorted.outgoing.neighbours == again.outgoing.neighbours, "the order of the edges changed the rows");
+    for (order, table) in [("sorted", &table), ("shuffled", &shuffled)] {
+        let best = (0..ROUNDS)
+            .map(|_| {
+                let begun = Instant::now();
+                let parts = both_directions(nodes, table);
+                let seconds = begun.elapsed().as_secs_f64();
+                assert_eq!(parts.incoming.edges.len(), table.source.len());
+                seconds
+            })
+            .fold(f64::INFINITY, f64::min);
+        println!("{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": {best}}}", table.source.len());
+    }
+}
+
+/// The edges in another order: a fixed walk with a stride prime to their number.
+fn shuffle(table: &EdgeTable) -> EdgeTable {
+    let count = table.source.len();
+    let gcd = |mut a: usize, mut b: usize| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let stride = (count * 618 / 1000 + 1..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
+    let walk = |ends: &[u32]| (0..count).map(|at| ends[(at as u128 * stride as u128 % count as u128) as usize]).collect();
+    EdgeTable { source: walk(&table.source), target: walk(&table.target), weight: None, kind: None }
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Runs every benchmark of tests/bench/definitions and writes a record folder: machine.json, results.json, README.md.
+# usage: tests/bench/run.sh [NAME...]      needs python3; peers (torch, PyG, scipy) come from PEERS, a virtual environment
+# that tests/peers/bench-setup.sh makes. A benchmark whose peer is missing is reported as skipped, never left out.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cargo build --release --workspace --bins --examples --quiet
+PEERS=${PEERS:-target/peers-bench}
+if [ -x "$PEERS/bin/python" ]; then python="$PEERS/bin/python"; else python=python3; fi
+exec "$python" -W ignore tests/bench/bench.py "$@"
