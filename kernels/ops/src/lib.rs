@@ -1,1 +1,29 @@
-//! Operations a launch list is made of, each with a slow reference and a fast CPU form.
+//! ops: the operations that a launch list is made of, for the CPU: functions over slices.
+//!
+//! holds     one module an operation, each with a fast form (all threads of the rayon pool it is called in, and the widest
+//!           SIMD of the CPU), a slow obvious reference, and tests that compare the two; `expression` for element-wise work and
+//!           epilogues; `random` for parameters and dropout
+//! promises  results have the same bits for any number of threads, on every run; neighbour sums on every CPU
+//! never     reads files, plans, names or settings; keeps anything between calls; fails on data: a shape that does not fit
+//!           is an error of the caller and panics, and `LaunchList::validate` rules it out
+//!
+//! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the inputs.
+pub mod change;
+mod division;
+pub mod elementwise;
+pub mod expression;
+pub mod loss;
+pub mod metrics;
+pub mod neighbour_reduce;
+pub mod optimizer;
+pub mod product;
+pub mod product_over_rows;
+pub mod random;
+mod scalar;
+pub mod sparse_product;
+pub mod sum_over_rows;
+#[cfg(test)]
+mod testing;
+
+pub use division::{Adjacency, balanced_units};
+pub use scalar::{Real, Scalar};

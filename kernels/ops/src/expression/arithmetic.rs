@@ -1,0 +1,228 @@
+//! arithmetic: one operator over a chunk of elements, in plain loops that vectorise.
+//!
+//! promises  element i of the result is the operator of element i of the operands, whatever the chunk; `exp` of f32 is our own
+//!           (at most 2 ulp, the same bits on every CPU), every other operator is the correctly rounded one of the CPU or std
+//! never     looks at the operator once an element; fuses two operators
+use pulp::Simd;
+use warploom_vertex::launch::{Binary, Unary};
+
+use crate::Scalar;
+use crate::random::dropout::{Draws, Drops, Place};
+
+/// An operand of an operator: an element each, or one for all.
+#[derive(Clone, Copy)]
+pub enum Source<'a, T> {
+    /// As many as the result has.
+    Slice(&'a [T]),
+    /// The same for all.
+    Number(T),
+}
+
+/// The operators of a type; sealed, because this module is private.
+pub trait Arithmetic: Copy + Sized + 'static {
+    /// Whether operators other than minimum, maximum and select exist.
+    const COMPLETE: bool;
+
+    /// One operand.
+    fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>);
+
+    /// A node id as an element.
+    fn from_id(id: u32) -> Self;
+
+    /// Two operands.
+    fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>);
+
+    /// Dropout in place; see `Drops::drop_tile`.
+    fn drop_tile<S: Simd>(simd: S, drops: &Drops, values: &mut [Self], draws: &mut Draws, columns: usize, place: Place);
+}
+
+/// Copies or fills.
+#[inline(always)]
+pub(crate) fn copy<T: Copy>(out: &mut [T], operand: Source<T>) {
+    match operand {
+        Source::Slice(operand) => out.copy_from_slice(&operand[..out.len()]),
+        Source::Number(number) => out.fill(number),
+    }
+}
+
+/// Second where first is not 0, else third.
+#[inline(always)]
+pub(crate) fn select<T: Scalar>(out: &mut [T], condition: Source<T>, yes: Source<T>, no: Source<T>) {
+    let condition = match condition {
+        Source::Slice(condition) => condition,
+        Source::Number(condition) => return copy(out, if condition != T::ZERO { yes } else { no }),
+    };
+    let pick = |condition: T, yes, no| if condition != T::ZERO { yes } else { no };
+    let places = out.iter_mut().zip(condition);
+    match (yes, no) {
+        (Source::Slice(yes), Source::Slice(no)) => {
+            for (((out, &condition), &yes), &no) in places.zip(yes).zip(no) {
+                *out = pick(condition, yes, no);
+            }
+        }
+        (Source::Slice(yes), Source::Number(no)) => {
+            for ((out, &condition), &yes) in places.zip(yes) {
+                *out = pick(condition, yes, no);
+            }
+        }
+        (Source::Number(yes), Source::Slice(no)) => {
+            for ((out, &condition), &no) in places.zip(no) {
+                *out = pick(condition, yes, no);
+            }
+        }
+        (Source::Number(yes), Source::Number(no)) => {
+            for (out, &condition) in places {
+                *out = pick(condition, yes, no);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn each<T: Copy>(out: &mut [T], operand: Source<T>, operator: impl Fn(T) -> T) {
+    match operand {
+        Source::Slice(operand) => {
+            for (out, &operand) in out.iter_mut().zip(operand) {
+                *out = operator(operand);
+            }
+        }
+        Source::Number(operand) => out.fill(operator(operand)),
+    }
+}
+
+#[inline(always)]
+fn pairs<T: Copy>(out: &mut [T], left: Source<T>, right: Source<T>, operator: impl Fn(T, T) -> T) {
+    match (left, right) {
+        (Source::Slice(left), Source::Slice(right)) => {
+            for ((out, &left), &right) in out.iter_mut().zip(left).zip(right) {
+                *out = operator(left, right);
+            }
+        }
+        (Source::Slice(left), Source::Number(right)) => each(out, Source::Slice(left), |left| operator(left, right)),
+        (Source::Number(left), right) => each(out, right, |right| operator(left, right)),
+    }
+}
+
+/// e^a in f32: Cephes' polynomial on a - n ln 2, times 2^n in two steps so that subnormal results are right.
+#[inline(always)]
+pub(crate) fn exp_f32(a: f32) -> f32 {
+    // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    let clamped = a.clamp(-104.0, 89.0);
+    let shifted = clamped * std::f32::consts::LOG2_E + ROUND;
+    let power = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+    let nearest = shifted - ROUND;
+    let rest = clamped - nearest * 0.693_359_4 + nearest * 2.121_944_4e-4;
+    let mut series = 1.987_569_1e-4;
+    for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
+        series = series * rest + coefficient;
+    }
+    let made = series * rest * rest + rest + 1.0;
+    let half = power >> 1;
+    let two_to = |power: i32| f32::from_bits((power.wrapping_add(127) << 23) as u32);
+    made * two_to(half) * two_to(power.wrapping_sub(half))
+}
+
+#[inline(always)]
+fn exp_f64(a: f64) -> f64 {
+    a.exp()
+}
+
+macro_rules! real {
+    ($real:ident, $exp:ident) => {
+        impl Arithmetic for $real {
+            const COMPLETE: bool = true;
+
+            fn from_id(_: u32) -> Self {
+                unreachable!("`compile` refuses ids in reals");
+            }
+
+            #[inline(always)]
+            fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>) {
+                match operator {
+                    Unary::Negate => each(out, operand, |a| -a),
+                    Unary::Abs => each(out, operand, |a| a.abs()),
+                    Unary::Relu => each(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
+                    Unary::Positive => each(out, operand, |a| if a > 0.0 { 1.0 } else { 0.0 }),
+                    Unary::Exp => each(out, operand, |a| $exp(a)),
+                    Unary::Log => each(out, operand, |a| a.ln()),
+                    Unary::Sqrt => each(out, operand, |a| a.sqrt()),
+                    Unary::Rsqrt => each(out, operand, |a| 1.0 / a.sqrt()),
+                    Unary::Reciprocal => each(out, operand, |a| 1.0 / a),
+                }
+            }
+
+            #[inline(always)]
+            fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
+                match operator {
+                    Binary::Add => pairs(out, left, right, |a, b| a + b),
+                    Binary::Subtract => pairs(out, left, right, |a, b| a - b),
+                    Binary::Multiply => pairs(out, left, right, |a, b| a * b),
+                    Binary::Divide => pairs(out, left, right, |a, b| a / b),
+                    Binary::Min => pairs(out, left, right, |a, b| a.smaller(b)),
+                    Binary::Max => pairs(out, left, right, |a, b| a.larger(b)),
+                }
+            }
+
+            #[inline(always)]
+            fn drop_tile<S: Simd>(simd: S, drops: &Drops, values: &mut [Self], draws: &mut Draws, columns: usize, place: Place) {
+                drops.drop_tile(simd, values, draws, columns, place);
+            }
+        }
+    };
+}
+
+real!(f32, exp_f32);
+real!(f64, exp_f64);
+
+impl Arithmetic for u32 {
+    const COMPLETE: bool = false;
+
+    #[inline(always)]
+    fn from_id(id: u32) -> Self {
+        id
+    }
+
+    fn unary(operator: Unary, _: &mut [Self], _: Source<Self>) {
+        unreachable!("`compile` refuses {operator:?} of ids");
+    }
+
+    #[inline(always)]
+    fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
+        match operator {
+            Binary::Min => pairs(out, left, right, |a, b| a.min(b)),
+            Binary::Max => pairs(out, left, right, |a, b| a.max(b)),
+            _ => unreachable!("`compile` refuses {operator:?} of ids"),
+        }
+    }
+
+    fn drop_tile<S: Simd>(_: S, _: &Drops, _: &mut [Self], _: &mut Draws, _: usize, _: Place) {
+        unreachable!("`compile` refuses dropout of ids");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_is_within_two_ulp() {
+        let mut a = -103.0f32;
+        while a < 88.7 {
+            let (made, right) = (exp_f32(a), f64::from(a).exp());
+            let ulp = f64::from(f32::from_bits((right as f32).to_bits() + 1)) - f64::from(right as f32);
+            assert!((f64::from(made) - right).abs() <= 2.0 * ulp, "exp({a}) = {made}, expected {right}");
+            a += 0.000_713;
+        }
+    }
+
+    #[test]
+    fn exp_at_the_ends() {
+        assert_eq!(exp_f32(0.0), 1.0);
+        assert_eq!(exp_f32(f32::INFINITY), f32::INFINITY);
+        assert_eq!(exp_f32(88.8), f32::INFINITY);
+        assert_eq!(exp_f32(f32::NEG_INFINITY), 0.0);
+        assert_eq!(exp_f32(-1e30), 0.0);
+        assert!(exp_f32(f32::NAN).is_nan());
+    }
+}

@@ -1,0 +1,73 @@
+//! reference: what an expression means, one element at a time, by walking the tree in f64.
+//!
+//! promises  nothing about speed; is the judge of the compiled form
+//! never     shares code with the compiled form, except the definition of which element dropout keeps
+use warploom_vertex::launch::{Binary, Expression, Unary};
+
+use crate::random::dropout::{Context, Drops};
+
+/// What surrounds one element.
+pub struct Element<'a> {
+    /// Its row.
+    pub row: usize,
+    /// Its column.
+    pub column: usize,
+    /// What the launch has just made.
+    pub made: f64,
+    /// The element of a buffer at (row, column), broadcast.
+    pub load: &'a dyn Fn(&str, usize, usize) -> f64,
+    /// For dropout and ids.
+    pub context: Context<'a>,
+}
+
+/// The value of an expression at one element.
+pub fn evaluate(expression: &Expression, element: &Element) -> f64 {
+    let value = |operand: &Expression| evaluate(operand, element);
+    match expression {
+        Expression::Made => element.made,
+        Expression::Constant(number) => *number,
+        Expression::Load(name) => (element.load)(name, element.row, element.column),
+        Expression::Id => f64::from(element.context.graph_row(element.row)),
+        Expression::Unary(operator, operand) => unary(*operator, value(operand)),
+        Expression::Binary(operator, left, right) => binary(*operator, value(left), value(right)),
+        Expression::Select(condition, yes, no) => {
+            if value(condition) != 0.0 {
+                value(yes)
+            } else {
+                value(no)
+            }
+        }
+        Expression::Dropout(dropout, operand) => match Drops::new(*dropout, &element.context) {
+            None => value(operand),
+            Some(drops) if drops.keeps(element.context.graph_row(element.row), element.column) => value(operand) * drops.scale(),
+            Some(_) => 0.0,
+        },
+    }
+}
+
+fn unary(operator: Unary, a: f64) -> f64 {
+    match operator {
+        Unary::Negate => -a,
+        Unary::Abs => a.abs(),
+        Unary::Relu if a.is_nan() => a,
+        Unary::Relu => a.max(0.0),
+        Unary::Positive => f64::from(u8::from(a > 0.0)),
+        Unary::Exp => a.exp(),
+        Unary::Log => a.ln(),
+        Unary::Sqrt => a.sqrt(),
+        Unary::Rsqrt => 1.0 / a.sqrt(),
+        Unary::Reciprocal => 1.0 / a,
+    }
+}
+
+fn binary(operator: Binary, a: f64, b: f64) -> f64 {
+    match operator {
+        Binary::Add => a + b,
+        Binary::Subtract => a - b,
+        Binary::Multiply => a * b,
+        Binary::Divide => a / b,
+        Binary::Min | Binary::Max if a.is_nan() || b.is_nan() => f64::NAN,
+        Binary::Min => a.min(b),
+        Binary::Max => a.max(b),
+    }
+}

@@ -1,0 +1,257 @@
+//! cpu: the neighbour reduction with a register tile of the row and all threads.
+//!
+//!   a row at a time, into memory      loads and stores the row once an edge
+//!   a tile of the row in registers    one load an edge and tile, no store                                       <- this file
+//!   two tiles of 64, 32, 16 ...       the second reaches back over the first, so that no width has a scalar tail
+//!   units balanced by nonzeros        skewed rows keep no thread waiting; epilogue while a block of rows is in the first cache
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+use warploom_vertex::launch::{Combine, EdgeFactor};
+
+use super::NeighbourReduce;
+use crate::Scalar;
+use crate::division::{Adjacency, assert_shape, split_rows};
+use crate::expression::Evaluator;
+
+/// Rows between two epilogues hold about this many elements: 4 KiB of f32 stay in the first cache.
+const BLOCK_ELEMENTS: usize = 1024;
+
+/// Rows between two epilogues.
+pub(crate) fn rows_per_block(columns: usize) -> usize {
+    (BLOCK_ELEMENTS / columns.max(1)).max(1)
+}
+
+/// Reduces over the neighbours of each row; see the head of `neighbour_reduce`.
+pub fn neighbour_reduce<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
+    assert_fits(out, work);
+    if out.is_empty() {
+        return;
+    }
+    match work.combine {
+        Combine::Sum => reduce_units::<T, SumOf>(out, work),
+        Combine::Min => reduce_units::<T, MinOf>(out, work),
+        Combine::Max => reduce_units::<T, MaxOf>(out, work),
+    }
+}
+
+fn assert_fits<T: Scalar>(out: &[T], work: &NeighbourReduce<T>) {
+    assert!(!work.adjacencies.is_empty(), "a neighbour reduction has an adjacency");
+    let rows = work.adjacencies[0].rows();
+    assert_shape(out, rows, work.columns, "out");
+    for adjacency in work.adjacencies {
+        let entries = adjacency.neighbours.len();
+        assert_eq!(adjacency.rows(), rows, "adjacencies have the same rows");
+        assert!(adjacency.offsets.last().is_none_or(|&end| end as usize <= entries), "offsets end at the entries");
+        assert!(adjacency.weights.is_none_or(|weights| weights.len() == entries), "a weight for each entry");
+    }
+    assert!(work.source.is_some() || work.columns == 1, "without source there is one column");
+    work.epilogue.assert_fits(rows, work.columns);
+}
+
+/// How messages meet.
+pub(crate) trait Join<T>: Copy + Send + Sync {
+    /// Over nothing.
+    const START: T;
+    /// One message more.
+    fn join(made: T, message: T) -> T;
+}
+
+/// Sum.
+#[derive(Clone, Copy)]
+pub(crate) struct SumOf;
+
+#[derive(Clone, Copy)]
+struct MinOf;
+
+#[derive(Clone, Copy)]
+struct MaxOf;
+
+impl<T: Scalar> Join<T> for SumOf {
+    const START: T = T::ZERO;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.plus(message)
+    }
+}
+
+impl<T: Scalar> Join<T> for MinOf {
+    const START: T = T::LARGEST;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.smaller(message)
+    }
+}
+
+impl<T: Scalar> Join<T> for MaxOf {
+    const START: T = T::SMALLEST;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.larger(message)
+    }
+}
+
+fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>) {
+    let arch = pulp::Arch::new();
+    let adjacencies: Vec<Entries<T>> = work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
+    let block = rows_per_block(work.columns);
+    split_rows(out, work.unit_starts, work.columns).into_par_iter().with_max_len(1).for_each(|(first_row, part)| {
+        let mut evaluator = Evaluator::new(arch, &work.epilogue, work.columns);
+        for (index, out) in part.chunks_mut(block * work.columns).enumerate() {
+            let first_row = first_row + index * block;
+            match work.source {
+                Some(source) => reduce_rows::<T, J>(arch, out, &adjacencies, first_row, source, work.columns),
+                None => reduce_ones::<T, J>(out, &adjacencies, first_row),
+            }
+            evaluator.apply(first_row, out);
+        }
+    });
+}
+
+/// An adjacency whose first entry at hand need not be entry 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries<'a, T> {
+    pub(crate) offsets: &'a [u64],
+    /// Entries from `first_entry` on.
+    pub(crate) neighbours: &'a [u32],
+    /// Factors of these entries; `None` where all are 1.
+    pub(crate) weights: Option<&'a [T]>,
+    pub(crate) first_entry: u64,
+}
+
+impl<'a, T: Scalar> Entries<'a, T> {
+    fn new(adjacency: &Adjacency<'a, T>, factor: EdgeFactor) -> Self {
+        let weights = if factor == EdgeFactor::Weight { adjacency.weights } else { None };
+        Entries { offsets: adjacency.offsets, neighbours: adjacency.neighbours, weights, first_entry: 0 }
+    }
+
+    #[inline(always)]
+    fn of_row(&self, row: usize) -> (&'a [u32], Option<&'a [T]>) {
+        let start = (self.offsets[row] - self.first_entry) as usize;
+        let end = (self.offsets[row + 1] - self.first_entry) as usize;
+        (&self.neighbours[start..end], self.weights.map(|weights| &weights[start..end]))
+    }
+}
+
+/// Reduces rows `first_row ..` into `out`, before the epilogue.
+#[inline]
+pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(arch: pulp::Arch, out: &mut [T], adjacencies: &[Entries<T>], first_row: usize, source: &[T], columns: usize) {
+    arch.dispatch(Rows::<T, J> { out, adjacencies, first_row, source, columns, join: std::marker::PhantomData });
+}
+
+struct Rows<'w, 'a, T, J> {
+    out: &'w mut [T],
+    adjacencies: &'w [Entries<'a, T>],
+    first_row: usize,
+    source: &'w [T],
+    columns: usize,
+    join: std::marker::PhantomData<J>,
+}
+
+impl<T: Scalar, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self.columns {
+            0 => {}
+            1 => self.exact::<1>(),
+            2 => self.exact::<2>(),
+            3 => self.pairs::<2>(),
+            4 => self.exact::<4>(),
+            5..8 => self.pairs::<4>(),
+            8 => self.exact::<8>(),
+            9..16 => self.pairs::<8>(),
+            16 => self.exact::<16>(),
+            17..32 => self.pairs::<16>(),
+            32 => self.exact::<32>(),
+            33..64 => self.pairs::<32>(),
+            64 => self.exact::<64>(),
+            _ => self.pairs::<64>(),
+        }
+    }
+}
+
+impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
+    /// Rows of exactly one tile.
+    #[inline(always)]
+    fn exact<const WIDTH: usize>(self) {
+        for (row, out) in self.out.chunks_exact_mut(WIDTH).enumerate() {
+            let [made] = tiles::<T, J, WIDTH, 1>(self.adjacencies, self.first_row + row, self.source, WIDTH, [0]);
+            out.copy_from_slice(&made);
+        }
+    }
+
+    /// Rows of at least a tile, two tiles at a time; the last ends with the row and reaches back over columns that another
+    /// one makes too.
+    #[inline(always)]
+    fn pairs<const WIDTH: usize>(self) {
+        let columns = self.columns;
+        for (row, out) in self.out.chunks_exact_mut(columns).enumerate() {
+            let mut first = 0;
+            while first < columns {
+                let at = [first, first + WIDTH].map(|at| at.min(columns - WIDTH));
+                let made = tiles::<T, J, WIDTH, 2>(self.adjacencies, self.first_row + row, self.source, columns, at);
+                for (at, made) in at.iter().zip(&made) {
+                    out[*at..at + WIDTH].copy_from_slice(made);
+                }
+                first += 2 * WIDTH;
+            }
+        }
+    }
+}
+
+/// The columns of one row that begin at each of `firsts`, `WIDTH` each, in registers.
+#[inline(always)]
+fn tiles<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
+    adjacencies: &[Entries<T>],
+    row: usize,
+    source: &[T],
+    columns: usize,
+    firsts: [usize; COUNT],
+) -> [[T; WIDTH]; COUNT] {
+    let mut made = [[J::START; WIDTH]; COUNT];
+    for adjacency in adjacencies {
+        let (neighbours, weights) = adjacency.of_row(row);
+        match weights {
+            None => {
+                for &neighbour in neighbours {
+                    for tile in 0..COUNT {
+                        let start = neighbour as usize * columns + firsts[tile];
+                        let message = &source[start..start + WIDTH];
+                        for column in 0..WIDTH {
+                            made[tile][column] = J::join(made[tile][column], message[column]);
+                        }
+                    }
+                }
+            }
+            Some(weights) => {
+                for (&neighbour, &weight) in neighbours.iter().zip(weights) {
+                    for tile in 0..COUNT {
+                        let start = neighbour as usize * columns + firsts[tile];
+                        let message = &source[start..start + WIDTH];
+                        for column in 0..WIDTH {
+                            made[tile][column] = J::join(made[tile][column], weight.times(message[column]));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    made
+}
+
+/// Rows of messages that are 1, or the weight.
+fn reduce_ones<T: Scalar, J: Join<T>>(out: &mut [T], adjacencies: &[Entries<T>], first_row: usize) {
+    for (row, out) in out.iter_mut().enumerate() {
+        *out = J::START;
+        for adjacency in adjacencies {
+            let (neighbours, weights) = adjacency.of_row(first_row + row);
+            for entry in 0..neighbours.len() {
+                *out = J::join(*out, weights.map_or(T::ONE, |weights| weights[entry]));
+            }
+        }
+    }
+}

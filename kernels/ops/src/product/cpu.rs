@@ -1,0 +1,39 @@
+//! cpu: a product in blocks of rows, the epilogue while a block is at hand.
+use rayon::prelude::*;
+
+use super::gemm::{Matrix, gemm};
+use super::{Product, RightLayout};
+use crate::Real;
+use crate::division::{assert_shape, rows_per_task};
+use crate::expression::Evaluator;
+
+/// Rows of one task at least: gemm packs the right side once a task, which fewer rows would not pay for.
+const LEAST_ROWS: usize = 128;
+
+/// Multiplies; see the head of `product`.
+pub fn product<T: Real>(out: &mut [T], work: &Product<T>) {
+    let &Product { left, right, rows, inner, columns, .. } = work;
+    assert_shape(out, rows, columns, "out");
+    assert_shape(left, rows, inner, "left");
+    assert_shape(right, inner, columns, "right");
+    work.epilogue.assert_fits(rows, columns);
+    if out.is_empty() {
+        return;
+    }
+    let arch = pulp::Arch::new();
+    let right = match work.layout {
+        RightLayout::Plain => Matrix { data: right, row_stride: columns, column_stride: 1 },
+        RightLayout::Transposed => Matrix { data: right, row_stride: 1, column_stride: inner },
+    };
+    let in_task = rows_per_task(inner.max(columns)).max(LEAST_ROWS);
+    out.par_chunks_mut(in_task * columns).enumerate().for_each_init(
+        || Evaluator::new(arch, &work.epilogue, columns),
+        |evaluator, (task, out)| {
+            let first_row = task * in_task;
+            let count = out.len() / columns;
+            let left = &left[first_row * inner..(first_row + count) * inner];
+            gemm(out, Matrix { data: left, row_stride: inner, column_stride: 1 }, right, [count, inner, columns]);
+            evaluator.apply(first_row, out);
+        },
+    );
+}

@@ -1,0 +1,66 @@
+//! gemm: one sequential dense product; the only unsafe code of this crate.
+//!
+//! promises  bounds are asserted before the call; the same bits on every call with the same sizes and CPU
+//! never     starts a thread
+#![allow(unsafe_code)]
+
+use crate::Real;
+
+/// A matrix as a slice with the distance between rows and between columns.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix<'a, T> {
+    /// Elements.
+    pub(crate) data: &'a [T],
+    /// Elements from one row to the next.
+    pub(crate) row_stride: usize,
+    /// Elements from one column to the next.
+    pub(crate) column_stride: usize,
+}
+
+impl<T> Matrix<'_, T> {
+    /// Whether every element of a matrix of this size lies in the slice.
+    fn holds(&self, rows: usize, columns: usize) -> bool {
+        let last = (rows - 1).checked_mul(self.row_stride).and_then(|down| Some(down + (columns - 1).checked_mul(self.column_stride)?));
+        last.is_some_and(|last| last < self.data.len())
+    }
+}
+
+/// `out = left @ right` with left rows x inner, right inner x columns and out rows x columns, row-major.
+pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, [rows, inner, columns]: [usize; 3]) {
+    assert_eq!(rows.checked_mul(columns), Some(out.len()), "out has {rows} x {columns} elements");
+    if out.is_empty() {
+        return;
+    }
+    if inner == 0 {
+        out.fill(T::ZERO);
+        return;
+    }
+    assert!(left.holds(rows, inner), "left has {rows} x {inner} elements");
+    assert!(right.holds(inner, columns), "right has {inner} x {columns} elements");
+    // SAFETY: all sizes are at least 1; `holds` has shown that the last, and so every, element of left and right lies in
+    // its slice; out is row-major of exactly rows x columns elements and, being `&mut`, overlaps neither. Strides fit isize,
+    // since slices are at most isize::MAX bytes. `T` is f32 or f64 (`Real` is sealed), which gemm implements.
+    unsafe {
+        gemm::gemm(
+            rows,
+            columns,
+            inner,
+            out.as_mut_ptr(),
+            1,
+            columns as isize,
+            false,
+            left.data.as_ptr(),
+            left.column_stride as isize,
+            left.row_stride as isize,
+            right.data.as_ptr(),
+            right.column_stride as isize,
+            right.row_stride as isize,
+            T::ZERO,
+            T::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! product: `out = epilogue(left @ right)` for many rows and a small right side.
+//!
+//! promises  blocks of rows depend on sizes only, each is one sequential product; an empty inner axis gives 0
+//! never     shares a row among threads
+//! bytes     left and out once, right once a block of rows
+mod cpu;
+pub(crate) mod gemm;
+pub mod reference;
+#[cfg(test)]
+mod tests;
+
+pub use cpu::product;
+
+use crate::expression::Bound;
+
+/// How the right side of a product is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RightLayout {
+    /// `[inner, columns]`.
+    Plain,
+    /// `[columns, inner]`, as a `[out, in]` weight is.
+    Transposed,
+}
+
+/// What a product reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Product<'a, T> {
+    /// rows x inner.
+    pub left: &'a [T],
+    /// inner x columns, or transposed.
+    pub right: &'a [T],
+    /// How `right` is stored.
+    pub layout: RightLayout,
+    /// Rows of left and out.
+    pub rows: usize,
+    /// The axis summed over.
+    pub inner: usize,
+    /// Columns of out.
+    pub columns: usize,
+    /// Applied to each element made.
+    pub epilogue: Bound<'a, T>,
+}

@@ -1,0 +1,24 @@
+//! reference: the product in f64, three loops.
+//!
+//! promises  nothing about speed; the elements before the epilogue
+//! never     divides the work
+use super::{Product, RightLayout};
+use crate::Real;
+
+/// The elements made, before the epilogue, row-major.
+pub fn product<T: Real>(work: &Product<T>) -> Vec<f64> {
+    let mut out = Vec::with_capacity(work.rows * work.columns);
+    for row in 0..work.rows {
+        for column in 0..work.columns {
+            let term = |inner: usize| {
+                let at = match work.layout {
+                    RightLayout::Plain => inner * work.columns + column,
+                    RightLayout::Transposed => column * work.inner + inner,
+                };
+                work.left[row * work.inner + inner].widened() * work.right[at].widened()
+            };
+            out.push((0..work.inner).map(term).sum());
+        }
+    }
+    out
+}

@@ -1,0 +1,42 @@
+//! cpu: one sequential product a block of rows, partial results added in order.
+use rayon::prelude::*;
+
+use super::ProductOverRows;
+use crate::Real;
+use crate::division::{assert_shape, partial_blocks};
+use crate::product::gemm::{Matrix, gemm};
+
+/// Multiplies and sums; see the head of `product_over_rows`.
+pub fn product_over_rows<T: Real>(out: &mut [T], work: &ProductOverRows<T>) {
+    let &ProductOverRows { left, right, rows, left_columns, right_columns } = work;
+    assert_shape(left, rows, left_columns, "left");
+    assert_shape(right, rows, right_columns, "right");
+    assert_shape(out, left_columns, right_columns, "out");
+    let (in_block, blocks) = partial_blocks(rows, out.len());
+    let partial = |block: usize| {
+        let first = block * in_block;
+        let count = in_block.min(rows - first);
+        let left = &left[first * left_columns..(first + count) * left_columns];
+        let right = &right[first * right_columns..(first + count) * right_columns];
+        let mut partial = vec![T::ZERO; out.len()];
+        gemm(
+            &mut partial,
+            Matrix { data: left, row_stride: 1, column_stride: left_columns },
+            Matrix { data: right, row_stride: right_columns, column_stride: 1 },
+            [left_columns, count, right_columns],
+        );
+        partial
+    };
+    let partials: Vec<Vec<T>> = (0..blocks).into_par_iter().with_max_len(1).map(partial).collect();
+    add_in_order(out, &partials);
+}
+
+/// `out` becomes the sum of partial results, in their order.
+pub(crate) fn add_in_order<T: Real>(out: &mut [T], partials: &[Vec<T>]) {
+    out.fill(T::ZERO);
+    for partial in partials {
+        for (out, &partial) in out.iter_mut().zip(partial) {
+            *out = *out + partial;
+        }
+    }
+}

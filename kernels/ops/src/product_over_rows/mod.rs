@@ -1,0 +1,28 @@
+//! product_over_rows: `out = left^T @ right`, summed over all rows: the gradient of a weight.
+//!
+//! promises  blocks of rows depend on sizes only and their partial results are added in order, so that threads change no bit
+//! never     shares a partial result among threads
+//! bounds    partial results take at most about 4 million elements, or 4 times out
+//! bytes     left and right once
+mod cpu;
+pub mod reference;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use cpu::add_in_order;
+pub use cpu::product_over_rows;
+
+/// What a product over rows reads.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductOverRows<'a, T> {
+    /// rows x left_columns.
+    pub left: &'a [T],
+    /// rows x right_columns.
+    pub right: &'a [T],
+    /// The axis summed over.
+    pub rows: usize,
+    /// Rows of out.
+    pub left_columns: usize,
+    /// Columns of out.
+    pub right_columns: usize,
+}

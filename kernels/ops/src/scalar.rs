@@ -1,0 +1,156 @@
+//! scalar: the element types of a run, and nothing else.
+//!
+//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; nobody else can join.
+//!           A NaN operand makes `smaller` and `larger` NaN, whatever the order of the operands.
+//! never     uses fused multiply-add, so that sums have the same bits on every CPU
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use warploom_vertex::launch::Element;
+
+use crate::expression::arithmetic::Arithmetic;
+
+/// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
+pub trait Scalar: Arithmetic + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod {
+    /// What the launch list calls this type.
+    const ELEMENT: Element;
+    /// Sum over nothing.
+    const ZERO: Self;
+    /// The message of an edge without source and weight.
+    const ONE: Self;
+    /// Minimum over nothing: infinity, or the sentinel.
+    const LARGEST: Self;
+    /// Maximum over nothing: minus infinity, or id 0.
+    const SMALLEST: Self;
+
+    /// Sum; wraps for ids, which are never summed by a valid launch list.
+    fn plus(self, other: Self) -> Self;
+    /// Product; wraps for ids, which are never multiplied by a valid launch list.
+    fn times(self, other: Self) -> Self;
+    /// Minimum; NaN if either is.
+    fn smaller(self, other: Self) -> Self;
+    /// Maximum; NaN if either is.
+    fn larger(self, other: Self) -> Self;
+    /// This number as an element: rounded for reals; `None` where an id cannot hold it. Infinity is the sentinel.
+    fn constant(number: f64) -> Option<Self>;
+    /// As f64; exact.
+    fn widened(self) -> f64;
+}
+
+/// An element that gradients exist for: f32 or f64.
+pub trait Real: Scalar + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
+    /// Rounded to this type.
+    fn rounded(number: f64) -> Self;
+    /// Square root.
+    fn root(self) -> Self;
+    /// Absolute value.
+    fn magnitude(self) -> Self;
+    /// `self * factor + term` in one rounding; only inside products, where gemm does the same.
+    fn fused(self, factor: Self, term: Self) -> Self;
+}
+
+macro_rules! real {
+    ($real:ident) => {
+        impl Scalar for $real {
+            const ELEMENT: Element = Element::Real;
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const LARGEST: Self = $real::INFINITY;
+            const SMALLEST: Self = $real::NEG_INFINITY;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                if other < self || other.is_nan() { other } else { self }
+            }
+
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                if other > self || other.is_nan() { other } else { self }
+            }
+
+            fn constant(number: f64) -> Option<Self> {
+                Some(number as $real)
+            }
+
+            #[inline(always)]
+            fn widened(self) -> f64 {
+                self as f64
+            }
+        }
+
+        impl Real for $real {
+            #[inline(always)]
+            fn rounded(number: f64) -> Self {
+                number as $real
+            }
+
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+
+            #[inline(always)]
+            fn fused(self, factor: Self, term: Self) -> Self {
+                self.mul_add(factor, term)
+            }
+        }
+    };
+}
+
+real!(f32);
+real!(f64);
+
+impl Scalar for u32 {
+    const ELEMENT: Element = Element::Id;
+    const ZERO: Self = 0;
+    const ONE: Self = 1;
+    const LARGEST: Self = u32::MAX;
+    const SMALLEST: Self = 0;
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    fn constant(number: f64) -> Option<Self> {
+        if number == f64::INFINITY {
+            return Some(u32::MAX);
+        }
+        (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number)).then_some(number as u32)
+    }
+
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        f64::from(self)
+    }
+}
