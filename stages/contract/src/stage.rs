@@ -185,6 +185,11 @@ impl Outputs {
         self.document.key()
     }
 
+    /// What the key is the hash of.
+    pub fn document(&self) -> &KeyDocument {
+        &self.document
+    }
+
     /// Where to write a file of a kind; the folder exists.
     pub fn file(&self, kind: Kind, name: &str) -> PathBuf {
         self.draft(kind).file(name)

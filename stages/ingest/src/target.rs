@@ -2,20 +2,30 @@
 //!
 //! promises  counts that the catalogue expects are compared before anything is written; everything drawn for a real graph
 //!           is named in the list that is returned (a stand-in is drawn as a whole and says so itself)
-use warploom_catalog::entry::{Expected, SplitRule};
+use warploom_catalog::{
+    Source,
+    entry::{Expected, Recipe, SplitRule},
+};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::{self as spec, Symmetrize};
 
 use crate::{
-    fill,
-    raw::{Features, Labels, RawGraph},
+    fill::{
+        self,
+        split::{Fractions, PerClass},
+    },
+    raw::{Labels, RawGraph},
     source::Read,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
 
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;
+/// Nodes in a community of a real graph, in the mean.
+const COMMUNITY: u32 = 128;
+/// Degrees above count as this one.
+const DEGREE_MOST: u32 = 255;
 
 /// Transforms and fills in; returns what was made up of a real graph.
 pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Result<(RawGraph, Vec<String>), StageError> {
@@ -94,52 +104,55 @@ fn compare_counts(request: &IngestRequest, nodes: u32, counts: &Counts) -> Resul
 /// Adds what is missing.
 struct Filler<'a> {
     request: &'a IngestRequest,
+    /// Planted communities, or those found in the real graph once they were needed.
     community: Option<Vec<u32>>,
     made_up: Vec<String>,
     seed: u64,
 }
 
 impl Filler<'_> {
-    /// Planted communities, or clusters of the real graph, found once.
-    fn communities(&mut self, graph: &RawGraph) -> &[u32] {
+    /// The class that each node's community stands for.
+    fn planted(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
         let seed = self.seed;
-        self.community.get_or_insert_with(|| fill::communities::cluster(graph.nodes(), &graph.edges.source, &graph.edges.target, seed))
+        let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed));
+        fill::labels::planted_classes(community, classes.max(1))
     }
 
-    fn classes(&self) -> u32 {
-        let recipe = self.request.entry.stand_in.filter(|_| matches!(self.request.source, warploom_catalog::Source::StandIn { .. }));
-        recipe.map_or(self.request.entry.made_up.classes, |recipe| recipe.classes)
+    /// The recipe, where the graph is a stand-in.
+    fn recipe(&self) -> Option<Recipe> {
+        self.request.entry.stand_in.filter(|_| matches!(self.request.source, Source::StandIn { .. }))
     }
 
     fn labels(&mut self, graph: &mut RawGraph) {
-        let (classes, seed) = (self.classes(), self.seed);
+        let classes = self.recipe().map_or(self.request.entry.made_up.classes, |recipe| recipe.classes);
         if graph.labels.is_some() || classes == 0 {
             return;
         }
-        let class = fill::labels::make(self.communities(graph), classes, seed);
-        graph.labels = Some(Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() });
+        let planted = self.planted(graph, classes);
+        graph.labels = Some(fill::labels::noisy(&planted, classes, self.seed));
         self.made_up.push("labels".to_owned());
     }
 
     fn features(&mut self, graph: &mut RawGraph) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("let them be made:  --set ingest.features=random"));
-        let width = self.width(graph);
+        let name = &self.request.entry.name;
+        let width = self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features);
         match self.request.spec.features {
             Wanted::None => graph.features = None,
             Wanted::Auto if graph.features.is_some() || width == 0 => {}
             Wanted::Given if graph.features.is_some() => {}
-            Wanted::Given => return refuse(format!("`ingest.features: given`, and `{}` has no features", self.request.entry.name)),
-            Wanted::OneHotLabel => return refuse(format!("`ingest.features: one_hot_label`, and the only labels of `{}` are the target", self.request.entry.name)),
-            Wanted::Degree => graph.features = Some(fill::features::degree(graph.nodes(), &graph.edges.target)),
-            Wanted::Constant => graph.features = Some(fill::features::constant(graph.nodes())),
+            Wanted::Given => return refuse(format!("`ingest.features: given`, and `{name}` has no features")),
+            Wanted::OneHotLabel => return refuse(format!("`ingest.features: one_hot_label`, and the only labels of `{name}` are the target")),
+            Wanted::Degree => graph.features = Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            Wanted::Constant => graph.features = Some(fill::features::constant(graph.nodes(), 1)),
             Wanted::Auto | Wanted::Random => {
-                let (seed, width) = (self.seed, if width == 0 { WIDTH } else { width });
-                let classes = self.classes().max(match &graph.labels {
+                let classes = match &graph.labels {
                     Some(Labels::Classes { names, .. }) => names.len() as u32,
-                    _ => 0,
-                });
-                graph.features = Some(fill::features::make(self.communities(graph), classes, width, seed));
+                    _ => 1,
+                };
+                let planted = self.planted(graph, classes);
+                graph.features = Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed));
                 self.made_up.push("features".to_owned());
             }
         }
@@ -147,23 +160,18 @@ impl Filler<'_> {
         Ok(())
     }
 
-    fn width(&self, graph: &RawGraph) -> u32 {
-        let given = graph.features.as_ref().map(Features::columns);
-        let recipe = self.request.entry.stand_in.filter(|_| matches!(self.request.source, warploom_catalog::Source::StandIn { .. }));
-        given.or(recipe.map(|recipe| recipe.features)).unwrap_or(self.request.entry.made_up.features)
-    }
-
     fn splits(&mut self, graph: &mut RawGraph) {
-        let Some(Labels::Classes { class, .. }) = &graph.labels else { return };
+        let Some(labels) = &graph.labels else { return };
         if !graph.splits.is_empty() {
             return;
         }
+        let (nodes, seed) = (graph.nodes(), self.seed);
         let split = match self.request.entry.split {
             SplitRule::None => return,
-            SplitRule::PerClass { train, validation, test } => fill::splits::per_class(class, train, validation, test, self.seed),
-            SplitRule::Fractions { train, validation, test } => fill::splits::fractions(class, train, validation, test, self.seed),
-            // The published split belongs to the real files; a stand-in gets one of the same kind.
-            SplitRule::Given => fill::splits::per_class(class, 20, 500, 1000, self.seed),
+            SplitRule::PerClass { train, validation, test } => fill::split::per_class(labels, nodes, &PerClass { train, validation, test }, seed),
+            SplitRule::Fractions { train, validation, test } => fill::split::fractions(labels, nodes, &Fractions { train, validation, test }, seed),
+            // The published split belongs to the real files; a stand-in gets one of the usual kind.
+            SplitRule::Given => fill::split::usual(labels, nodes, seed),
         };
         graph.splits.push(split);
     }

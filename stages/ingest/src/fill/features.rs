@@ -1,56 +1,87 @@
-//! Features: made up from communities, or simple ones; and row normalisation.
+//! Made-up features, and the normalisation of given ones.
 //!
-//! promises  made-up rows are a centre of the community's class plus noise, so that neither a model without the graph nor
-//!           one without features does as well as one with both; all are at least 0, as counts are
-use super::labels::class_of_community;
-use crate::{generate::counter::Counter, raw::Features};
+//! promises  the same bytes for any number of threads; a row of zeros stays one
+//! never     changes the width of given features
+use crate::{
+    generate::counter::Counter,
+    raw::{Edges, Features, Labels, NO_CLASS},
+};
 use rayon::prelude::*;
 
-/// How far a class's centre lies from the others', in deviations of the noise.
-const SIGNAL: f32 = 0.5;
+/// Distance of two classes' centres in deviations of the noise, divided by the root of 2: a single row tells its class about half of the
+/// time among 22 classes, the mean of a dozen rows nearly always.
+const SIGNAL: f32 = 1.5;
 
-/// A row of `columns` numbers for each node.
-pub fn make(community: &[u32], classes: u32, columns: u32, seed: u64) -> Features {
-    let centre = Counter::new(seed, "fill.feature.centre");
-    let noise = Counter::new(seed, "fill.feature.noise");
-    let centres: Vec<f32> = (0..u64::from(classes.max(1)) * u64::from(columns)).map(|at| SIGNAL * centre.normal(at)).collect();
+/// A centre for each class plus noise for each node; nodes without a class have noise alone.
+pub fn around_classes(class: &[u32], columns: u32, seed: u64) -> Features {
+    let classes = class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
     let width = columns as usize;
-    let mut values = vec![0f32; community.len() * width];
-    values.par_chunks_mut(width.max(1)).with_min_len(256).enumerate().for_each(|(node, row)| {
-        let class = if classes == 0 { 0 } else { class_of_community(community[node], classes, seed) as usize };
-        for (column, value) in row.iter_mut().enumerate() {
-            let drawn = noise.normal(node as u64 * u64::from(columns) + column as u64);
-            *value = (1.0 + centres[class * width + column] + drawn).max(0.0);
+    let scale = SIGNAL / (columns.max(1) as f32).sqrt();
+    let (centre, noise) = (Counter::new(seed, "centres of classes"), Counter::new(seed, "noise of features"));
+    let centres: Vec<f32> = (0..classes * width).map(|at| scale * centre.normal(at as u64)).collect();
+    let mut values = vec![0.0; class.len() * width];
+    values.par_chunks_mut(width.max(1)).zip(class).enumerate().with_min_len(256).for_each(|(node, (row, &class))| {
+        let first = (node * width) as u64;
+        row.iter_mut().zip(first..).for_each(|(value, at)| *value = noise.normal(at));
+        if class != NO_CLASS {
+            row.iter_mut().zip(&centres[class as usize * width..]).for_each(|(value, centre)| *value += centre);
         }
     });
     Features::Dense { columns, values }
 }
 
-/// One column: the number of in-edges.
-pub fn degree(nodes: u32, target: &[u32]) -> Features {
-    let mut values = vec![0f32; nodes as usize];
-    target.iter().for_each(|&target| values[target as usize] += 1.0);
-    Features::Dense { columns: 1, values }
+/// Nearly normal numbers.
+pub fn random(nodes: u32, columns: u32, seed: u64) -> Features {
+    around_classes(&vec![NO_CLASS; nodes as usize], columns, seed)
 }
 
-/// One column of ones.
-pub fn constant(nodes: u32) -> Features {
-    Features::Dense { columns: 1, values: vec![1.0; nodes as usize] }
+/// Ones.
+pub fn constant(nodes: u32, columns: u32) -> Features {
+    Features::Dense { columns, values: vec![1.0; nodes as usize * columns as usize] }
+}
+
+/// A one in the column of each node's in-degree; degrees above `most` count as `most`.
+pub fn degree(edges: &Edges, nodes: u32, most: u32) -> Features {
+    let mut degree = vec![0u32; nodes as usize];
+    edges.target.iter().for_each(|&target| degree[target as usize] = (degree[target as usize] + 1).min(most));
+    let columns = degree.iter().max().map_or(1, |&largest| largest + 1);
+    one_hot(&degree, columns)
+}
+
+/// A one in the column of each node's class; none for labels that are not classes.
+pub fn one_hot_label(labels: &Labels) -> Option<Features> {
+    match labels {
+        Labels::Classes { class, names } => Some(one_hot(class, names.len() as u32)),
+        Labels::Values(_) | Labels::Rows { .. } => None,
+    }
+}
+
+/// A one in the column of each node; `NO_CLASS` gives a row of zeros.
+fn one_hot(column: &[u32], columns: u32) -> Features {
+    let index: Vec<u32> = column.iter().copied().filter(|&column| column != NO_CLASS).collect();
+    let ends = column.iter().scan(0, |end, &column| {
+        *end += u64::from(column != NO_CLASS);
+        Some(*end)
+    });
+    Features::Sparse { columns, offsets: std::iter::once(0).chain(ends).collect(), values: vec![1.0; index.len()], index }
 }
 
 /// Divides each row by the sum of its absolute values; a row of zeros stays.
 pub fn normalize_rows(features: &mut Features) {
-    let scale = |row: &mut [f32]| {
-        let sum: f32 = row.iter().map(|value| value.abs()).sum();
+    let normalize = |row: &mut [f32]| {
+        let sum: f64 = row.iter().map(|&value| f64::from(value.abs())).sum();
         if sum > 0.0 {
-            row.iter_mut().for_each(|value| *value /= sum);
+            row.iter_mut().for_each(|value| *value = (f64::from(*value) / sum) as f32);
         }
     };
     match features {
-        Features::Dense { columns, values } => values.par_chunks_mut((*columns as usize).max(1)).with_min_len(256).for_each(scale),
+        Features::Dense { columns, values } => values.par_chunks_mut((*columns).max(1) as usize).with_min_len(256).for_each(normalize),
         Features::Sparse { offsets, values, .. } => {
+            let mut rest = &mut values[..];
             for row in offsets.windows(2) {
-                scale(&mut values[row[0] as usize..row[1] as usize]);
+                let (own, more) = rest.split_at_mut((row[1] - row[0]) as usize);
+                normalize(own);
+                rest = more;
             }
         }
     }
@@ -60,31 +91,68 @@ pub fn normalize_rows(features: &mut Features) {
 mod tests {
     use super::*;
 
+    fn dense(features: &Features) -> &[f32] {
+        match features {
+            Features::Dense { values, .. } => values,
+            Features::Sparse { .. } => panic!("expected dense features"),
+        }
+    }
+
+    /// Share of nodes whose row, averaged over `rows` nodes of the same class, lies nearest to its class's mean.
+    fn told_apart(features: &Features, class: &[u32], classes: usize, rows: usize) -> f64 {
+        let width = features.columns() as usize;
+        let values = dense(features);
+        let mut means = vec![0.0f64; classes * width];
+        let members: Vec<Vec<usize>> = (0..classes).map(|wanted| (0..class.len()).filter(|&node| class[node] as usize == wanted).collect()).collect();
+        for (class, members) in members.iter().enumerate() {
+            members.iter().for_each(|node| (0..width).for_each(|at| means[class * width + at] += f64::from(values[node * width + at]) / members.len() as f64));
+        }
+        let mut right = 0;
+        let mut all = 0;
+        for (class, members) in members.iter().enumerate() {
+            for group in members.chunks_exact(rows) {
+                let mean: Vec<f64> = (0..width).map(|at| group.iter().map(|node| f64::from(values[node * width + at])).sum::<f64>() / rows as f64).collect();
+                let distance = |class: usize| mean.iter().zip(&means[class * width..]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+                let nearest = (0..classes).min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap();
+                right += usize::from(nearest == class);
+                all += 1;
+            }
+        }
+        right as f64 / all as f64
+    }
+
+    #[test]
+    fn one_row_tells_its_class_sometimes_and_a_mean_of_rows_nearly_always() {
+        let class: Vec<u32> = (0..22 * 300).map(|node| node % 22).collect();
+        let features = around_classes(&class, 96, 7);
+        let (alone, together) = (told_apart(&features, &class, 22, 1), told_apart(&features, &class, 22, 12));
+        assert!((0.2..0.75).contains(&alone) && together > 0.95, "{alone} {together}");
+        for threads in [1, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| around_classes(&class, 96, 7)) == features);
+        }
+        assert!(around_classes(&class, 96, 8) != features);
+    }
+
+    #[test]
+    fn degrees_and_labels_become_columns() {
+        let edges = Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], weight: None };
+        let expected = |columns, index: Vec<u32>| Features::Sparse { columns, offsets: vec![0, 1, 2, 3, 4], values: vec![1.0; 4], index };
+        assert_eq!(degree(&edges, 4, 100), expected(4, vec![1, 3, 0, 0]));
+        assert_eq!(degree(&edges, 4, 2), expected(3, vec![1, 2, 0, 0]));
+        let labels = Labels::Classes { class: vec![1, NO_CLASS, 0], names: vec!["a".into(), "b".into()] };
+        assert_eq!(one_hot_label(&labels), Some(Features::Sparse { columns: 2, offsets: vec![0, 1, 1, 2], values: vec![1.0; 2], index: vec![1, 0] }));
+        assert_eq!(degree(&Edges::default(), 0, 5), Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] });
+        assert_eq!((dense(&constant(2, 1)), dense(&random(0, 3, 1)), dense(&random(3, 0, 1))), (&[1.0, 1.0][..], &[][..], &[][..]));
+    }
+
     #[test]
     fn rows_sum_to_one_and_zeros_stay() {
-        let mut dense = Features::Dense { columns: 2, values: vec![1.0, 3.0, 0.0, 0.0, -1.0, 1.0] };
-        normalize_rows(&mut dense);
-        assert_eq!(dense, Features::Dense { columns: 2, values: vec![0.25, 0.75, 0.0, 0.0, -0.5, 0.5] });
-        let mut sparse = Features::Sparse { columns: 9, offsets: vec![0, 2, 2], index: vec![1, 5], values: vec![1.0, 1.0] };
-        normalize_rows(&mut sparse);
-        assert_eq!(sparse, Features::Sparse { columns: 9, offsets: vec![0, 2, 2], index: vec![1, 5], values: vec![0.5, 0.5] });
-    }
-
-    #[test]
-    fn nodes_of_one_class_are_alike() {
-        let community: Vec<u32> = (0..2000).map(|node| node / 1000).collect();
-        let (seed, classes) = ((0..).find(|&seed| class_of_community(0, 2, seed) != class_of_community(1, 2, seed)).unwrap(), 2);
-        let Features::Dense { values, .. } = make(&community, classes, 8, seed) else { panic!("expected dense rows") };
-        let mean = |rows: std::ops::Range<usize>, column: usize| rows.clone().map(|row| values[row * 8 + column]).sum::<f32>() / rows.len() as f32;
-        let apart: f32 = (0..8).map(|column| (mean(0..1000, column) - mean(1000..2000, column)).abs()).sum();
-        let noise: f32 = (0..8).map(|column| (mean(0..500, column) - mean(500..1000, column)).abs()).sum();
-        assert!(apart > 3.0 * noise, "{apart} {noise}");
-        assert!(values.iter().all(|&value| value >= 0.0));
-    }
-
-    #[test]
-    fn no_nodes_and_no_columns() {
-        assert_eq!(make(&[], 3, 4, 1), Features::Dense { columns: 4, values: vec![] });
-        assert_eq!(degree(3, &[1, 1]), Features::Dense { columns: 1, values: vec![0.0, 2.0, 0.0] });
+        let mut features = Features::Dense { columns: 2, values: vec![1.0, 3.0, 0.0, 0.0, -1.0, 1.0] };
+        normalize_rows(&mut features);
+        assert_eq!(dense(&features), [0.25, 0.75, 0.0, 0.0, -0.5, 0.5]);
+        let mut features = Features::Sparse { columns: 9, offsets: vec![0, 2, 2, 3], index: vec![1, 4, 0], values: vec![1.0, 1.0, 5.0] };
+        normalize_rows(&mut features);
+        assert_eq!(features, Features::Sparse { columns: 9, offsets: vec![0, 2, 2, 3], index: vec![1, 4, 0], values: vec![0.5, 0.5, 1.0] });
     }
 }

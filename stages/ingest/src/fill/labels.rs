@@ -1,22 +1,42 @@
-//! Made-up classes: a class for each community, and for one node in ten any class.
-use crate::generate::counter::Counter;
+//! Made-up labels: each community gets a class, and a tenth of the nodes any class.
+//!
+//! promises  classes of nearly equal size, as far as communities allow; a part of the labels that no model can learn
+//! never     gives a class beyond `classes`
+use crate::{
+    generate::counter::Counter,
+    raw::{Labels, NO_CLASS},
+};
 use rayon::prelude::*;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Share of the nodes whose class says nothing: it bounds what a model can reach.
+/// Share of nodes whose label says nothing: a perfect model reaches 0.9 and a little.
 const NOISE: f64 = 0.1;
 
-/// The class that a community stands for.
-pub fn class_of_community(community: u32, classes: u32, seed: u64) -> u32 {
-    Counter::new(seed, "fill.class").below(u64::from(community), u64::from(classes)) as u32
+/// The class that each node's community has: the largest communities first, each to the class with the fewest nodes.
+pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
+    let count = community.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut sizes = vec![0u64; count];
+    community.iter().for_each(|&community| sizes[community as usize] += 1);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&community| (Reverse(sizes[community]), community));
+    let mut room: BinaryHeap<Reverse<(u64, u32)>> = (0..classes).map(|class| Reverse((0, class))).collect();
+    let mut class_of = vec![NO_CLASS; count];
+    for community in order {
+        let Some(Reverse((filled, class))) = room.pop() else { break };
+        class_of[community] = class;
+        room.push(Reverse((filled + sizes[community], class)));
+    }
+    community.par_iter().map(|&community| class_of[community as usize]).collect()
 }
 
-/// A class for each node.
-pub fn make(community: &[u32], classes: u32, seed: u64) -> Vec<u32> {
-    let (noise, other) = (Counter::new(seed, "fill.label.noise"), Counter::new(seed, "fill.label.other"));
-    let class = |(node, &community): (usize, &u32)| {
-        if noise.unit(node as u64) < NOISE { other.below(node as u64, u64::from(classes)) as u32 } else { class_of_community(community, classes, seed) }
+/// Labels from planted classes, of which a tenth of the nodes get any class instead.
+pub fn noisy(planted: &[u32], classes: u32, seed: u64) -> Labels {
+    let (whether, which) = (Counter::new(seed, "label noise"), Counter::new(seed, "noisy label"));
+    let one = |(node, &class): (usize, &u32)| {
+        if class == NO_CLASS || whether.unit(node as u64) >= NOISE { class } else { which.below(node as u64, u64::from(classes)) as u32 }
     };
-    community.par_iter().enumerate().map(class).collect()
+    let class = planted.par_iter().enumerate().map(one).collect();
+    Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
 }
 
 #[cfg(test)]
@@ -24,12 +44,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_nodes_have_the_class_of_their_community() {
-        let community: Vec<u32> = (0..20_000).map(|node| node / 100).collect();
-        let classes = make(&community, 7, 3);
-        let same = classes.iter().zip(&community).filter(|(class, community)| **class == class_of_community(**community, 7, 3)).count();
-        // Nine in ten keep theirs, and one in seven of the rest draws it again.
-        assert!((18_000..18_600).contains(&same), "{same}");
-        assert!(classes.iter().all(|&class| class < 7));
+    fn classes_are_even_and_a_tenth_is_noise() {
+        let community: Vec<u32> = (0..60_000u32).map(|node| node / 7 % 470).collect();
+        let planted = planted_classes(&community, 22);
+        let Labels::Classes { class, names } = noisy(&planted, 22, 5) else { panic!("expected classes") };
+        let mut sizes = [0; 22];
+        class.iter().for_each(|&class| sizes[class as usize] += 1);
+        assert!(names.len() == 22 && sizes.iter().all(|&size| (2_300..3_200).contains(&size)), "{sizes:?}");
+        let changed = class.iter().zip(&planted).filter(|(a, b)| a != b).count();
+        assert!((5_000..6_500).contains(&changed), "{changed}");
+        assert!(planted.iter().zip(&community).all(|(&class, &community)| class == planted[community as usize * 7]));
+    }
+
+    #[test]
+    fn degenerate_sizes_are_no_fault() {
+        assert!(planted_classes(&[], 3).is_empty());
+        assert_eq!(planted_classes(&[0, 1], 0), [NO_CLASS, NO_CLASS]);
+        assert_eq!(noisy(&[NO_CLASS], 0, 1), Labels::Classes { class: vec![NO_CLASS], names: vec![] });
+        assert_eq!(planted_classes(&[0, 1, 1], 1), [0, 0, 0]);
     }
 }

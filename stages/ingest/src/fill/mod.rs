@@ -1,9 +1,8 @@
-//! What a data set lacks and a run needs: labels, features and splits, made up from seeded communities and said to be so.
-//! (This room is complete and in use by `lib.rs`: mend it rather than write it anew.)
+//! What a set lacks and the catalogue or a pipeline asks for: labels, features, splits.
 //!
-//! promises  the same bytes for any number of threads: every draw is addressed by what it is for
-//! never     touches what the data set has; hides that something was made up (the caller puts it into the manifest)
+//! promises  everything is drawn from a seed, the same for any number of threads; who uses it says `made_up`
+//! never     replaces what a set has; reads a file
 pub mod communities;
 pub mod features;
 pub mod labels;
-pub mod splits;
+pub mod split;

@@ -19,7 +19,7 @@ pub fn drop_loops(sorted: Sorted) -> Sorted {
         }
         part
     };
-    sorted.with(sorted.pieces().into_par_iter().map(one).collect())
+    sorted.with(sorted.pieces().into_par_iter().map(one).collect(), sorted.weight.is_some())
 }
 
 /// Joins edges with the same source and target.
@@ -45,7 +45,7 @@ pub fn join(sorted: Sorted, duplicates: Duplicates) -> Sorted {
         }
         part
     };
-    sorted.with(sorted.pieces().into_par_iter().map(one).collect())
+    sorted.with(sorted.pieces().into_par_iter().map(one).collect(), counted || sorted.weight.is_some())
 }
 
 /// The weight of edges that become one; a sum beyond float32 stays at its largest value.
@@ -86,7 +86,7 @@ pub fn add_loops(sorted: Sorted) -> Sorted {
         part
     };
     let firsts: Vec<u32> = (0..sorted.nodes).step_by(NODES_AT_ONCE as usize).collect();
-    sorted.with(firsts.into_par_iter().map(one).collect())
+    sorted.with(firsts.into_par_iter().map(one).collect(), sorted.weight.is_some())
 }
 
 fn copy(sorted: &Sorted, at: usize, part: &mut Part) {

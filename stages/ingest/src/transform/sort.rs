@@ -77,9 +77,8 @@ impl Sorted {
         pieces
     }
 
-    /// The same edges as other lists, put together in order.
-    pub fn with(&self, parts: Vec<Part>) -> Sorted {
-        let weighted = self.weight.is_some() || parts.iter().any(|part| !part.weight.is_empty());
+    /// Other edges of the same graph, put together in order.
+    pub fn with(&self, parts: Vec<Part>, weighted: bool) -> Sorted {
         let keys = concat(&parts.iter().map(|part| &part.keys[..]).collect::<Vec<_>>());
         let weight = weighted.then(|| concat(&parts.iter().map(|part| &part.weight[..]).collect::<Vec<_>>()));
         Sorted { keys, weight, shift: self.shift, nodes: self.nodes }

@@ -20,7 +20,7 @@ pub fn symmetrize(sorted: Sorted) -> Sorted {
     let reverses = Weighted { keys: &reverse, weight: reverse_weight.as_deref() };
     let edges = Weighted { keys: &sorted.keys, weight: sorted.weight.as_deref() };
     let parts = bounds.into_par_iter().map(|(own, others)| merge(edges, own, reverses, others)).collect();
-    sorted.with(parts)
+    sorted.with(parts, sorted.weight.is_some())
 }
 
 #[derive(Clone, Copy)]

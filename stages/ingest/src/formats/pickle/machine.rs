@@ -16,7 +16,7 @@ pub struct Fault {
 
 /// Objects and the value of the whole.
 pub fn run(bytes: &[u8]) -> Result<(Vec<Object>, Value), Fault> {
-    let mut machine = Machine { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), objects: Vec::new() };
+    let mut machine = Machine { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), objects: Vec::new(), encoded: 0 };
     loop {
         let byte = machine.at;
         match machine.step() {
@@ -34,6 +34,8 @@ pub struct Machine<'a> {
     marks: Vec<usize>,
     memo: HashMap<u32, Value>,
     pub objects: Vec<Object>,
+    /// Bytes made of texts: at most as many as the pickle has, for each text is there once.
+    encoded: usize,
 }
 
 type Step<T> = Result<T, String>;
@@ -271,6 +273,12 @@ impl<'a> Machine<'a> {
                 }
                 let pair = self.pop_many(2)?;
                 let made = numpy::call(&self.objects, pair[0], pair[1])?;
+                if let numpy::Made::Object(Object::Bytes(bytes)) = &made {
+                    self.encoded += bytes.len();
+                    if self.encoded > self.bytes.len() {
+                        return Err("it makes bytes of one text again and again".into());
+                    }
+                }
                 match made {
                     numpy::Made::Value(value) => self.stack.push(value),
                     numpy::Made::Object(object) => self.push(object),

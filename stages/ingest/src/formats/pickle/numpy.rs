@@ -188,7 +188,7 @@ fn call_class(objects: &[Object], class: Value) -> Result<Made, String> {
 
 /// Sets the state of an object.
 pub fn build(objects: &mut [Object], target: Value, state: Value) -> Result<(), String> {
-    let items = sequence(objects, state).map(<[Value]>::to_vec);
+    let items = sequence(objects, state);
     let new = match (object(objects, target), items) {
         (Some(Object::Array(_)), Some(items)) if items.len() == 5 => Object::Array(StoredArray {
             shape: shape_of(objects, items[1])?,

@@ -1,0 +1,137 @@
+//! Seeded splits of nodes into train, validation and test.
+//!
+//! promises  only nodes with a label are in a part; no node is in two; the same parts for the same seed
+//! never     changes a published split
+use crate::{
+    generate::counter::Counter,
+    raw::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION},
+};
+
+/// Sets of at most this many nodes are split per class, as those of Planetoid are.
+const SMALL_NODES: usize = 20_000;
+
+/// So many nodes of each class for training, and so many of the others for validation and test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerClass {
+    /// Of each class.
+    pub train: u32,
+    /// In all.
+    pub validation: u32,
+    /// In all.
+    pub test: u32,
+}
+
+/// Shares of the nodes with a label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fractions {
+    /// From 0 to 1.
+    pub train: f64,
+    /// From 0 to 1.
+    pub validation: f64,
+    /// From 0 to 1.
+    pub test: f64,
+}
+
+/// The public rule of Planetoid.
+pub const PLANETOID: PerClass = PerClass { train: 20, validation: 500, test: 1000 };
+/// The usual rule of larger sets.
+pub const SIXTY_TWENTY_TWENTY: Fractions = Fractions { train: 0.6, validation: 0.2, test: 0.2 };
+
+/// The rule of Planetoid for small sets that have enough nodes for it, else 60, 20 and 20 percent.
+pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
+    let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
+    let count = shuffled(labels, nodes, seed).len();
+    let least = classes * PLANETOID.train as usize + (PLANETOID.validation + PLANETOID.test) as usize;
+    if classes > 0 && count >= least && count <= SMALL_NODES { per_class(labels, nodes, &PLANETOID, seed) } else { fractions(labels, nodes, &SIXTY_TWENTY_TWENTY, seed) }
+}
+
+/// Parts by number; where nodes are few, training is served first, then validation.
+pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec<u8> {
+    let mut split = vec![IN_NO_PART; nodes as usize];
+    let order = shuffled(labels, nodes, seed);
+    let class = |node: u32| if let Labels::Classes { class, .. } = labels { class[node as usize] as usize } else { 0 };
+    let classes = order.iter().map(|&node| class(node) + 1).max().unwrap_or(0);
+    let mut taken = vec![0; classes];
+    let mut rest = Vec::with_capacity(order.len());
+    for &node in &order {
+        let taken = &mut taken[class(node)];
+        if *taken < rule.train {
+            *taken += 1;
+            split[node as usize] = TRAIN;
+        } else {
+            rest.push(node);
+        }
+    }
+    let (validation, test) = rest.split_at(rest.len().min(rule.validation as usize));
+    validation.iter().for_each(|&node| split[node as usize] = VALIDATION);
+    test.iter().take(rule.test as usize).for_each(|&node| split[node as usize] = TEST);
+    split
+}
+
+/// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
+pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Vec<u8> {
+    let mut split = vec![IN_NO_PART; nodes as usize];
+    let order = shuffled(labels, nodes, seed);
+    let end = |share: f64| ((order.len() as f64 * share).round() as usize).min(order.len());
+    let (first, second, third) = (end(rule.train), end(rule.train + rule.validation), end(rule.train + rule.validation + rule.test));
+    order[..first].iter().for_each(|&node| split[node as usize] = TRAIN);
+    order[first..second].iter().for_each(|&node| split[node as usize] = VALIDATION);
+    order[second..third].iter().for_each(|&node| split[node as usize] = TEST);
+    split
+}
+
+/// The nodes that have a label, in random order.
+fn shuffled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
+    let has_label = |node: &u32| match labels {
+        Labels::Classes { class, .. } => class[*node as usize] != NO_CLASS,
+        Labels::Values(values) => !values[*node as usize].is_nan(),
+        Labels::Rows { columns, values } => !values[*node as usize * *columns as usize..].iter().take(*columns as usize).any(|value| value.is_nan()),
+    };
+    let mut order: Vec<u32> = (0..nodes).filter(has_label).collect();
+    Counter::new(seed, "split").shuffle(&mut order);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(nodes: u32, classes: u32) -> Labels {
+        let class = (0..nodes).map(|node| if node % 10 == 9 { NO_CLASS } else { node % classes }).collect();
+        Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
+    }
+
+    fn count(split: &[u8]) -> [usize; 4] {
+        let mut counts = [0; 4];
+        split.iter().for_each(|&part| counts[part as usize] += 1);
+        counts
+    }
+
+    #[test]
+    fn small_sets_are_split_per_class() {
+        let labels = labels(3000, 7);
+        let split = usual(&labels, 3000, 1);
+        assert_eq!(count(&split), [3000 - 140 - 1500, 140, 500, 1000]);
+        let Labels::Classes { class, .. } = &labels else { unreachable!() };
+        for wanted in 0..7 {
+            assert_eq!(split.iter().zip(class).filter(|&(&part, &class)| part == TRAIN && class == wanted).count(), 20);
+        }
+        assert!(split.iter().zip(class).all(|(&part, &class)| part == IN_NO_PART || class != NO_CLASS));
+        assert!(usual(&labels, 3000, 2) != split && usual(&labels, 3000, 1) == split);
+    }
+
+    #[test]
+    fn other_sets_are_split_by_share() {
+        assert_eq!(count(&usual(&labels(100_000, 22), 100_000, 1)), [10_000, 54_000, 18_000, 18_000]);
+        assert_eq!(count(&usual(&labels(100, 7), 100, 1)), [10, 54, 18, 18]);
+        assert_eq!(count(&usual(&Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]), 6, 1)), [1, 3, 1, 1]);
+        assert_eq!(count(&usual(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)), [0, 6, 2, 2]);
+    }
+
+    #[test]
+    fn few_nodes_are_no_fault() {
+        assert!(usual(&labels(0, 3), 0, 1).is_empty());
+        assert_eq!(count(&per_class(&labels(10, 2), 10, &PLANETOID, 1)), [1, 9, 0, 0]);
+        assert_eq!(count(&per_class(&labels(40, 2), 40, &PerClass { train: 4, validation: 8, test: 100 }, 1)), [4, 8, 8, 20]);
+    }
+}
