@@ -18,7 +18,7 @@ use warploom_shell::{
 };
 use warploom_spec::Pipeline;
 
-type Runner = for<'a, 'b> fn(&'a mut Chain<'b>, &'a Talk) -> Outcome;
+type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
 
 /// The six stages, as the chain of keys names them.
 const RUNNERS: [Runner; 6] = [execute::<Ingest>, execute::<Extract>, execute::<Reorder>, execute::<PartitionStage>, execute::<PlanStage>, execute::<RunStage>];

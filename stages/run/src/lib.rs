@@ -1,1 +1,101 @@
-//! A plan to a trained model or values on disk.
+//! run: walk the plan's launches on the CPU: train a model, or iterate to a fixed point.
+//!
+//! reads   plan, graph (nodes, features), csr, permutation, partition     keeps   the data set's own ids and their order
+//! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
+//! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
+pub mod budget;
+pub mod buffers;
+pub mod checkpoints;
+pub mod executor;
+pub mod failure;
+pub mod history;
+pub mod iterate;
+pub mod optimizers;
+pub mod parameters;
+pub mod precision;
+pub mod program;
+pub mod prove;
+pub mod record;
+pub mod results;
+pub mod tensors;
+pub mod train;
+pub mod upload;
+
+use std::time::Instant;
+
+use warploom_contract::{
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    kinds::plan::{self, Plan},
+};
+use warploom_shell::{contracts, requests::RunRequest, signals};
+use warploom_vertex::launch::{Body, LaunchList};
+
+use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done};
+
+/// The stage.
+pub struct RunStage;
+
+impl Stage for RunStage {
+    type Request = RunRequest;
+    const CONTRACT: Contract = contracts::RUN;
+
+    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
+        let _guard = signals::saves_on_stop();
+        let (page, list) = open_plan(inputs)?;
+        budget::refuse_too_large(&page, &list, context.memory)?;
+        match page.dtype.as_str() {
+            f32::NAME => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
+            f64::NAME => execute::<f64>(context, outputs, inputs, (request, &page, &list)),
+            other => Err(StageError::defect(format!("the plan computes with `{other}`, and this version with `f32` and `f64`"))),
+        }
+    }
+
+    /// Computes the results again with the reference executor, in f64, from the edge list in the data set's own order: no
+    /// csr, permutation, partition or kernel of ours is in it. See `prove` for how much of a large graph that is.
+    fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &RunRequest) -> Result<(), Violation> {
+        let (page, list) = open_plan(inputs)?;
+        match page.dtype.as_str() {
+            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list)),
+            _ => prove::results::<f32>(context, outputs, inputs, (request, &list)),
+        }
+    }
+}
+
+/// The plan's page and its launches, proved sound.
+fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
+    let artifact = inputs.get(Kind::Plan)?;
+    let page = plan::open(artifact)?;
+    let path = artifact.file(plan::PLAN_FILE);
+    let list: LaunchList = serde_json::from_value(page.launches.clone())
+        .map_err(|error| StageError::damaged(&path, format!("the launches do not read back: {error}")))?;
+    if let Err(flaws) = list.validate() {
+        let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
+        return Err(StageError::damaged(&path, format!("the launch list does not hold together: {}", all.join("; "))));
+    }
+    Ok((page, list))
+}
+
+fn execute<T: Precision>(
+    context: &Context,
+    outputs: &mut Outputs,
+    inputs: &Inputs,
+    (request, page, list): (&RunRequest, &Plan, &LaunchList),
+) -> Result<(), StageError> {
+    let begun = Instant::now();
+    let spec = &request.spec;
+    let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
+    let data = upload::load::<T>(inputs, list, spec.split)?;
+    if context.stop.is_set() {
+        return Err(StageError::new(ErrorKind::Stopped, "stopped by a signal while the graph was loaded").hint("start again"));
+    }
+    let mut executor = Executor::new(list, data, spec.seed)?;
+    let done = match &list.body {
+        Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
+        Body::Iterate(_) => Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?),
+    };
+    match &done {
+        Done::Trained(trained) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
+        Done::Iterated(_) => results::write_iteration(outputs, &executor)?,
+    }
+    record::write(context, outputs, &executor, (page, &list.program), (request, &done, begun.elapsed()))
+}

@@ -1,0 +1,71 @@
+//! checkpoints: when the state of a run is saved, and which saved state it goes on from.
+//!
+//! promises  a state is loaded only if it fits the run as it is now; one that does not is told and left; what is left over
+//!           from a run that was published is removed, so that `--force` begins anew
+//! never     decides what a state holds; ends a run because a periodic save failed (a save at a stop that fails is an error)
+use std::time::{Duration, Instant};
+
+use warploom_contract::{Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint};
+use warploom_spec::CheckpointSpec;
+
+use crate::tensors::Tensors;
+
+/// The checkpoints of one run.
+pub struct Checkpoints<'a> {
+    context: &'a Context<'a>,
+    document: KeyDocument,
+    provenance: Provenance,
+    spec: CheckpointSpec,
+    last: Instant,
+}
+
+impl<'a> Checkpoints<'a> {
+    /// Those under the key of the outputs.
+    pub fn new(context: &'a Context<'a>, outputs: &Outputs, inputs: &Inputs, spec: &CheckpointSpec) -> Self {
+        let document = outputs.document().clone();
+        if matches!(context.store.find(Kind::Run, &document.key()), Ok(Some(_))) {
+            checkpoint::remove(context.store, &document.key());
+        }
+        Checkpoints { context, document, provenance: inputs.provenance(), spec: spec.clone(), last: Instant::now() }
+    }
+
+    /// The newest state that `fit` accepts; `fit` says why it refuses one.
+    pub fn newest<R>(&self, mut fit: impl FnMut(&Tensors) -> Result<R, String>) -> Option<R> {
+        for step in checkpoint::steps(self.context.store, &self.document.key()).iter().rev() {
+            let read = std::fs::read(&step.state).map_err(|error| error.to_string());
+            match read.and_then(|bytes| Tensors::of_bytes(&bytes)).and_then(|state| fit(&state)) {
+                Ok(state) => return Some(state),
+                Err(why) => self.context.progress.warn(&format!("a saved state cannot be used ({why}): {}", step.state.display())),
+            }
+        }
+        None
+    }
+
+    /// Saves if it is time to, after so many steps; a failure is told, and the run goes on.
+    pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Tensors) {
+        let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
+        if !counted && self.last.elapsed() < Duration::from_secs(self.spec.every_seconds) {
+            return;
+        }
+        if let Err(error) = self.save(done, &state()) {
+            self.context.progress.warn(&format!("the state after {done} steps was not saved: {}", error.what));
+        }
+    }
+
+    /// Saves.
+    pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
+        self.last = Instant::now();
+        checkpoint::save(self.context.store, &self.document, self.provenance, done, &state.to_bytes()?)
+    }
+}
+
+/// A number among the facts of a state.
+pub fn fact<N: std::str::FromStr>(state: &Tensors, name: &str) -> Result<N, String> {
+    let text = state.facts.get(name).ok_or_else(|| format!("it has no `{name}`"))?;
+    text.parse().map_err(|_| format!("its `{name}` is `{text}`"))
+}
+
+/// Facts from names and texts.
+pub fn facts<const COUNT: usize>(pairs: [(&str, String); COUNT]) -> std::collections::BTreeMap<String, String> {
+    pairs.map(|(name, text)| (name.to_owned(), text)).into()
+}

@@ -1,0 +1,374 @@
+//! executor: walks a resolved launch list on the CPU, one call of an operation for each launch.
+//!
+//! promises  the same bits for any number of threads, on every run; a stop is answered between two launches; the optimiser
+//!           runs for all parameters or for none
+//! never     chooses anything: order, operation and division of the work stand in the plan; looks a name up while it runs
+//! limits    a stop waits for the launch at work, the longest of which reads every edge once
+use std::time::{Duration, Instant};
+
+use warploom_contract::{StageError, stage::StopFlag};
+use warploom_ops::change::{changed_count, summed_change};
+use warploom_ops::elementwise::elementwise;
+use warploom_ops::loss::{Loss, loss};
+use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
+use warploom_ops::optimizer::{Learned, Optimizer, optimize};
+use warploom_ops::product::{Product, RightLayout, product};
+use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
+use warploom_ops::random::dropout::Context;
+use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
+use warploom_ops::sum_over_rows::sum_over_rows;
+use warploom_ops::{Adjacency, Scalar};
+use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows};
+
+use crate::{
+    buffers::{Aligned, Bank, Contents, Epilogue, Slot},
+    precision::Precision,
+    program::{Action, Part, Place, Program, Reduce, row_count},
+    upload::{Data, Neighbours},
+};
+
+/// Why the walk ended before its end.
+#[derive(Debug)]
+pub enum Halt {
+    /// A stop was asked for.
+    Stopped,
+    /// Something is wrong.
+    Failed(StageError),
+}
+
+impl From<StageError> for Halt {
+    fn from(error: StageError) -> Self {
+        Halt::Failed(error)
+    }
+}
+
+/// Which epoch, and whether dropout is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Training; when measuring, dropout is the identity.
+    pub training: bool,
+}
+
+/// How far a superstep moved the states.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// Sum of absolute differences of reals.
+    pub summed: f64,
+    /// Number of elements that differ.
+    pub changed: u64,
+}
+
+/// Moments of the optimiser, by parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moments<T> {
+    /// First moment, or momentum; empty where there is none.
+    pub first: Vec<T>,
+    /// Second moment; empty where there is none.
+    pub second: Vec<T>,
+}
+
+/// A program with its buffers.
+#[derive(Debug)]
+pub struct Executor<T: Precision> {
+    /// What to do.
+    pub program: Program<T>,
+    /// With what.
+    pub machine: Machine<T>,
+    /// Time spent in each step.
+    pub spent: Vec<Duration>,
+}
+
+/// Everything that launches read and write.
+#[derive(Debug)]
+pub struct Machine<T: Precision> {
+    /// What was given.
+    pub data: Data<T>,
+    /// Buffers of reals.
+    pub reals: Bank<T>,
+    /// Buffers of ids.
+    pub ids: Bank<u32>,
+    /// Moments, by parameter.
+    pub moments: Vec<Moments<T>>,
+    /// Optimiser of each parameter.
+    pub optimizers: Vec<Optimizer>,
+    /// The last loss, before it was rounded to the run's type.
+    pub loss: f64,
+    seed: u64,
+}
+
+impl<T: Precision> Executor<T> {
+    /// Resolves a validated list and makes its buffers. Features and targets move from the data into them.
+    pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
+        let program = Program::resolve(list)?;
+        let (mut reals, mut ids) = (Bank::default(), Bank::default());
+        for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
+            let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
+            let (rows, columns) = (buffer.rows, buffer.columns as usize);
+            match buffer.element {
+                Element::Real => reals.push(Slot { rows, columns, contents: contents(buffer, &mut data, count)? }),
+                Element::Id => ids.push(Slot { rows, columns, contents: Contents::Owned(Aligned::zeros(count)) }),
+            };
+        }
+        if list.buffers.iter().any(|buffer| buffer.role == Role::SparseFeatures) && data.sparse.is_none() {
+            return Err(missing("sparse features"));
+        }
+        let spent = vec![Duration::ZERO; program.steps.len()];
+        let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
+        let machine = Machine { data, reals, ids, moments, optimizers: Vec::new(), loss: f64::NAN, seed };
+        Ok(Executor { program, machine, spent })
+    }
+
+    /// Gives each parameter its optimiser, with moments of 0.
+    pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) {
+        let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
+        for ((moments, learned), optimizer) in self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers) {
+            let count = self.machine.reals.get(learned.buffer).len();
+            let (first, second) = match optimizer {
+                Optimizer::Adam(_) | Optimizer::AdamW(_) => (true, true),
+                Optimizer::Sgd { momentum, .. } => (*momentum != 0.0, false),
+            };
+            *moments = Moments { first: empty_or(first, count), second: empty_or(second, count) };
+        }
+        self.machine.optimizers = optimizers;
+    }
+
+    /// Runs a part of the list.
+    pub fn run(&mut self, part: Part, pass: Pass, stop: &StopFlag) -> Result<(), Halt> {
+        if stop.is_set() {
+            return Err(Halt::Stopped);
+        }
+        for index in self.program.part(part) {
+            // Half an update could not be dropped, and it takes microseconds.
+            if part != Part::Update && stop.is_set() {
+                return Err(Halt::Stopped);
+            }
+            let begun = Instant::now();
+            self.machine.launch(&self.program, index, pass);
+            self.spent[index] += begun.elapsed();
+        }
+        Ok(())
+    }
+
+    /// How far the successors of the states lie from the states.
+    pub fn change(&self) -> Change {
+        let mut change = Change::default();
+        for &(state, next) in &self.program.commits {
+            match (state, next) {
+                (Place::Real(state), Place::Real(next)) => {
+                    let (state, next) = (self.machine.reals.get(state), self.machine.reals.get(next));
+                    change.summed += summed_change(state, next);
+                    change.changed += changed_count(state, next);
+                }
+                (Place::Id(state), Place::Id(next)) => change.changed += changed_count(self.machine.ids.get(state), self.machine.ids.get(next)),
+                _ => unreachable!("a validated list commits like to like"),
+            }
+        }
+        change
+    }
+
+    /// The successors become the states.
+    pub fn commit(&mut self) {
+        for &(state, next) in &self.program.commits {
+            match (state, next) {
+                (Place::Real(state), Place::Real(next)) => self.machine.reals.swap(state, next),
+                (Place::Id(state), Place::Id(next)) => self.machine.ids.swap(state, next),
+                _ => unreachable!("a validated list commits like to like"),
+            }
+        }
+    }
+
+    /// A copy of every parameter.
+    pub fn parameters(&self) -> Vec<Vec<T>> {
+        self.program.parameters.iter().map(|learned| self.machine.reals.get(learned.buffer).to_vec()).collect()
+    }
+
+    /// Replaces every parameter.
+    pub fn set_parameters(&mut self, parameters: &[Vec<T>]) {
+        for (learned, values) in self.program.parameters.iter().zip(parameters) {
+            self.machine.reals.fill(learned.buffer, values);
+        }
+    }
+
+    /// Elements of a buffer of reals by name.
+    pub fn real(&self, name: &str) -> Option<&[T]> {
+        match self.program.places.get(name)? {
+            Place::Real(index) => Some(self.machine.reals.get(*index)),
+            _ => None,
+        }
+    }
+}
+
+/// What a buffer of reals holds at first.
+fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> Result<Contents<T>, StageError> {
+    let (given, what) = match buffer.role {
+        Role::Features => (data.features.take(), "features"),
+        Role::Target => (data.target.take(), "target"),
+        _ => return Ok(Contents::Owned(Aligned::zeros(count))),
+    };
+    let given = given.ok_or_else(|| missing(what))?;
+    if given.len() != count {
+        let what = format!("the plan was made for a {what} of {count} numbers, the graph has {}", given.len());
+        return Err(StageError::defect(what));
+    }
+    Ok(given)
+}
+
+fn missing(what: &str) -> StageError {
+    StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
+}
+
+impl<T: Precision> Machine<T> {
+    fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass) {
+        match &program.steps[index].action {
+            Action::Reduce(work) => {
+                let context = context(&self.data, self.seed, self.reals.slot(work.out).rows, pass);
+                let (sides, units) = walk(&self.data, work.direction);
+                let sides: Vec<Adjacency<T>> = sides.into_iter().map(Neighbours::weighted).collect();
+                reduce(&mut self.reals, work, (&sides, units), context);
+            }
+            Action::ReduceIds(work) => {
+                let context = context(&self.data, self.seed, self.ids.slot(work.out).rows, pass);
+                let (sides, units) = walk(&self.data, work.direction);
+                let sides: Vec<Adjacency<u32>> = sides.into_iter().map(Neighbours::plain).collect();
+                reduce(&mut self.ids, work, (&sides, units), context);
+            }
+            Action::Product(places, layout, epilogue) => self.product(*places, *layout, epilogue, pass),
+            Action::ProductOverRows([out, left, right]) => {
+                let mut made = self.reals.take(*out);
+                let (left, right) = (self.reals.slot(*left), self.reals.slot(*right));
+                let rows = row_count(left.rows, self.data.nodes, self.data.edges);
+                let (left_columns, right_columns) = (left.columns, right.columns);
+                product_over_rows(&mut made, &ProductOverRows { left: &left.contents, right: &right.contents, rows, left_columns, right_columns });
+                self.reals.put(*out, made);
+            }
+            Action::SparseProduct(places, dropout, epilogue) => self.sparse_product(*places, *dropout, epilogue, pass),
+            Action::SparseProductOverRows(places, dropout) => self.sparse_product_over_rows(*places, *dropout, pass),
+            Action::Elementwise(out, epilogue) => {
+                let context = context(&self.data, self.seed, self.reals.slot(*out).rows, pass);
+                each(&mut self.reals, *out, epilogue, context);
+            }
+            Action::ElementwiseIds(out, epilogue) => {
+                let context = context(&self.data, self.seed, self.ids.slot(*out).rows, pass);
+                each(&mut self.ids, *out, epilogue, context);
+            }
+            Action::SumOverRows([out, source]) => {
+                let mut made = self.reals.take(*out);
+                let source = self.reals.slot(*source);
+                sum_over_rows(&mut made, &source.contents, row_count(source.rows, self.data.nodes, self.data.edges), source.columns);
+                self.reals.put(*out, made);
+            }
+            Action::Loss(kind, [result, target, gradient, value]) => {
+                let mut slope = self.reals.take(*gradient);
+                let (columns, result, target) = (self.reals.slot(*result).columns, self.reals.get(*result), self.reals.get(*target));
+                self.loss = loss(&mut slope, &Loss { kind: *kind, result, target, columns, training_rows: &self.data.splits[0] });
+                self.reals.put(*gradient, slope);
+                self.reals.fill(*value, &[T::rounded(self.loss)]);
+            }
+            Action::Optimize(index) => {
+                let learned = &program.parameters[*index];
+                let mut parameter = self.reals.take(learned.buffer);
+                let Moments { first, second } = &mut self.moments[*index];
+                let gradient = self.reals.get(learned.gradient.expect("a validated list that updates has gradients"));
+                optimize(Learned { parameter: &mut parameter, first, second }, gradient, &self.optimizers[*index], pass.epoch + 1);
+                self.reals.put(learned.buffer, parameter);
+            }
+        }
+    }
+
+    fn product(&mut self, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>, pass: Pass) {
+        let context = context(&self.data, self.seed, self.reals.slot(out).rows, pass);
+        let mut made = self.reals.take(out);
+        let operands = self.reals.operands(epilogue);
+        let (made_slot, across) = (self.reals.slot(out), self.reals.slot(left));
+        let work = Product {
+            left: &across.contents,
+            right: self.reals.get(right),
+            layout,
+            rows: row_count(made_slot.rows, self.data.nodes, self.data.edges),
+            inner: across.columns,
+            columns: made_slot.columns,
+            epilogue: epilogue.bind(&operands, context),
+        };
+        product(&mut made, &work);
+        self.reals.put(out, made);
+    }
+
+    fn sparse_product(&mut self, [out, right]: [usize; 2], dropout: Option<Dropout>, epilogue: &Epilogue<T>, pass: Pass) {
+        let context = context(&self.data, self.seed, Rows::Nodes, pass);
+        let mut made = self.reals.take(out);
+        let operands = self.reals.operands(epilogue);
+        let work = SparseProduct {
+            left: self.data.sparse.as_ref().expect("looked for when the buffers were made").rows(),
+            right: self.reals.get(right),
+            columns: self.reals.slot(out).columns,
+            dropout,
+            epilogue: epilogue.bind(&operands, context),
+        };
+        sparse_product(&mut made, &work);
+        self.reals.put(out, made);
+    }
+
+    fn sparse_product_over_rows(&mut self, [out, left]: [usize; 2], dropout: Option<Dropout>, pass: Pass) {
+        let context = context(&self.data, self.seed, Rows::Nodes, pass);
+        let mut made = self.reals.take(out);
+        let sparse = self.data.sparse.as_ref().expect("looked for when the buffers were made");
+        let work = SparseProductOverRows {
+            left: self.reals.get(left),
+            left_columns: self.reals.slot(left).columns,
+            right: sparse.by_columns.as_ref().expect("made where a launch needs them"),
+            dropout,
+            context,
+        };
+        sparse_product_over_rows(&mut made, &work);
+        self.reals.put(out, made);
+    }
+}
+
+/// What a launch whose result has these rows must know to draw.
+fn context<T: Precision>(data: &Data<T>, seed: u64, rows: Rows, pass: Pass) -> Context<'_> {
+    let row_in_graph = if rows == Rows::Nodes { data.old_of_new.as_deref() } else { None };
+    Context { seed, epoch: pass.epoch as u32, active: pass.training, row_in_graph }
+}
+
+/// The sides that a direction visits, and how their rows are divided.
+fn walk<T: Precision>(data: &Data<T>, direction: Direction) -> (Vec<&Neighbours<T>>, &[u32]) {
+    let loaded = "what the launches walk was loaded";
+    match direction {
+        Direction::In => {
+            let incoming = data.incoming.as_ref().expect(loaded);
+            (vec![incoming], &incoming.units)
+        }
+        Direction::Out => {
+            let outgoing = data.outgoing.as_ref().expect(loaded);
+            (vec![outgoing], &outgoing.units)
+        }
+        Direction::Both => (vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)], &data.both_units),
+    }
+}
+
+fn reduce<E: Scalar + arrow_buffer::ArrowNativeType>(bank: &mut Bank<E>, work: &Reduce<E>, (sides, units): (&[Adjacency<E>], &[u32]), context: Context) {
+    let mut made = bank.take(work.out);
+    let operands = bank.operands(&work.epilogue);
+    let reduction = NeighbourReduce {
+        adjacencies: sides,
+        unit_starts: units,
+        combine: work.combine,
+        factor: work.factor,
+        source: work.source.map(|source| bank.get(source)),
+        columns: bank.slot(work.out).columns,
+        epilogue: work.epilogue.bind(&operands, context),
+    };
+    neighbour_reduce(&mut made, &reduction);
+    bank.put(work.out, made);
+}
+
+fn each<E: Scalar + arrow_buffer::ArrowNativeType>(bank: &mut Bank<E>, out: usize, epilogue: &Epilogue<E>, context: Context) {
+    let mut made = bank.take(out);
+    let operands = bank.operands(epilogue);
+    let columns = bank.slot(out).columns;
+    let rows = made.len().checked_div(columns).unwrap_or(0);
+    elementwise(&mut made, &epilogue.bind(&operands, context), rows, columns);
+    bank.put(out, made);
+}

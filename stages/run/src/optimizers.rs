@@ -1,0 +1,108 @@
+//! optimizers: the optimiser of each parameter, from the pipeline's settings.
+//!
+//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob that fits nothing is told
+//! never     looks at a gradient
+use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_spec::{AdamSpec, Optimizer as OptimizerSpec, SgdSpec};
+
+/// One optimiser for each name, and warnings.
+pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> (Vec<Optimizer>, Vec<String>) {
+    let globs = decay_only(spec);
+    let fits_none = |glob: &&String| !names.iter().any(|name| glob_fits(glob, name));
+    let warn = |glob: &String| format!("`decay_only: {glob}` fits no parameter; there are {}", names.join(", "));
+    let warnings = globs.iter().filter(fits_none).map(warn).collect();
+    let decays = |name: &String| globs.is_empty() || globs.iter().any(|glob| glob_fits(glob, name));
+    (names.iter().map(|name| of_parameter(spec, decays(name))).collect(), warnings)
+}
+
+/// Its name in the pipeline file and its learning rate.
+pub fn name_and_rate(spec: &OptimizerSpec) -> (&'static str, f64) {
+    match spec {
+        OptimizerSpec::Adam(AdamSpec { lr, .. }) => ("adam", *lr),
+        OptimizerSpec::Adamw(AdamSpec { lr, .. }) => ("adamw", *lr),
+        OptimizerSpec::Sgd(SgdSpec { lr, .. }) => ("sgd", *lr),
+    }
+}
+
+fn decay_only(spec: &OptimizerSpec) -> &[String] {
+    match spec {
+        OptimizerSpec::Adam(AdamSpec { decay_only, .. }) | OptimizerSpec::Adamw(AdamSpec { decay_only, .. }) => decay_only,
+        OptimizerSpec::Sgd(SgdSpec { decay_only, .. }) => decay_only,
+    }
+}
+
+fn of_parameter(spec: &OptimizerSpec, decays: bool) -> Optimizer {
+    let decay = |weight_decay: f64| if decays { weight_decay } else { 0.0 };
+    let adam = |adam: &AdamSpec| Adam {
+        rate: adam.lr,
+        beta_first: adam.beta1,
+        beta_second: adam.beta2,
+        epsilon: adam.eps,
+        weight_decay: decay(adam.weight_decay),
+    };
+    match spec {
+        OptimizerSpec::Adam(spec) => Optimizer::Adam(adam(spec)),
+        OptimizerSpec::Adamw(spec) => Optimizer::AdamW(adam(spec)),
+        OptimizerSpec::Sgd(spec) => Optimizer::Sgd { rate: spec.lr, momentum: spec.momentum, weight_decay: decay(spec.weight_decay) },
+    }
+}
+
+/// Whether a pattern fits the whole name: `*` is any run of characters, `?` any one.
+fn glob_fits(glob: &str, name: &str) -> bool {
+    let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
+    // Where the last `*` stands, and how much of the name it has taken.
+    let mut star: Option<(usize, usize)> = None;
+    let (mut at, mut read) = (0, 0);
+    while read < name.len() {
+        match glob.get(at) {
+            Some('*') => {
+                star = Some((at, read));
+                at += 1;
+            }
+            Some(&wanted) if wanted == '?' || wanted == name[read] => (at, read) = (at + 1, read + 1),
+            _ => match star {
+                Some((place, taken)) => {
+                    star = Some((place, taken + 1));
+                    (at, read) = (place + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    glob[at..].iter().all(|&rest| rest == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_fit_whole_names() {
+        for (glob, name, fits) in [
+            ("*", "", true),
+            ("", "a", false),
+            ("*weight", "gcn.gcn.0.linear.0.weight", true),
+            ("*.linear.?.weight", "gcn.gcn.0.linear.0.weight", true),
+            ("*.linear.?.weight", "gcn.gcn.0.linear.10.weight", false),
+            ("gcn*0*weight", "gcn.gcn.0.linear.0.weight", true),
+            ("gcn", "gcn.gcn", false),
+            ("*a*b", "xaxbxb", true),
+            ("a.b", "axb", false),
+        ] {
+            assert_eq!(glob_fits(glob, name), fits, "{glob} {name}");
+        }
+    }
+
+    #[test]
+    fn only_what_fits_decays_and_what_fits_nothing_is_told() {
+        let names = ["a.weight", "a.bias"].map(str::to_owned);
+        let spec = AdamSpec { weight_decay: 0.5, decay_only: vec!["*.weight".to_owned(), "*.wight".to_owned()], ..AdamSpec::default() };
+        let (optimizers, warnings) = of_spec(&OptimizerSpec::Adam(spec), &names);
+        let decays = optimizers.iter().map(|optimizer| match optimizer {
+            Optimizer::Adam(adam) => adam.weight_decay,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(decays.collect::<Vec<_>>(), [0.5, 0.0]);
+        assert!(warnings.len() == 1 && warnings[0].contains("*.wight"), "{warnings:?}");
+    }
+}

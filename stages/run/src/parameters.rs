@@ -1,0 +1,97 @@
+//! parameters: where training starts, and how its end is saved.
+//!
+//! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of ours is found in it
+//!           under its own or its mapped name and has the same shape (axes of length 1 apart), or nothing is loaded and
+//!           the error lists what is expected and what there is
+//! never     fills a parameter that a file lacks; ignores an entry of the map
+use std::{collections::BTreeMap, path::Path};
+
+use safetensors::Dtype;
+use warploom_contract::{ErrorKind, StageError};
+use warploom_ops::random::glorot_uniform;
+use warploom_spec::{RunSpec, nearest};
+use warploom_vertex::launch::{Init, LaunchList, Parameter};
+
+use crate::{
+    precision::Precision,
+    tensors::{Tensor, Tensors},
+};
+
+/// First values of each parameter, in the order of the list.
+pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<T>>, StageError> {
+    if let Some(path) = &spec.init {
+        return read(list, path, &spec.init_map);
+    }
+    if let Some(ours) = spec.init_map.keys().next() {
+        return Err(StageError::new(ErrorKind::Specification, format!("`run.init_map` names `{ours}`, and there is no file to load from"))
+            .hint("name it:  --set run.init=FILE.safetensors"));
+    }
+    Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
+}
+
+fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
+    match parameter.init {
+        Init::GlorotUniform => glorot_uniform(seed, &parameter.name, &parameter.shape),
+        Init::Zero => vec![T::ZERO; parameter.shape.iter().product::<u64>() as usize],
+    }
+}
+
+fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, String>) -> Result<Vec<Vec<T>>, StageError> {
+    let bytes = std::fs::read(path).map_err(|error| StageError::io("read initial parameters", path, &error))?;
+    let file = Tensors::of_bytes(&bytes).map_err(|error| {
+        StageError::new(ErrorKind::Data, format!("not a safetensors file: {error}")).at(path.display()).hint("write it with  safetensors.torch.save_file")
+    })?;
+    let refuse = |what: String, hint: Option<String>| {
+        let mut error = StageError::new(ErrorKind::Data, what).at(path.display()).detail(both_sides(list, &file));
+        error.hint = hint;
+        error
+    };
+    if let Some(unknown) = map.keys().find(|ours| !list.parameters.iter().any(|parameter| parameter.name == **ours)) {
+        let near = nearest(unknown, list.parameters.iter().map(|parameter| parameter.name.as_str()));
+        let hint = near.map(|near| format!("did you mean `{near}`?  keys of  run.init_map  are names of ours, values those of the file"));
+        return Err(refuse(format!("`run.init_map` names `{unknown}`, which is no parameter of `{}`", list.program), hint));
+    }
+    let load = |parameter: &Parameter| {
+        let theirs = map.get(&parameter.name).unwrap_or(&parameter.name);
+        let tensor = file.arrays.get(theirs).ok_or_else(|| {
+            let near = nearest(theirs, file.arrays.keys().map(String::as_str)).unwrap_or("NAME_IN_FILE");
+            refuse(format!("no tensor `{theirs}` for the parameter `{}`", parameter.name), Some(format!("add  run.init_map: {{{}: {near}}}", parameter.name)))
+        })?;
+        fitting(parameter, tensor).map_err(|(what, hint)| refuse(format!("tensor `{theirs}`: {what}"), Some(hint)))
+    };
+    list.parameters.iter().map(load).collect()
+}
+
+/// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
+fn fitting<T: Precision>(parameter: &Parameter, tensor: &Tensor) -> Result<Vec<T>, (String, String)> {
+    let long = |axis: &u64| *axis != 1;
+    let found: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
+    if !parameter.shape.iter().copied().filter(long).eq(found.iter().copied().filter(long)) {
+        let what = format!("expected shape {:?} for `{}`, found {found:?}", parameter.shape, parameter.name);
+        let turned = found.iter().rev().eq(&parameter.shape);
+        let hint = if turned { "weights are [out, in]: transpose it before saving" } else { "change  plan.set  to the widths that the file was made with" };
+        return Err((what, hint.to_owned()));
+    }
+    match tensor.dtype {
+        Dtype::F32 => Ok(f32::of_bytes(&tensor.bytes).into_iter().map(T::of_f32).collect()),
+        Dtype::F64 => Ok(f64::of_bytes(&tensor.bytes).into_iter().map(T::rounded).collect()),
+        other => Err((format!("expected F32 or F64, found {other}"), "save it as float32".to_owned())),
+    }
+}
+
+fn both_sides(list: &LaunchList, file: &Tensors) -> String {
+    let expected = list.parameters.iter().map(|parameter| format!("    {} {:?}", parameter.name, parameter.shape));
+    let found = file.arrays.iter().map(|(name, tensor)| format!("    {name} {:?}", tensor.shape));
+    let lines = |heading: &str, lines: Vec<String>| format!("  {heading}\n{}", if lines.is_empty() { "    nothing".to_owned() } else { lines.join("\n") });
+    format!("{}\n{}", lines("expected:", expected.collect()), lines("in the file:", found.collect()))
+}
+
+/// The file of the learned parameters.
+pub fn file<T: Precision>(list: &LaunchList, seed: u64, parameters: &[Vec<T>]) -> Tensors {
+    let shape = |parameter: &Parameter| parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>();
+    let arrays = list.parameters.iter().zip(parameters);
+    Tensors {
+        arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(),
+        facts: [("program", list.program.clone()), ("seed", seed.to_string())].map(|(name, fact)| (name.to_owned(), fact)).into(),
+    }
+}

@@ -1,0 +1,83 @@
+//! precision: what a run must know of f32 and f64 beyond arithmetic: what they are called on disk, and the way there.
+//!
+//! promises  what goes to disk comes back with the same bits
+//! never     rounds silently: whoever reads numbers of the other type says so
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, PrimitiveArray,
+    types::{ArrowPrimitiveType, Float32Type, Float64Type},
+};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use safetensors::Dtype;
+use warploom_contract::arrow_file::View;
+use warploom_ops::Real;
+
+/// f32 or f64: the type that a run computes with.
+pub trait Precision: Real + ArrowNativeType {
+    /// Name in plans and records.
+    const NAME: &'static str;
+    /// Name in safetensors.
+    const TENSOR: Dtype;
+    /// Relative difference that rounding may make between this type and the reference: what `check` allows.
+    const TOLERANCE: f64;
+    /// Type in Arrow.
+    type Arrow: ArrowPrimitiveType<Native = Self>;
+
+    /// What a graph artifact holds, in this type; f32 is shared with the mapped file.
+    fn of_view(view: &View<f32>) -> View<Self>;
+
+    /// Little-endian bytes.
+    fn append_bytes(self, bytes: &mut Vec<u8>);
+
+    /// From little-endian bytes; as many as fit.
+    fn of_bytes(bytes: &[u8]) -> Vec<Self>;
+
+    /// One number of a graph artifact.
+    fn of_f32(number: f32) -> Self {
+        Self::rounded(f64::from(number))
+    }
+
+    /// A column of a result table.
+    fn array(values: Vec<Self>) -> ArrayRef {
+        Arc::new(PrimitiveArray::<Self::Arrow>::new(ScalarBuffer::from(values), None))
+    }
+}
+
+impl Precision for f32 {
+    const NAME: &'static str = "f32";
+    const TENSOR: Dtype = Dtype::F32;
+    const TOLERANCE: f64 = 1e-3;
+    type Arrow = Float32Type;
+
+    fn of_view(view: &View<f32>) -> View<f32> {
+        view.clone()
+    }
+
+    fn append_bytes(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Vec<f32> {
+        bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
+    }
+}
+
+impl Precision for f64 {
+    const NAME: &'static str = "f64";
+    const TENSOR: Dtype = Dtype::F64;
+    const TOLERANCE: f64 = 1e-9;
+    type Arrow = Float64Type;
+
+    fn of_view(view: &View<f32>) -> View<f64> {
+        view.iter().map(|&number| f64::from(number)).collect()
+    }
+
+    fn append_bytes(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Vec<f64> {
+        bytes.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()
+    }
+}

@@ -1,0 +1,381 @@
+//! prove: that results are what the program means, by the reference executor.
+//!
+//! training    predictions are computed again from the saved parameters, in f64, on the edge list in the data set's own
+//!             order: for all nodes where that is at most `WORK_MAX` steps, with the loss; else for as many of 32 nodes,
+//!             spread over the data set, as fit, each with everything that its prediction depends on. Every class must be
+//!             the first largest score
+//! iteration   one more superstep from the values must meet the condition on which the run ended, rounding apart
+//! always      ids and their order are those of nodes.parquet; there is a row of metrics for each state of the parameters
+//! never       reads csr, permutation or partition; proves that the parameters are what training should have found (the
+//!             golden tests do)
+use std::{collections::BTreeMap, path::Path};
+
+use arrow_array::{
+    ArrayRef,
+    cast::AsArray,
+    types::{UInt32Type, UInt64Type},
+};
+use warploom_contract::{
+    Artifact, Context, Inputs as Artifacts, Kind, StageError, Violation,
+    kinds::{
+        graph::{self, EdgeTable, Features, Ids, NodeTable, Split},
+        run::{self, Record},
+    },
+    parquet_file::{Table, read_table},
+};
+use warploom_shell::requests::RunRequest;
+use warploom_vertex::{
+    launch::{Body, Direction, Element, Launch, LaunchList, LossKind, Operation, Train, Until},
+    reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
+};
+
+use crate::{
+    precision::Precision,
+    results::{CLASS, ID, SCORES, VALUE, class_of},
+    tensors::Tensors,
+};
+
+/// Steps of the reference executor that a check may take: about ten seconds.
+const WORK_MAX: u64 = 300_000_000;
+/// Nodes that are looked at where all would be too many.
+const SAMPLES: usize = 32;
+
+/// Proves the outputs of a run.
+pub fn results<T: Precision>(
+    context: &Context,
+    outputs: &Artifacts,
+    inputs: &Artifacts,
+    (request, list): (&RunRequest, &LaunchList),
+) -> Result<(), Violation> {
+    let artifact = outputs.get(Kind::Run)?;
+    let graph = inputs.get(Kind::Graph)?;
+    let nodes = graph::read_nodes(graph)?;
+    let record = run::open_record(artifact)?;
+    match &list.body {
+        Body::Train(train) => {
+            let scores = predictions::<T>(artifact, &nodes, train)?;
+            let losses = losses(artifact, &record)?;
+            let proof = Proof { list, train, graph, nodes: &nodes, split: request.spec.split };
+            let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
+            proof.recompute::<T>(context, artifact, (&scores, loss))
+        }
+        Body::Iterate(_) => values::<T>(artifact, graph, &nodes, (list, &record)),
+    }
+}
+
+/// A table of results, its ids compared with those of the nodes.
+fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
+    let path = artifact.file(file);
+    let table = read_table(&path, None)?;
+    let expected = ids.to_array();
+    match table.column(ID) {
+        Some(found) if **found == *expected => Ok(table),
+        _ => Err(violation(&path, "the ids, in their order, are not those of nodes.parquet".to_owned())),
+    }
+}
+
+/// The scores, or fitted values, row by row; classes are proved to follow from them.
+fn predictions<T: Precision>(artifact: &Artifact, nodes: &NodeTable, train: &Train) -> Result<Vec<f64>, Violation> {
+    let path = artifact.file(run::PREDICTIONS_FILE);
+    let table = table(artifact, run::PREDICTIONS_FILE, &nodes.ids)?;
+    let missing = |name: &str| violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME));
+    let is_classes = matches!(train.loss.operation, Operation::Loss { kind: LossKind::CrossEntropy, .. });
+    let name = if is_classes { SCORES } else { VALUE };
+    let column = table.column(name).ok_or_else(|| missing(name))?;
+    let (numbers, columns) = numbers::<T>(column).ok_or_else(|| missing(name))?;
+    if is_classes {
+        let classes = table.column(CLASS).and_then(|column| column.as_primitive_opt::<UInt32Type>()).ok_or_else(|| missing(CLASS))?;
+        for (node, (class, scores)) in classes.iter().zip(numbers.chunks(columns.max(1))).enumerate() {
+            if class != class_of(scores) {
+                return Err(violation(&path, format!("row {node}: the class is {class:?}, and the first largest score is at {:?}", class_of(scores))));
+            }
+        }
+    }
+    Ok(numbers.iter().map(|number| number.widened()).collect())
+}
+
+/// A column of reals, or of lists of them, and how many a row has.
+fn numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
+    if let Some(plain) = column.as_primitive_opt::<T::Arrow>() {
+        return Some((plain.values().to_vec(), 1));
+    }
+    let lists = column.as_fixed_size_list_opt()?;
+    Some((lists.values().as_primitive_opt::<T::Arrow>()?.values().to_vec(), lists.value_length() as usize))
+}
+
+/// The loss of each epoch; there must be one more than there were updates.
+fn losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violation> {
+    let path = artifact.file(run::METRICS_FILE);
+    let table = read_table(&path, None)?;
+    let epochs: Vec<u32> = table.numbers("epoch")?;
+    if !epochs.iter().copied().eq(0..=record.epochs as u32) {
+        return Err(violation(&path, format!("expected a row for each epoch from 0 to {}, found {} rows", record.epochs, epochs.len())));
+    }
+    let column = table.column("loss").and_then(numbers::<f64>);
+    column.map(|(losses, _)| losses).ok_or_else(|| violation(&path, "expected a column `loss` of f64, found none".to_owned()))
+}
+
+/// What predictions are computed again from.
+struct Proof<'a> {
+    list: &'a LaunchList,
+    train: &'a Train,
+    graph: &'a Artifact,
+    nodes: &'a NodeTable,
+    split: u64,
+}
+
+/// Some nodes with the edges among them; all is exact at the first few.
+struct Excerpt {
+    /// Rows of nodes.parquet, ascending.
+    nodes: Vec<u32>,
+    /// Which of them have all that they depend on.
+    exact: Vec<usize>,
+    graph: ReferenceGraph,
+}
+
+impl Proof<'_> {
+    fn recompute<T: Precision>(&self, context: &Context, artifact: &Artifact, (scores, loss): (&[f64], f64)) -> Result<(), Violation> {
+        let edges = graph::read_edges(self.graph)?;
+        let count = self.nodes.ids.len();
+        let whole = self.work(count as u64, edges.source.len() as u64) <= WORK_MAX;
+        let excerpt = if whole { Some(all(count, &edges)) } else { self.sample(count, &edges) };
+        let Some(excerpt) = excerpt else {
+            context.progress.warn("the predictions were not computed again: even one node depends on too much of this graph");
+            return Ok(());
+        };
+        let inputs = self.inputs::<T>(artifact, &excerpt, whole)?;
+        let mut reference = Reference::new(self.list, &excerpt.graph, inputs).map_err(unfit)?;
+        reference.prepare();
+        reference.forward();
+        let (path, result) = (artifact.file(run::PREDICTIONS_FILE), &self.list.results[0].buffer);
+        let expected = reference.get(result).ok_or_else(|| violation(&path, format!("the program makes no `{result}`")))?;
+        let columns = expected.len().checked_div(excerpt.nodes.len()).unwrap_or(0);
+        let rows = || excerpt.exact.iter().map(|&row| (excerpt.nodes[row] as usize, &expected[row * columns..(row + 1) * columns]));
+        let scale = rows().flat_map(|(_, row)| row).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        for (node, expected) in rows() {
+            let found = &scores[node * columns..(node + 1) * columns];
+            if let Some(column) = (0..columns).find(|&column| !is_close::<T>(expected[column], found[column], scale)) {
+                let what = format!("row {node}, column {column}: expected {:e}, as the reference makes of the saved parameters, found {:e}", expected[column], found[column]);
+                return Err(violation(&path, what));
+            }
+        }
+        let again = if whole { reference.loss() } else { loss };
+        if is_close::<T>(again, loss, again.abs()) {
+            return Ok(());
+        }
+        Err(violation(&artifact.file(run::METRICS_FILE), format!("the loss of the kept parameters: expected {again:e}, found {loss:e}")))
+    }
+
+    /// Launches that lead to the result.
+    fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.train.prepare.iter().chain(&self.train.forward)
+    }
+
+    /// Steps of the reference over so many nodes and edges.
+    fn work(&self, nodes: u64, edges: u64) -> u64 {
+        let columns = |name: &str| self.list.buffers.iter().find(|buffer| buffer.name == name).map_or(1, |buffer| buffer.columns);
+        let of_launch = |launch: &Launch| match &launch.operation {
+            Operation::NeighbourReduce { out, .. } => 2 * edges * columns(out) + nodes * columns(out),
+            Operation::Product { out, left, .. } | Operation::SparseProduct { out, left, .. } => nodes * columns(left) * columns(out),
+            other => other.writes().iter().map(|name| nodes * columns(name)).sum(),
+        };
+        self.launches().map(of_launch).sum()
+    }
+
+    /// How many edges lie between a node and what its result depends on.
+    fn reach(&self) -> u8 {
+        let mut reach: BTreeMap<String, u8> = BTreeMap::new();
+        for launch in self.launches() {
+            let read = launch.operation.reads().iter().filter_map(|name| reach.get(&**name)).copied().max().unwrap_or(0);
+            let step = u8::from(matches!(launch.operation, Operation::NeighbourReduce { .. }));
+            reach.extend(launch.operation.writes().iter().map(|name| (name.clone().into_owned(), read.saturating_add(step))));
+        }
+        reach.get(&self.list.results[0].buffer).copied().unwrap_or(0)
+    }
+
+    /// As many of some nodes, with what they depend on, as the work allows.
+    fn sample(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
+        let shared = |launch: &Launch| matches!(launch.operation, Operation::SumOverRows { .. } | Operation::ProductOverRows { .. });
+        if self.launches().any(shared) {
+            return None;
+        }
+        let candidates: Vec<usize> = (0..SAMPLES).map(|sample| sample * count / SAMPLES + count / (2 * SAMPLES)).collect();
+        let halved = std::iter::successors(Some(SAMPLES), |&samples| (samples > 1).then_some(samples / 2));
+        let sets = halved.map(|samples| candidates[..samples].to_vec()).chain(candidates.iter().map(|&node| vec![node]));
+        for seeds in sets {
+            let excerpt = self.around(&seeds, count, edges);
+            if self.work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64) <= WORK_MAX {
+                return Some(excerpt);
+            }
+        }
+        None
+    }
+
+    /// Nodes with all that their results depend on.
+    fn around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
+        let direction = |launch: &Launch| match &launch.operation {
+            Operation::NeighbourReduce { direction, .. } => Some(*direction),
+            _ => None,
+        };
+        let incoming = self.launches().filter_map(direction).any(|direction| direction != Direction::Out);
+        let outgoing = self.launches().filter_map(direction).any(|direction| direction != Direction::In);
+        let (reach, mut distance) = (self.reach(), vec![u8::MAX; count]);
+        seeds.iter().for_each(|&node| distance[node] = 0);
+        let ends = || edges.source.iter().zip(&edges.target).map(|(&source, &target)| (source as usize, target as usize));
+        for step in 0..reach {
+            for (source, target) in ends() {
+                if incoming && distance[target] == step && distance[source] == u8::MAX {
+                    distance[source] = step + 1;
+                }
+                if outgoing && distance[source] == step && distance[target] == u8::MAX {
+                    distance[target] = step + 1;
+                }
+            }
+        }
+        let nodes: Vec<u32> = (0..count as u32).filter(|&node| distance[node as usize] != u8::MAX).collect();
+        let mut local = vec![u32::MAX; count];
+        nodes.iter().enumerate().for_each(|(row, &node)| local[node as usize] = row as u32);
+        let inside = |&(_, (source, target)): &(usize, (usize, usize))| local[source] != u32::MAX && local[target] != u32::MAX;
+        let kept: Vec<usize> = ends().enumerate().filter(inside).map(|(edge, _)| edge).collect();
+        let of = |column: &[u32]| kept.iter().map(|&edge| local[column[edge] as usize]).collect();
+        Excerpt {
+            exact: nodes.iter().enumerate().filter(|(_, node)| distance[**node as usize] == 0).map(|(row, _)| row).collect(),
+            graph: ReferenceGraph {
+                nodes: nodes.len() as u64,
+                source: of(&edges.source),
+                target: of(&edges.target),
+                weight: edges.weight.as_ref().map(|weight| kept.iter().map(|&edge| f64::from(weight[edge])).collect()),
+            },
+            nodes,
+        }
+    }
+
+    /// Features, targets and saved parameters for an excerpt; the target is 0 where only predictions are made again.
+    fn inputs<T: Precision>(&self, artifact: &Artifact, excerpt: &Excerpt, whole: bool) -> Result<Inputs, Violation> {
+        let path = artifact.file(run::PARAMETERS_FILE);
+        let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+        let file = Tensors::of_bytes(&bytes).map_err(|error| violation(&path, format!("not a safetensors file: {error}")))?;
+        let mut parameters = BTreeMap::new();
+        for parameter in &self.list.parameters {
+            let tensor = file.arrays.get(&parameter.name).filter(|tensor| tensor.shape.iter().map(|&axis| axis as u64).eq(parameter.shape.iter().copied()));
+            let values = tensor.and_then(|tensor| tensor.reals::<T>());
+            let values = values.ok_or_else(|| violation(&path, format!("expected `{}` of {} with shape {:?}, found none", parameter.name, T::NAME, parameter.shape)))?;
+            parameters.insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
+        }
+        let target_columns = self.list.buffers.iter().find(|buffer| buffer.role == warploom_vertex::launch::Role::Target).map_or(0, |buffer| buffer.columns);
+        let mut inputs = Inputs { features: self.features(&excerpt.nodes)?, parameters, artifact_rows: excerpt.nodes.clone(), ..Inputs::default() };
+        inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
+        if whole {
+            inputs.target = self.target();
+            let parts = self.nodes.splits.get(self.split as usize).map_or(&[][..], Vec::as_slice);
+            inputs.training_rows = (0..parts.len()).filter(|&row| parts[row] == Split::Train as u8).map(|row| row as u32).collect();
+        }
+        Ok(inputs)
+    }
+
+    fn target(&self) -> Vec<f64> {
+        match &self.nodes.labels {
+            None => Vec::new(),
+            Some(graph::Labels::Classes(classes)) => classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
+            Some(graph::Labels::Values(values) | graph::Labels::Rows { values, .. }) => values.iter().map(|&value| f64::from(value)).collect(),
+        }
+    }
+
+    /// Dense rows of the features of some nodes.
+    fn features(&self, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
+        let mut rows = Vec::new();
+        match graph::open_features(self.graph)? {
+            None => {}
+            Some(Features::Dense { columns, values }) => {
+                for &node in nodes {
+                    rows.extend(values[node as usize * columns..(node as usize + 1) * columns].iter().map(|&value| f64::from(value)));
+                }
+            }
+            Some(Features::Sparse { columns, entries }) => {
+                rows.resize(nodes.len() * columns, 0.0);
+                for (row, &node) in nodes.iter().enumerate() {
+                    for entry in entries.offsets[node as usize] as usize..entries.offsets[node as usize + 1] as usize {
+                        rows[row * columns + entries.index[entry] as usize] += f64::from(entries.values[entry]);
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The whole graph.
+fn all(count: usize, edges: &EdgeTable) -> Excerpt {
+    Excerpt { nodes: (0..count as u32).collect(), exact: (0..count).collect(), graph: reference_graph(count, edges) }
+}
+
+fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
+    let weight = edges.weight.as_ref().map(|weight| weight.iter().map(|&weight| f64::from(weight)).collect());
+    ReferenceGraph { nodes: count as u64, source: edges.source.clone(), target: edges.target.clone(), weight }
+}
+
+/// Values of an iteration: one more superstep moves them no more than the condition allows.
+fn values<T: Precision>(artifact: &Artifact, graph: &Artifact, nodes: &NodeTable, (list, record): (&LaunchList, &Record)) -> Result<(), Violation> {
+    let Body::Iterate(iterate) = &list.body else { return Ok(()) };
+    let path = artifact.file(run::VALUES_FILE);
+    let table = table(artifact, run::VALUES_FILE, &nodes.ids)?;
+    let edges = graph::read_edges(graph)?;
+    let graph = reference_graph(nodes.ids.len(), &edges);
+    let mut reference = Reference::new(list, &graph, Inputs::default()).map_err(unfit)?;
+    reference.prepare();
+    let (mut known, mut magnitude) = (0, 0.0);
+    for result in &list.results {
+        let missing = || violation(&path, format!("expected a column `{}`, found none that fits", result.name));
+        let element = list.buffers.iter().find(|buffer| buffer.name == result.buffer).map(|buffer| buffer.element);
+        let column = table.column(&result.name).ok_or_else(missing)?;
+        let values: Vec<f64> = match element {
+            Some(Element::Id) => rows_of(column, &nodes.ids).ok_or_else(missing)?,
+            _ => numbers::<T>(column).ok_or_else(missing)?.0.iter().map(|value| value.widened()).collect(),
+        };
+        if iterate.commit.iter().any(|commit| commit.state == result.buffer) {
+            magnitude += values.iter().filter(|value| value.is_finite()).map(|value| value.abs()).sum::<f64>();
+            reference.set(&result.buffer, &values).map_err(unfit)?;
+            known += 1;
+        }
+    }
+    if known < iterate.commit.len() || !record.converged {
+        return Ok(());
+    }
+    let change = reference.superstep();
+    // What rounding to the run's type may move: some units in the last place of every value.
+    let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
+    match iterate.until {
+        Until::ChangeAtMost(bound) if change.summed > bound + rounding => {
+            Err(violation(&path, format!("one more superstep changes the values by {:e}, and the run ended at {bound:e}", change.summed)))
+        }
+        Until::Unchanged if change.changed > 0 => Err(violation(&path, format!("one more superstep changes {} values, and the run ended at none", change.changed))),
+        _ => Ok(()),
+    }
+}
+
+/// Rows of nodes that a column names by the data set's own ids; null is the sentinel.
+fn rows_of(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
+    let row = |found: Option<Result<usize, usize>>| match found {
+        None => Some(f64::from(u32::MAX)),
+        Some(found) => found.ok().map(|row| row as f64),
+    };
+    match ids {
+        Ids::Numbers(ids) => column.as_primitive_opt::<UInt64Type>()?.iter().map(|id| row(id.map(|id| ids.binary_search(&id)))).collect(),
+        Ids::Strings(ids) => {
+            let column = column.as_string_opt::<i32>()?;
+            column.iter().map(|id| row(id.map(|id| ids.binary_search_by(|known| known.as_str().cmp(id))))).collect()
+        }
+    }
+}
+
+fn is_close<T: Precision>(expected: f64, found: f64, scale: f64) -> bool {
+    expected == found || (expected.is_nan() && found.is_nan()) || (expected - found).abs() <= T::TOLERANCE * scale
+}
+
+fn violation(path: &Path, what: String) -> Violation {
+    Violation(Violation::new(what).0.at(path.display()))
+}
+
+fn unfit(error: ReferenceError) -> Violation {
+    Violation::new(format!("the reference cannot run this plan on this graph: {error}"))
+}

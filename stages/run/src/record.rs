@@ -1,0 +1,92 @@
+//! record: what is told of the making of a run; no part of any digest.
+//!
+//! promises  every number was measured in this process, but for the prediction and the settings
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::json;
+use warploom_contract::{
+    Context, Kind, Outputs, StageError,
+    kinds::{
+        plan::Plan,
+        run::{RECORD_FILE, Record},
+        write_json,
+    },
+};
+use warploom_shell::requests::RunRequest;
+
+use crate::{executor::Executor, history::PARTS, iterate::Iterated, precision::Precision, train::Trained};
+
+/// What was done.
+pub enum Done {
+    /// A training.
+    Trained(Trained),
+    /// An iteration.
+    Iterated(Iterated),
+}
+
+/// Writes record.json.
+pub fn write<T: Precision>(
+    context: &Context,
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    (plan, program): (&Plan, &str),
+    (request, done, seconds): (&RunRequest, &Done, Duration),
+) -> Result<(), StageError> {
+    let device = &request.device;
+    let mut record = Record {
+        mode: plan.mode.clone(),
+        program: program.to_owned(),
+        device: json!({"name": device.name, "architecture": device.architecture, "simd": device.simd, "processor": warploom_device::processor()}),
+        threads: context.threads as u64,
+        seed: request.spec.seed,
+        dtype: T::NAME.to_owned(),
+        epochs: 0,
+        supersteps: 0,
+        converged: true,
+        seconds: seconds.as_secs_f64(),
+        seconds_step: 0.0,
+        seconds_by_launch: executor.program.steps.iter().zip(&executor.spent).map(|(step, spent)| (step.name.clone(), spent.as_secs_f64())).collect(),
+        bytes_predicted: plan.memory.bytes_peak,
+        bytes_peak: bytes_peak(),
+        epoch_kept: 0,
+        metrics: BTreeMap::new(),
+        resumed_at: 0,
+    };
+    match done {
+        Done::Trained(trained) => {
+            record.epochs = trained.history.last().map_or(0, |row| row.epoch);
+            record.epoch_kept = trained.epoch_kept;
+            record.seconds_step = trained.seconds_step;
+            record.resumed_at = trained.resumed_at;
+            record.metrics = metrics_kept(trained);
+        }
+        Done::Iterated(iterated) => {
+            record.supersteps = iterated.supersteps;
+            record.converged = iterated.converged;
+            record.seconds_step = iterated.seconds_step;
+            record.resumed_at = iterated.resumed_at;
+        }
+    }
+    outputs.count(Kind::Run, "epochs", record.epochs);
+    outputs.count(Kind::Run, "supersteps", record.supersteps);
+    outputs.fact(Kind::Run, "converged", record.converged);
+    for (name, value) in &record.metrics {
+        outputs.fact(Kind::Run, name, *value);
+    }
+    write_json(&outputs.file(Kind::Run, RECORD_FILE), &record)
+}
+
+/// The metrics of the parameters that were kept; those without nodes are left out.
+fn metrics_kept(trained: &Trained) -> BTreeMap<String, f64> {
+    let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else { return BTreeMap::new() };
+    let qualities = PARTS.into_iter().zip(row.quality).filter_map(|(name, quality)| Some((name.to_owned(), quality?)));
+    qualities.chain([("loss".to_owned(), row.loss)]).collect()
+}
+
+/// Largest resident size of this process; 0 where the system does not tell.
+fn bytes_peak() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) << 10
+}

@@ -1,0 +1,133 @@
+//! results: what a run leaves behind, under the data set's own ids.
+//!
+//! promises  rows stand in the order of nodes.parquet, reals in the run's type; ids are written as the data set's own, the
+//!           sentinel as null; the same values give the same bytes
+//! never     turns scores into shares: they are the program's result as it is
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, StringArray, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use rayon::prelude::*;
+use warploom_contract::{
+    Kind, Outputs, StageError,
+    kinds::{graph::Ids, run},
+    parquet_file::write_table,
+};
+use warploom_vertex::launch::{LaunchList, LossKind};
+
+use crate::{executor::Executor, history, parameters, precision::Precision, program::Place, train::Trained};
+
+/// Name of the column of ids.
+pub const ID: &str = "id";
+/// Name of the column of classes.
+pub const CLASS: &str = "class";
+/// Name of the column of scores.
+pub const SCORES: &str = "scores";
+/// Name of the column of fitted values.
+pub const VALUE: &str = "value";
+
+/// Writes parameters, predictions and metrics of a training run.
+pub fn write_training<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    trained: &Trained,
+    seed: u64,
+) -> Result<(), StageError> {
+    let data = &executor.machine.data;
+    let Some(&(_, Place::Real(index))) = executor.program.results.first() else {
+        return Err(StageError::defect("a training plan returns no reals"));
+    };
+    let columns = executor.machine.reals.slot(index).columns;
+    let scores = data.unpermuted(executor.machine.reals.get(index), columns);
+    let mut table = vec![not_null(ID, data.ids.to_array())];
+    match trained.kind {
+        LossKind::CrossEntropy => {
+            let classes: UInt32Array = scores.par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>().into();
+            table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
+            table.push(not_null(SCORES, list_of(scores, columns)?));
+        }
+        LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
+    }
+    write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
+    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.history)?;
+    let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
+    let bytes = parameters::file(list, seed, &executor.parameters()).to_bytes()?;
+    std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
+    outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    Ok(())
+}
+
+/// Writes the values of an iteration.
+pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>) -> Result<(), StageError> {
+    let data = &executor.machine.data;
+    let mut table = vec![not_null(ID, data.ids.to_array())];
+    for (name, place) in &executor.program.results {
+        match *place {
+            Place::Real(index) => {
+                let columns = executor.machine.reals.slot(index).columns;
+                table.push(not_null(name, column_of(data.unpermuted(executor.machine.reals.get(index), columns), columns)?));
+            }
+            Place::Id(index) => {
+                let nodes = data.unpermuted(executor.machine.ids.get(index), 1);
+                let own = own_ids(&data.ids, &nodes);
+                table.push((Field::new(name, own.data_type().clone(), own.null_count() > 0), own));
+            }
+            Place::Sparse => return Err(StageError::defect("a plan returns its sparse features")),
+        }
+    }
+    write_table(&outputs.file(Kind::Run, run::VALUES_FILE), table)?;
+    outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    Ok(())
+}
+
+/// The column of the largest score, the first of several; none where a score is not a number.
+pub fn class_of<T: Precision>(scores: &[T]) -> Option<u32> {
+    let mut best = None;
+    for (column, &score) in scores.iter().enumerate() {
+        score.partial_cmp(&score)?;
+        if best.is_none_or(|best: usize| score > scores[best]) {
+            best = Some(column);
+        }
+    }
+    best.map(|best| best as u32)
+}
+
+fn not_null(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
+    (Field::new(name, array.data_type().clone(), false), array)
+}
+
+/// One number a node as a plain column, several as a list of fixed size.
+fn column_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
+    if columns == 1 { Ok(T::array(values)) } else { list_of(values, columns) }
+}
+
+fn list_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
+    let defect = |error: String| StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"));
+    let width = i32::try_from(columns).map_err(|error| defect(error.to_string()))?;
+    let values = T::array(values);
+    let item = Arc::new(Field::new_list_field(values.data_type().clone(), false));
+    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| defect(error.to_string()))?;
+    Ok(Arc::new(list))
+}
+
+/// The data set's own id of each node; null beyond the last.
+fn own_ids(ids: &Ids, nodes: &[u32]) -> ArrayRef {
+    match ids {
+        Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter(nodes.iter().map(|&node| ids.get(node as usize).copied()))),
+        Ids::Strings(ids) => Arc::new(StringArray::from_iter(nodes.iter().map(|&node| ids.get(node as usize)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_class_wins_a_tie_and_a_nan_has_none() {
+        assert_eq!(class_of(&[1.0f32, 2.0, 2.0]), Some(1));
+        assert_eq!(class_of(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), Some(0));
+        assert_eq!(class_of(&[1.0, f64::NAN]), None);
+        assert_eq!(class_of::<f32>(&[]), None);
+    }
+}

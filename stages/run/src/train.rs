@@ -1,0 +1,307 @@
+//! train: epochs of full-batch training.
+//!
+//! promises  row t of the history is measured, without dropout, on the parameters after t updates; a list that draws
+//!           nothing measures and trains in one forward pass; a run that was stopped and started again, however often,
+//!           ends with the bits of one that was not
+//! never     goes on with a loss that is not finite; saves half an epoch
+//! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters and moments
+use std::time::Instant;
+
+use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
+use warploom_ops::metrics;
+use warploom_spec::{Keep, RunSpec};
+use warploom_vertex::launch::{LaunchList, LossKind};
+
+use crate::{
+    checkpoints::{Checkpoints, fact, facts},
+    executor::{Executor, Halt, Moments, Pass},
+    failure,
+    history::{self, Row, VALIDATION},
+    optimizers,
+    parameters,
+    precision::Precision,
+    program::{Action, Part},
+    tensors::{Tensor, Tensors},
+};
+
+/// What came of it; the executor holds the kept parameters and their result.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// One row for each state of the parameters.
+    pub history: Vec<Row>,
+    /// Updates behind the parameters that were kept.
+    pub epoch_kept: u64,
+    /// Epochs that were done when this start began.
+    pub resumed_at: u64,
+    /// Median seconds of an epoch of this start.
+    pub seconds_step: f64,
+    /// The loss, which says what the qualities are.
+    pub kind: LossKind,
+}
+
+/// Best parameters so far.
+#[derive(Clone, Debug)]
+struct Best<T> {
+    epoch: u64,
+    quality: f64,
+    parameters: Vec<Vec<T>>,
+}
+
+/// What goes on from epoch to epoch.
+#[derive(Clone, Debug)]
+struct State<T> {
+    done: u64,
+    history: Vec<Row>,
+    best: Option<Best<T>>,
+    seconds_before: f64,
+}
+
+/// The loss launch, by numbers.
+#[derive(Clone, Copy)]
+struct LossPlace {
+    kind: LossKind,
+    result: usize,
+    target: usize,
+}
+
+struct Training<'a, T: Precision> {
+    context: &'a Context<'a>,
+    list: &'a LaunchList,
+    spec: &'a RunSpec,
+    executor: &'a mut Executor<T>,
+    loss: LossPlace,
+    state: State<T>,
+    begun: Instant,
+}
+
+/// Trains from the start or from the newest saved state.
+pub fn train<T: Precision>(
+    context: &Context,
+    list: &LaunchList,
+    spec: &RunSpec,
+    executor: &mut Executor<T>,
+    checkpoints: &mut Checkpoints,
+) -> Result<Trained, StageError> {
+    let loss = loss_place(executor);
+    refuse_unfit(executor, spec, loss)?;
+    executor.set_parameters(&parameters::initial(list, spec)?);
+    let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+    let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
+    warnings.iter().for_each(|warning| context.progress.warn(warning));
+    executor.set_optimizers(optimizers);
+    let state = checkpoints.newest(|saved| restore(executor, saved, spec.epochs));
+    let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
+    let resumed_at = state.done;
+    let updates = executor.program.part(Part::Update).len();
+    let epochs = if updates == 0 { 0 } else { spec.epochs };
+    context.progress.begin("training", epochs, "epochs");
+    context.progress.advance(resumed_at);
+    let mut training = Training { context, list, spec, executor, loss, state, begun: Instant::now() };
+    let outcome = training.run(epochs, checkpoints);
+    context.progress.end();
+    let (seconds, epoch_kept) = match outcome {
+        Ok(done) => done,
+        Err(Halt::Failed(error)) => return Err(error),
+        Err(Halt::Stopped) => return Err(training.stopped(checkpoints)),
+    };
+    Ok(Trained { history: training.state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind })
+}
+
+impl<T: Precision> Training<'_, T> {
+    /// All epochs that are left, the last measurement, and the choice of what is kept. Gives the seconds of each epoch and
+    /// the epoch kept.
+    fn run(&mut self, epochs: u64, checkpoints: &mut Checkpoints) -> Result<(Vec<f64>, u64), Halt> {
+        self.executor.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
+        let mut seconds = Vec::new();
+        while self.state.done < epochs {
+            let begun = Instant::now();
+            self.epoch()?;
+            seconds.push(begun.elapsed().as_secs_f64());
+            self.context.progress.advance(1);
+            if self.state.done < epochs {
+                let (state, executor, elapsed) = (&self.state, &*self.executor, self.elapsed());
+                checkpoints.save_if_due(self.state.done, || save(executor, state, elapsed));
+            }
+        }
+        self.measure()?;
+        Ok((seconds, self.keep()?))
+    }
+
+    /// Measures, makes the gradients, updates.
+    fn epoch(&mut self) -> Result<(), Halt> {
+        self.measure()?;
+        let pass = Pass { epoch: self.state.done, training: true };
+        if self.executor.program.draws {
+            self.executor.run(Part::Forward, pass, self.context.stop)?;
+            self.executor.run(Part::Loss, pass, self.context.stop)?;
+            self.refuse_odd_loss()?;
+        }
+        self.executor.run(Part::Backward, pass, self.context.stop)?;
+        self.executor.run(Part::Update, pass, self.context.stop)?;
+        self.state.done += 1;
+        Ok(())
+    }
+
+    /// A forward pass without dropout, and its row of the history.
+    fn measure(&mut self) -> Result<(), Halt> {
+        let pass = Pass { epoch: self.state.done, training: false };
+        self.executor.run(Part::Forward, pass, self.context.stop)?;
+        self.executor.run(Part::Loss, pass, self.context.stop)?;
+        self.refuse_odd_loss()?;
+        let machine = &self.executor.machine;
+        let (result, target) = (machine.reals.slot(self.loss.result), machine.reals.get(self.loss.target));
+        let quality_on = |rows: &Vec<u32>| match self.loss.kind {
+            _ if rows.is_empty() => None,
+            LossKind::CrossEntropy => Some(metrics::accuracy(&result.contents, target, result.columns, rows)),
+            LossKind::MeanSquares => Some(metrics::mean_squared_error(&result.contents, target, result.columns, rows)),
+        };
+        let quality = machine.data.splits.each_ref().map(|rows| quality_on(rows).filter(|quality| !quality.is_nan()));
+        let row = Row { epoch: self.state.done, loss: machine.loss, quality, seconds: self.elapsed() };
+        self.note(&row);
+        if let (Keep::Best, Some(quality)) = (self.spec.keep, quality[VALIDATION])
+            && self.state.best.as_ref().is_none_or(|best| history::is_better(self.loss.kind, quality, best.quality))
+        {
+            self.state.best = Some(Best { epoch: self.state.done, quality, parameters: self.executor.parameters() });
+        }
+        self.state.history.push(row);
+        Ok(())
+    }
+
+    fn note(&self, row: &Row) {
+        let mut text = format!("loss {:.4}", row.loss);
+        if let Some(quality) = row.quality[VALIDATION] {
+            text.push_str(&format!(", validation {}", history::shown(self.loss.kind, quality)));
+        }
+        self.context.progress.note(&text);
+    }
+
+    /// Puts the parameters that are kept, and their result, into the buffers. A stop waits for it: it is one forward pass,
+    /// and the last parameters, which a checkpoint would need, are gone.
+    fn keep(&mut self) -> Result<u64, Halt> {
+        let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else { return Ok(self.state.done) };
+        self.executor.set_parameters(&best.parameters);
+        self.executor.run(Part::Forward, Pass { epoch: best.epoch, training: false }, &StopFlag::new())?;
+        Ok(best.epoch)
+    }
+
+    fn refuse_odd_loss(&self) -> Result<(), StageError> {
+        if self.executor.machine.loss.is_finite() {
+            return Ok(());
+        }
+        Err(failure::of_loss(self.executor, self.list, self.state.done, &self.spec.optimizer))
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.state.seconds_before + self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Saves the last boundary, and says so. Rows of the half epoch are dropped; if the best parameters are those of this
+    /// very boundary they stay, since, measured again, they will not be better than themselves.
+    fn stopped(&mut self, checkpoints: &mut Checkpoints) -> StageError {
+        let done = self.state.done;
+        self.state.history.truncate(done as usize);
+        if done > 0
+            && let Err(mut error) = checkpoints.save(done, &save(self.executor, &self.state, self.elapsed()))
+        {
+            error.what = format!("stopped by a signal after epoch {done}, and the state could not be saved: {}", error.what);
+            return error;
+        }
+        let what = if done > 0 { format!("stopped by a signal after epoch {done}") } else { "stopped by a signal in the first epoch".to_owned() };
+        StageError::new(ErrorKind::Stopped, what).hint("start again to go on")
+    }
+}
+
+fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
+    let found = executor.program.steps[executor.program.part(Part::Loss)].iter().find_map(|step| match step.action {
+        Action::Loss(kind, [result, target, ..]) => Some(LossPlace { kind, result, target }),
+        _ => None,
+    });
+    found.expect("a validated list that trains has a loss")
+}
+
+/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node without a label.
+fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: LossPlace) -> Result<(), StageError> {
+    let data = &executor.machine.data;
+    let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
+    if data.splits[0].is_empty() {
+        return refuse(format!("split {} has no training nodes", spec.split), "choose another:  --set run.split=1  or  ingest.split");
+    }
+    if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {
+        return refuse(format!("`run.keep: best` chooses by validation nodes, and split {} has none", spec.split), "--set run.keep=last");
+    }
+    let (result, target) = (executor.machine.reals.slot(loss.result), executor.machine.reals.slot(loss.target));
+    for (part, rows) in history::PARTS.into_iter().zip(&data.splits) {
+        let odd = rows.iter().find(|&&row| {
+            let labels = &target.contents[row as usize * target.columns..][..target.columns];
+            match loss.kind {
+                LossKind::CrossEntropy => !labels.iter().all(|label| (0.0..result.columns as f64).contains(&label.widened())),
+                LossKind::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
+            }
+        });
+        if let Some(&row) = odd {
+            let node = crate::upload::shown_id(&data.ids, data.old(row as usize));
+            return refuse(format!("node `{node}` is a {part} node and has no usable label"), "give it a label, or leave it out of the split");
+        }
+    }
+    Ok(())
+}
+
+/// Everything that the next epoch depends on.
+fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) -> Tensors {
+    let mut saved = Tensors {
+        facts: facts([("mode", "train".to_owned()), ("epochs_done", state.done.to_string()), ("seconds", format!("{seconds:?}"))]),
+        ..Tensors::default()
+    };
+    saved.arrays.insert("history".to_owned(), history::to_tensor(&state.history));
+    for (index, learned) in executor.program.parameters.iter().enumerate() {
+        let mut keep = |kind: &str, values: &[T]| saved.arrays.insert(format!("{kind}.{}", learned.name), Tensor::of_reals(&[values.len()], values));
+        keep("parameter", executor.machine.reals.get(learned.buffer));
+        let Moments { first, second } = &executor.machine.moments[index];
+        keep("first", first);
+        keep("second", second);
+        if let Some(best) = &state.best {
+            keep("best", &best.parameters[index]);
+        }
+    }
+    if let Some(best) = &state.best {
+        saved.facts.extend(facts([("best_epoch", best.epoch.to_string()), ("best_quality", format!("{:?}", best.quality))]));
+    }
+    saved
+}
+
+/// Puts a saved state into the executor, if all of it fits; else says what does not, and changes nothing.
+fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u64) -> Result<State<T>, String> {
+    if fact::<String>(saved, "mode")? != "train" {
+        return Err("it is not of a training".to_owned());
+    }
+    let array = |name: String, count: usize| -> Result<Vec<T>, String> {
+        let tensor = saved.arrays.get(&name).ok_or_else(|| format!("it has no `{name}`"))?;
+        let values = tensor.reals::<T>().ok_or_else(|| format!("its `{name}` is not {}", T::NAME))?;
+        if values.len() == count { Ok(values) } else { Err(format!("its `{name}` has {} numbers, expected {count}", values.len())) }
+    };
+    let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
+    let has_best = saved.facts.contains_key("best_epoch");
+    for (learned, wanted) in executor.program.parameters.iter().zip(&executor.machine.moments) {
+        let count = executor.machine.reals.get(learned.buffer).len();
+        parameters.push(array(format!("parameter.{}", learned.name), count)?);
+        let first = array(format!("first.{}", learned.name), wanted.first.len())?;
+        moments.push(Moments { first, second: array(format!("second.{}", learned.name), wanted.second.len())? });
+        if has_best {
+            best.push(array(format!("best.{}", learned.name), count)?);
+        }
+    }
+    let done: u64 = fact(saved, "epochs_done")?;
+    let history = saved.arrays.get("history").and_then(history::of_tensor).unwrap_or_default();
+    if done > epochs || history.len() as u64 != done {
+        return Err(format!("it is of epoch {done} of {epochs}, with {} rows of history", history.len()));
+    }
+    let best = if has_best {
+        Some(Best { epoch: fact(saved, "best_epoch")?, quality: fact(saved, "best_quality")?, parameters: best })
+    } else {
+        None
+    };
+    let seconds_before = fact(saved, "seconds")?;
+    executor.set_parameters(&parameters);
+    executor.machine.moments = moments;
+    Ok(State { done, history, best, seconds_before })
+}

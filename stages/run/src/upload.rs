@@ -1,0 +1,342 @@
+//! upload: what the launches read, in the order of the permuted graph and in the run's type.
+//!
+//! promises  row r of everything here belongs to the node that the permutation calls r; what is f32 on disk, in the wanted
+//!           order and never written is the mapped file itself; ids of neighbours and of the permutation are proved to lie
+//!           within the graph, so that damage is named here and not found by a kernel
+//! never     makes sparse features dense; loads what no launch asks for
+//! limits    memory: features once more where order or type differ, sparse features twice when training, 8 bytes an edge
+//!           while weights are turned round
+use rayon::prelude::*;
+use warploom_contract::{
+    Artifact, Inputs, Kind, StageError,
+    arrow_file::View,
+    kinds::{
+        csr::{Csr, Direction as Side},
+        graph::{self, Features, Ids, Labels, NodeTable, Split},
+        partition::{self, RowUnits},
+        permutation,
+    },
+};
+use warploom_ops::sparse_product::{SparseColumns, SparseRows};
+use warploom_ops::{Adjacency, balanced_units};
+use warploom_vertex::launch::{Body, Direction, EdgeFactor, LaunchList, Operation};
+
+use crate::{
+    buffers::{Aligned, Contents},
+    precision::Precision,
+};
+
+/// Rows that one task copies.
+const TASK_ROWS: usize = 4096;
+
+/// Which parts of a graph the launches walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// In-edges.
+    pub incoming: bool,
+    /// Out-edges.
+    pub outgoing: bool,
+    /// In-edges, then out-edges, in one launch.
+    pub both: bool,
+    /// Weights of edges.
+    pub weights: bool,
+    /// Sparse features by columns.
+    pub sparse_by_columns: bool,
+}
+
+impl Needs {
+    /// What the launches of a list walk.
+    pub fn of(list: &LaunchList) -> Self {
+        let mut needs = Needs::default();
+        for launch in list.launches() {
+            match &launch.operation {
+                Operation::NeighbourReduce { direction, factor, .. } => {
+                    needs.incoming |= *direction != Direction::Out;
+                    needs.outgoing |= *direction != Direction::In;
+                    needs.both |= *direction == Direction::Both;
+                    needs.weights |= *factor == EdgeFactor::Weight;
+                }
+                Operation::SparseProductOverRows { .. } => needs.sparse_by_columns = true,
+                _ => {}
+            }
+        }
+        needs
+    }
+}
+
+/// One direction of the graph.
+#[derive(Clone, Debug)]
+pub struct Neighbours<T: Precision> {
+    /// Where the entries of a row start.
+    pub offsets: View<u64>,
+    /// The row that each entry reads.
+    pub neighbours: View<u32>,
+    /// Weight of each entry.
+    pub weights: Option<View<T>>,
+    /// First row of each unit of work, and the number of rows.
+    pub units: View<u32>,
+}
+
+impl<T: Precision> Neighbours<T> {
+    /// As operations on reals see it.
+    pub fn weighted(&self) -> Adjacency<'_, T> {
+        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: self.weights.as_deref() }
+    }
+
+    /// As operations on ids see it.
+    pub fn plain(&self) -> Adjacency<'_, u32> {
+        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: None }
+    }
+}
+
+/// Features kept as what is not 0.
+#[derive(Clone, Debug)]
+pub struct Sparse<T: Precision> {
+    /// Where the entries of a row start.
+    pub offsets: View<u64>,
+    /// Column of each entry.
+    pub index: View<u32>,
+    /// Value of each entry.
+    pub values: View<T>,
+    /// Number of columns.
+    pub columns: usize,
+    /// The same by columns, for gradients.
+    pub by_columns: Option<SparseColumns<T>>,
+}
+
+impl<T: Precision> Sparse<T> {
+    /// As operations see it.
+    pub fn rows(&self) -> SparseRows<'_, T> {
+        SparseRows { offsets: &self.offsets, index: &self.index, values: &self.values, columns: self.columns }
+    }
+}
+
+/// Everything that launches read and no launch makes.
+#[derive(Debug)]
+pub struct Data<T: Precision> {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Number of edges.
+    pub edges: usize,
+    /// In-edges, if any launch walks them.
+    pub incoming: Option<Neighbours<T>>,
+    /// Out-edges, if any launch walks them.
+    pub outgoing: Option<Neighbours<T>>,
+    /// Units of work where a launch walks both.
+    pub both_units: Vec<u32>,
+    /// Dense features.
+    pub features: Option<Contents<T>>,
+    /// Sparse features.
+    pub sparse: Option<Sparse<T>>,
+    /// Classes as numbers, or values to fit; not a number where a node has none.
+    pub target: Option<Contents<T>>,
+    /// Rows of the training, validation and test nodes, ascending.
+    pub splits: [Vec<u32>; 3],
+    /// The node, as the graph artifact counts, of each row; `None`: the same.
+    pub old_of_new: Option<Vec<u32>>,
+    /// The data set's own ids, in the graph artifact's order.
+    pub ids: Ids,
+}
+
+impl<T: Precision> Data<T> {
+    /// The graph artifact's row of a row.
+    pub fn old(&self, row: usize) -> usize {
+        self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
+    }
+
+    /// Rows of a buffer with one row a node, in the order of the graph artifact.
+    pub fn unpermuted<E: Copy + Default + Send + Sync>(&self, elements: &[E], columns: usize) -> Vec<E> {
+        let Some(old_of_new) = &self.old_of_new else { return elements.to_vec() };
+        let mut new_of_old = vec![0u32; old_of_new.len()];
+        old_of_new.iter().enumerate().for_each(|(new, &old)| new_of_old[old as usize] = new as u32);
+        let mut out = vec![E::default(); elements.len()];
+        gather(&mut out, elements, columns, &new_of_old, |&element| element);
+        out
+    }
+}
+
+/// The data set's own id of a node, as it is shown.
+pub fn shown_id(ids: &Ids, node: usize) -> String {
+    match ids {
+        Ids::Numbers(ids) => ids[node].to_string(),
+        Ids::Strings(ids) => ids[node].clone(),
+    }
+}
+
+/// Opens and orders everything that the launches need. `split` is the published split to use.
+pub fn load<T: Precision>(inputs: &Inputs, list: &LaunchList, split: u64) -> Result<Data<T>, StageError> {
+    let artifact = inputs.get(Kind::Graph)?;
+    let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+    let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
+    let table = graph::read_nodes(artifact)?;
+    let order = order(inputs.get(Kind::Permutation)?, csr.nodes())?;
+    same_nodes(inputs, csr.nodes(), table.ids.len())?;
+    prove(&csr, &inputs.get(Kind::Csr)?.path)?;
+    let mut data = Data::of_graph(&csr, units, Needs::of(list));
+    data.old_of_new = order;
+    if let Body::Train(_) = list.body {
+        data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
+        data.load_labels(&table, split);
+    }
+    data.ids = table.ids;
+    Ok(data)
+}
+
+/// The old number of each new one; `None` when all stay.
+fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageError> {
+    let new_of_old = permutation::open(artifact)?;
+    let path = artifact.file(permutation::PERMUTATION_FILE);
+    if new_of_old.len() != nodes {
+        return Err(StageError::damaged(&path, format!("expected {nodes} nodes, as the csr has, found {}", new_of_old.len())));
+    }
+    if new_of_old.iter().enumerate().all(|(old, &new)| old == new as usize) {
+        return Ok(None);
+    }
+    let mut old_of_new = vec![u32::MAX; nodes];
+    for (old, &new) in new_of_old.iter().enumerate() {
+        match old_of_new.get_mut(new as usize) {
+            Some(slot) if *slot == u32::MAX => *slot = old as u32,
+            _ => return Err(StageError::damaged(&path, format!("node {old}: the new number {new} is beyond {nodes} nodes or given twice"))),
+        }
+    }
+    Ok(Some(old_of_new))
+}
+
+fn same_nodes(inputs: &Inputs, expected: usize, found: usize) -> Result<(), StageError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StageError::damaged(&inputs.get(Kind::Graph)?.path, format!("expected {expected} nodes, as the csr has, found {found}")))
+}
+
+/// Proves that every walk stays within the graph.
+fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
+    for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
+        let nodes = csr.nodes();
+        let largest = side.neighbours.par_iter().copied().max();
+        if let Some(far) = largest.filter(|&node| node as usize >= nodes) {
+            return Err(StageError::damaged(path, format!("{name}-edges: neighbour {far} of only {nodes} nodes")));
+        }
+        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1]) || side.offsets.last() != Some(&(side.neighbours.len() as u64)) {
+            return Err(StageError::damaged(path, format!("{name}-edges: offsets do not ascend to {}", side.neighbours.len())));
+        }
+        if csr.weights.is_some() && side.edges.par_iter().any(|&edge| edge as usize >= side.neighbours.len()) {
+            return Err(StageError::damaged(path, format!("{name}-edges: an edge id is beyond {} edges", side.neighbours.len())));
+        }
+    }
+    Ok(())
+}
+
+impl<T: Precision> Data<T> {
+    /// A graph alone, in its own order, without features or labels; ids count from 0.
+    pub fn of_graph(csr: &Csr, units: RowUnits, needs: Needs) -> Self {
+        let weights = csr.weights.as_ref().filter(|_| needs.weights);
+        let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
+            offsets: side.offsets.clone(),
+            neighbours: side.neighbours.clone(),
+            weights,
+            units,
+        };
+        let incoming = needs.incoming.then(|| side(&csr.incoming, weights.map(T::of_view), units.incoming));
+        let outgoing = needs.outgoing.then(|| side(&csr.outgoing, weights.map(|weights| turned(csr, weights)), units.outgoing));
+        let both_units = if needs.both {
+            let sums = csr.incoming.offsets.iter().zip(csr.outgoing.offsets.iter()).map(|(into, out)| into + out);
+            balanced_units(&sums.collect::<Vec<u64>>())
+        } else {
+            Vec::new()
+        };
+        Data {
+            nodes: csr.nodes(),
+            edges: csr.edges(),
+            incoming,
+            outgoing,
+            both_units,
+            features: None,
+            sparse: None,
+            target: None,
+            splits: Default::default(),
+            old_of_new: None,
+            ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
+        }
+    }
+
+    /// Takes the artifact's features, permuted.
+    fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
+        match graph::open_features(artifact)? {
+            None => {}
+            Some(Features::Dense { columns, values }) => self.features = Some(self.permuted(&values, columns)),
+            Some(Features::Sparse { columns, entries }) => {
+                let mut sparse = self.permuted_sparse(columns, &entries);
+                sparse.by_columns = by_columns.then(|| sparse.rows().transpose());
+                self.sparse = Some(sparse);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes targets and the rows of each part of the split, permuted.
+    fn load_labels(&mut self, table: &NodeTable, split: u64) {
+        let not_a_number = || T::rounded(f64::NAN);
+        let numbers: Option<Vec<T>> = table.labels.as_ref().map(|labels| match labels {
+            Labels::Classes(classes) => classes.iter().map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class)))).collect(),
+            Labels::Values(values) | Labels::Rows { values, .. } => values.iter().map(|&value| T::of_f32(value)).collect(),
+        });
+        self.target = numbers.map(|numbers| {
+            let mut target = Aligned::zeros(numbers.len());
+            let columns = numbers.len().checked_div(self.nodes).unwrap_or(0);
+            match &self.old_of_new {
+                Some(old_of_new) => gather(&mut target, &numbers, columns, old_of_new, |&number| number),
+                None => target.copy_from_slice(&numbers),
+            }
+            Contents::Owned(target)
+        });
+        let Some(parts) = table.splits.get(split as usize) else { return };
+        let rows_of = |part: Split| (0..self.nodes).filter(|&row| parts[self.old(row)] == part as u8).map(|row| row as u32).collect();
+        self.splits = [Split::Train, Split::Validation, Split::Test].map(rows_of);
+    }
+
+    fn permuted(&self, values: &View<f32>, columns: usize) -> Contents<T> {
+        match &self.old_of_new {
+            None => Contents::Shared(T::of_view(values)),
+            Some(old_of_new) => {
+                let mut out = Aligned::zeros(values.len());
+                gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value));
+                Contents::Owned(out)
+            }
+        }
+    }
+
+    fn permuted_sparse(&self, columns: usize, entries: &warploom_contract::arrow_file::SparseColumns) -> Sparse<T> {
+        let count = entries.index.len();
+        let (mut offsets, mut index, mut values) = (vec![0u64], Vec::with_capacity(count), Vec::with_capacity(count));
+        for row in 0..self.nodes {
+            let old = self.old(row);
+            let range = entries.offsets[old] as usize..entries.offsets[old + 1] as usize;
+            index.extend_from_slice(&entries.index[range.clone()]);
+            values.extend(entries.values[range].iter().map(|&value| T::of_f32(value)));
+            offsets.push(index.len() as u64);
+        }
+        Sparse { offsets: offsets.into(), index: index.into(), values: values.into(), columns, by_columns: None }
+    }
+}
+
+/// Weights in the order of out-edges, by way of the edge ids.
+fn turned<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
+    let mut by_edge = vec![0f32; weights.len()];
+    csr.incoming.edges.iter().zip(weights.iter()).for_each(|(&edge, &weight)| by_edge[edge as usize] = weight);
+    let turned: Vec<T> = csr.outgoing.edges.par_iter().map(|&edge| T::of_f32(by_edge[edge as usize])).collect();
+    turned.into()
+}
+
+/// Row r of `out` becomes row `from[r]` of `source`.
+fn gather<S: Sync, E: Send>(out: &mut [E], source: &[S], columns: usize, from: &[u32], convert: impl Fn(&S) -> E + Sync) {
+    if columns == 0 {
+        return;
+    }
+    out.par_chunks_mut(TASK_ROWS * columns).enumerate().for_each(|(task, out)| {
+        for (row, out) in out.chunks_mut(columns).enumerate() {
+            let start = from[task * TASK_ROWS + row] as usize * columns;
+            out.iter_mut().zip(&source[start..start + columns]).for_each(|(out, element)| *out = convert(element));
+        }
+    });
+}

@@ -1,0 +1,206 @@
+//! differential: the executor against the reference, buffer by buffer.
+//!
+//! promises  every program, on every degenerate graph and on random ones, in both types, in both orders, with dropout and
+//!           without: every buffer after every part of the list, and parameters after three steps
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::json;
+use warploom_contract::stage::StopFlag;
+use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_ops::random::dropout::{Context, Drops};
+use warploom_run::{
+    executor::{Executor, Pass},
+    parameters,
+    precision::Precision,
+    program::Part,
+};
+use warploom_spec::RunSpec;
+use warploom_vertex::builtin::{self, Order};
+use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind, Role};
+use warploom_vertex::reference::{self, Draw, Reference};
+
+use crate::direct::{Direct, first_apart, held, scale_of};
+use crate::graphs::{Shape, random, signed, uniform, zoo};
+
+const SEED: u64 = 7;
+const CLASSES: u64 = 3;
+const FEATURES: usize = 6;
+
+/// What a program reads on this graph.
+fn direct(shape: &Shape, (weighted, sparse, reordered): (bool, bool, bool), loss: LossKind) -> Direct {
+    let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
+    let mut features = signed(1, shape.nodes * FEATURES);
+    if sparse {
+        features.iter_mut().enumerate().filter(|(at, _)| uniform(2, *at) < 0.7).for_each(|(_, value)| *value = 0.0);
+    }
+    let labels = match loss {
+        LossKind::CrossEntropy => (0..shape.nodes).map(|node| (uniform(3, node) * CLASSES as f64).floor()).collect(),
+        LossKind::MeanSquares => signed(3, shape.nodes * CLASSES as usize),
+    };
+    Direct {
+        nodes: shape.nodes,
+        weight: weighted.then(|| (0..source.len()).map(|edge| 0.1 + uniform(4, edge)).collect()),
+        source,
+        target,
+        feature_columns: FEATURES,
+        features,
+        is_sparse: sparse,
+        labels,
+        training_rows: (0..shape.nodes as u32).filter(|row| row % 3 != 1).collect(),
+        reordered,
+    }
+}
+
+fn draw(epoch: u32) -> Draw {
+    Box::new(move |dropout: Dropout, row: u64, column: u64| {
+        let context = Context { seed: SEED, epoch, active: true, row_in_graph: None };
+        match Drops::new(dropout, &context) {
+            Some(drops) if drops.keeps(row as u32, column as usize) => drops.scale(),
+            Some(_) => 0.0,
+            None => 1.0,
+        }
+    })
+}
+
+/// Every buffer that both have.
+fn compare<T: Precision>(what: &str, list: &LaunchList, executor: &Executor<T>, reference: &Reference) {
+    for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
+        let got = held(executor, list, &buffer.name).unwrap();
+        let want = reference.get(&buffer.name).unwrap();
+        // The reference fills with NaN what nobody has written yet.
+        if want.iter().all(|value| value.is_nan()) {
+            continue;
+        }
+        let tolerance = if T::NAME == "f64" { 1e-10 } else { 2e-5 };
+        if let Some(apart) = first_apart(&got, want, tolerance * scale_of(want).max(1e-3)) {
+            panic!("{what} ({}): {}{apart}", T::NAME, buffer.name);
+        }
+    }
+}
+
+fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+    let initial: Vec<Vec<f64>> = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let named: BTreeMap<String, Vec<f64>> = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+    let graph = direct.reference_graph();
+    let mut reference = direct.reference(list, &graph, &named);
+    let mut executor = Executor::<T>::new(list, direct.data(list), SEED).unwrap();
+    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>());
+    let adam = Adam { rate: 0.01, weight_decay: 1e-3, ..Adam::default() };
+    executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]);
+    let of_reference =
+        reference::Adam { learning_rate: adam.rate, beta1: adam.beta_first, beta2: adam.beta_second, epsilon: adam.epsilon, weight_decay: adam.weight_decay };
+    let Body::Train(train) = &list.body else { panic!("{what} trains") };
+    reference.prepare();
+    executor.run(Part::Prepare, Pass { epoch: 0, training: false }, &StopFlag::new()).unwrap();
+    compare(what, list, &executor, &reference);
+    for epoch in 0..3u32 {
+        for training in [false, true] {
+            if !training && !train.draws {
+                continue;
+            }
+            let pass = Pass { epoch: u64::from(epoch), training };
+            let go = |executor: &mut Executor<T>, part: Part| executor.run(part, pass, &StopFlag::new()).unwrap();
+            reference.set_draw(training.then(|| draw(epoch)));
+            reference.forward();
+            reference.loss();
+            go(&mut executor, Part::Forward);
+            go(&mut executor, Part::Loss);
+            compare(&format!("{what}, epoch {epoch}, forward"), list, &executor, &reference);
+            if training {
+                reference.backward();
+                go(&mut executor, Part::Backward);
+                compare(&format!("{what}, epoch {epoch}, backward"), list, &executor, &reference);
+                // A parameter whose gradient is rounding noise may move either way: each goes on from its own gradient in
+                // f64 only.
+                reference.update(&of_reference);
+                go(&mut executor, Part::Update);
+            }
+        }
+        if T::NAME == "f32" {
+            return;
+        }
+    }
+}
+
+fn list(program: &str, direct: &Direct, drop: f64, (order, loss): (Order, LossKind)) -> LaunchList {
+    let settings = BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
+    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
+    builtin.build_in_order(&settings, &direct.facts(CLASSES, loss), order).unwrap()
+}
+
+fn trained(shape: &Shape, choice: (bool, bool, bool), orders: &[Order]) {
+    for (program, loss) in [("gcn", LossKind::CrossEntropy), ("sage", LossKind::MeanSquares)] {
+        let direct = direct(shape, choice, loss);
+        for (&order, drop) in orders.iter().flat_map(|order| [(order, 0.0), (order, 0.4)]) {
+            let list = list(program, &direct, drop, (order, loss));
+            let what = format!("{program} on `{}`, weighted, sparse, reordered {choice:?}, {order:?}, drop {drop}", shape.name);
+            train::<f64>(&what, &direct, &list);
+            train::<f32>(&what, &direct, &list);
+        }
+    }
+}
+
+fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
+    let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
+    let direct = direct(shape, (false, false, reordered), LossKind::CrossEntropy);
+    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
+    let facts = warploom_vertex::Facts { training: false, classes: 0, feature_columns: 0, ..direct.facts(0, LossKind::CrossEntropy) };
+    let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
+    let graph = direct.reference_graph();
+    let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
+    let mut executor = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
+    let pass = Pass { epoch: 0, training: false };
+    reference.prepare();
+    executor.run(Part::Prepare, pass, &StopFlag::new()).unwrap();
+    for superstep in 0..6 {
+        let expected = reference.superstep();
+        executor.run(Part::Forward, pass, &StopFlag::new()).unwrap();
+        let change = executor.change();
+        executor.commit();
+        compare(&format!("{what}, superstep {superstep}"), &list, &executor, &reference);
+        if program == "components" {
+            assert_eq!(change.changed, expected.changed, "{what}: values changed in superstep {superstep}");
+        } else {
+            assert!((change.summed - expected.summed).abs() < 1e-5, "{what}: {change:?} instead of {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn training_agrees_on_degenerate_graphs() {
+    for shape in zoo() {
+        for choice in [(false, false, false), (true, false, true), (false, true, true), (true, true, false)] {
+            trained(&shape, choice, &[Order::ProductFirst, Order::SumFirst]);
+        }
+    }
+}
+
+#[test]
+fn iterations_agree_on_degenerate_graphs() {
+    for shape in zoo() {
+        for program in ["pagerank", "components"] {
+            for reordered in [false, true] {
+                iterated::<f32>(&shape, program, reordered);
+                iterated::<f64>(&shape, program, reordered);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_agree_on_random_graphs(nodes in 1usize..200, degree in 0usize..12, stream in 10u32..1_000_000, bits in 0u32..8) {
+        let shape = random("random", nodes, nodes * degree, stream);
+        let choice = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
+        let direct = direct(&shape, choice, LossKind::CrossEntropy);
+        for program in ["gcn", "sage"] {
+            let list = list(program, &direct, 0.3, (Order::Cheapest, LossKind::CrossEntropy));
+            train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, {choice:?}"), &direct, &list);
+        }
+        iterated::<f64>(&shape, "pagerank", choice.2);
+        iterated::<f32>(&shape, "components", choice.2);
+    }
+}

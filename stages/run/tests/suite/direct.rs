@@ -1,0 +1,180 @@
+//! direct: the executor and the reference over the same plain vectors, without a file between.
+//!
+//! promises  both get the same numbers, exactly where they are given in f64; the executor gets them in the order of the
+//!           degrees if asked to
+use std::collections::BTreeMap;
+
+use arrow_buffer::ScalarBuffer;
+use warploom_contract::kinds::{
+    csr::{Csr, CsrParts, Direction, DirectionParts},
+    graph::EdgeTable,
+    partition::RowUnits,
+};
+use warploom_ops::{balanced_units, sparse_product::SparseRows};
+use warploom_run::{
+    buffers::{Aligned, Contents},
+    executor::Executor,
+    precision::Precision,
+    upload::{Data, Needs, Sparse},
+};
+use warploom_vertex::launch::{LaunchList, Rows};
+use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_vertex::{Facts, launch::LossKind};
+
+/// Everything that a program reads.
+#[derive(Clone, Debug, Default)]
+pub struct Direct {
+    pub nodes: usize,
+    pub source: Vec<u32>,
+    pub target: Vec<u32>,
+    pub weight: Option<Vec<f64>>,
+    pub feature_columns: usize,
+    /// Dense rows.
+    pub features: Vec<f64>,
+    /// Whether the executor gets them sparse.
+    pub is_sparse: bool,
+    /// Classes or values.
+    pub labels: Vec<f64>,
+    pub training_rows: Vec<u32>,
+    /// Whether the executor's graph is renumbered.
+    pub reordered: bool,
+}
+
+impl Direct {
+    pub fn facts(&self, classes: u64, loss: LossKind) -> Facts {
+        Facts {
+            nodes: self.nodes as u64,
+            edges: self.source.len() as u64,
+            feature_columns: self.feature_columns as u64,
+            sparse_features: self.is_sparse.then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
+            classes,
+            weighted: self.weight.is_some(),
+            symmetric: self.is_symmetric(),
+            training: classes > 0,
+            loss,
+            bytes_per_real: 8,
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        let edges = || self.source.iter().copied().zip(self.target.iter().copied());
+        let mut forward: Vec<(u32, u32)> = edges().collect();
+        let mut backward: Vec<(u32, u32)> = edges().map(|(source, target)| (target, source)).collect();
+        forward.sort_unstable();
+        backward.sort_unstable();
+        forward == backward
+    }
+
+    /// In the order of the executor.
+    fn csr(&self) -> (Csr, Option<Vec<u32>>) {
+        let weight = self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
+        let table = EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind: None };
+        let csr = views(warploom_extract::group::both_directions(self.nodes, &table));
+        if !self.reordered {
+            return (csr, None);
+        }
+        let new_of_old = warploom_reorder::methods::degree::order(&csr);
+        let mut old_of_new = vec![0; self.nodes];
+        new_of_old.iter().enumerate().for_each(|(old, &new)| old_of_new[new as usize] = old as u32);
+        (views(warploom_reorder::permute::permute(&csr, &new_of_old)), Some(old_of_new))
+    }
+
+    pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
+        let (csr, old_of_new) = self.csr();
+        let units = RowUnits { incoming: balanced_units(&csr.incoming.offsets).into(), outgoing: balanced_units(&csr.outgoing.offsets).into() };
+        let mut data = Data::<T>::of_graph(&csr, units, Needs::of(list));
+        data.old_of_new = old_of_new;
+        // The csr holds f32; what was given goes in as it is.
+        for (side, edges) in [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)] {
+            if let (Some(side), Some(weight)) = (side, &self.weight) {
+                side.weights = side.weights.as_ref().map(|_| edges.iter().map(|&edge| T::rounded(weight[edge as usize])).collect());
+            }
+        }
+        let rows: Vec<usize> = (0..self.nodes).map(|row| data.old(row)).collect();
+        let ordered = |values: &[f64], columns: usize| -> Vec<T> {
+            rows.iter().flat_map(|&old| &values[old * columns..(old + 1) * columns]).map(|&value| T::rounded(value)).collect()
+        };
+        let owned = |values: Vec<T>| {
+            let mut aligned = Aligned::zeros(values.len());
+            aligned.copy_from_slice(&values);
+            Contents::Owned(aligned)
+        };
+        let dense = ordered(&self.features, self.feature_columns);
+        if self.is_sparse {
+            data.sparse = Some(sparse(&dense, self.nodes, self.feature_columns));
+        } else {
+            data.features = Some(owned(dense));
+        }
+        data.target = Some(owned(ordered(&self.labels, self.labels.len().checked_div(self.nodes).unwrap_or(0))));
+        let mut training: Vec<u32> = (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect();
+        training.sort_unstable();
+        data.splits[0] = training;
+        data
+    }
+
+    pub fn reference_graph(&self) -> ReferenceGraph {
+        ReferenceGraph { nodes: self.nodes as u64, source: self.source.clone(), target: self.target.clone(), weight: self.weight.clone() }
+    }
+
+    pub fn reference<'a>(&self, list: &'a LaunchList, graph: &'a ReferenceGraph, parameters: &BTreeMap<String, Vec<f64>>) -> Reference<'a> {
+        let inputs = Inputs {
+            features: self.features.clone(),
+            target: self.labels.clone(),
+            training_rows: self.training_rows.clone(),
+            parameters: parameters.clone(),
+            artifact_rows: Vec::new(),
+        };
+        Reference::new(list, graph, inputs).unwrap()
+    }
+}
+
+fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> {
+    let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for row in 0..nodes {
+        for (column, &value) in dense[row * columns..(row + 1) * columns].iter().enumerate() {
+            if value != T::ZERO {
+                index.push(column as u32);
+                values.push(value);
+            }
+        }
+        offsets.push(index.len() as u64);
+    }
+    let by_columns = Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
+    Sparse { offsets: offsets.into(), index: index.into(), values: values.into(), columns, by_columns }
+}
+
+fn views(parts: CsrParts) -> Csr {
+    let side = |side: DirectionParts| Direction { offsets: side.offsets.into(), neighbours: side.neighbours.into(), edges: side.edges.into() };
+    Csr { incoming: side(parts.incoming), outgoing: side(parts.outgoing), weights: parts.weights.map(ScalarBuffer::from), types: parts.types.map(ScalarBuffer::from) }
+}
+
+/// A buffer of the executor in the data set's order.
+pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str) -> Option<Vec<f64>> {
+    use warploom_run::program::Place;
+    let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
+    let (data, columns) = (&executor.machine.data, buffer.columns as usize);
+    match executor.program.places.get(name)? {
+        Place::Real(index) => {
+            let elements = executor.machine.reals.get(*index);
+            let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
+            Some(ordered.iter().map(|element| element.widened()).collect())
+        }
+        Place::Id(index) => Some(data.unpermuted(executor.machine.ids.get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
+        Place::Sparse => None,
+    }
+}
+
+/// The largest magnitude.
+pub fn scale_of(values: &[f64]) -> f64 {
+    values.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()))
+}
+
+/// Where two arrays differ by more than `tolerance` of `scale`, if anywhere.
+pub fn first_apart(got: &[f64], want: &[f64], bound: f64) -> Option<String> {
+    if got.len() != want.len() {
+        return Some(format!("{} elements, expected {}", got.len(), want.len()));
+    }
+    let apart = |(got, want): (&f64, &f64)| !(got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound);
+    let index = got.iter().zip(want).position(apart)?;
+    Some(format!("[{index}]: got {:e}, want {:e}, bound {bound:e}", got[index], want[index]))
+}

@@ -1,0 +1,123 @@
+//! errors: what is refused, and what the person reads.
+use std::collections::BTreeMap;
+
+use warploom_contract::{
+    ErrorKind, StageError,
+    stage::{Silence, StopFlag},
+};
+use warploom_run::tensors::{Tensor, Tensors};
+
+use crate::resume::Warnings;
+use crate::threads::{CLASSES, COLUMNS, community};
+use crate::workshop::{Features, Given, Workshop};
+
+/// The error of a run on a graph.
+fn refused(workshop: &Workshop, given: &Given, program: &str, rest: &str) -> StageError {
+    let graph = workshop.graph(given);
+    let pipeline = workshop.pipeline(program, rest);
+    let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap_or_else(|| panic!("{program} {rest} was not refused"))
+}
+
+fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
+    let text = error.to_string();
+    assert_eq!(error.kind, kind, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "expected `{part}` in:\n{text}");
+    }
+}
+
+#[test]
+fn initial_parameters_that_do_not_fit_are_listed() {
+    let workshop = Workshop::new();
+    let names = ["gcn.gcn.0.linear.0.weight", "gcn.gcn.0.bias.0", "gcn.gcn.0.linear.1.weight", "gcn.gcn.0.bias.1"];
+    let shapes: [Vec<usize>; 4] = [vec![4, COLUMNS], vec![4], vec![CLASSES, 4], vec![CLASSES]];
+    let right: BTreeMap<String, Tensor> =
+        names.iter().zip(&shapes).map(|(name, shape)| ((*name).to_owned(), Tensor::of_reals(shape, &vec![0.1f64; shape.iter().product()]))).collect();
+    let refused_with = |arrays: BTreeMap<String, Tensor>, map: &str| {
+        let path = workshop.write("init.safetensors", &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap());
+        refused(&workshop, &community(false), "gcn", &format!("  set: {{hidden: 4}}\nrun: {{epochs: 1, init: {}{map}}}", path.display()))
+    };
+    let mut misspelt = right.clone();
+    let moved = misspelt.remove(names[0]).unwrap();
+    misspelt.insert("gcn.gcn.0.linear.0.wieght".to_owned(), moved.clone());
+    let error = refused_with(misspelt, "");
+    says(&error, ErrorKind::Data, &["no tensor `gcn.gcn.0.linear.0.weight`", "expected:", "gcn.gcn.0.bias.0 [4]", "in the file:", "init_map", "linear.0.wieght"]);
+    let mut turned = right.clone();
+    turned.insert(names[0].to_owned(), Tensor { shape: vec![COLUMNS, 4], ..moved });
+    says(&refused_with(turned, ""), ErrorKind::Data, &["expected shape [4, 24]", "found [24, 4]", "transpose"]);
+    let error = refused_with(right.clone(), ", init_map: {gcn.gcn.0.linear.9.weight: x}");
+    says(&error, ErrorKind::Data, &["`gcn.gcn.0.linear.9.weight`, which is no parameter", "did you mean"]);
+    let path = workshop.write("bad.safetensors", b"nothing of the kind");
+    let error = refused(&workshop, &community(false), "gcn", &format!("run: {{init: {}}}", path.display()));
+    says(&error, ErrorKind::Data, &["not a safetensors file", "bad.safetensors"]);
+}
+
+#[test]
+fn a_loss_that_is_not_finite_names_launch_and_node() {
+    let workshop = Workshop::new();
+    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 50, optimizer: {sgd: {lr: 1.0e+30}}}");
+    says(&error, ErrorKind::Data, &["epoch ", "the loss is `", "the first launch", "--set run.optimizer.sgd.lr=1e29"]);
+    let mut given = community(false);
+    let Features::Dense { values, .. } = &mut given.features else { panic!("dense") };
+    values[17 * COLUMNS + 3] = f32::NAN;
+    let error = refused(&workshop, &given, "gcn", "  set: {hidden: 4, drop: 0.0}\nreorder: {method: degree}\nrun: {epochs: 2}");
+    says(&error, ErrorKind::Data, &["epoch 0", "features of node `52`", "NaN"]);
+}
+
+#[test]
+fn too_little_memory_is_refused_with_what_would_fit() {
+    let mut workshop = Workshop::new();
+    workshop.environment.memory = 1 << 20;
+    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 64}\nrun: {dtype: f64}");
+    says(&error, ErrorKind::Memory, &["(1048576 bytes) may be used", "--memory ", "--set run.dtype=f32"]);
+    workshop.environment.memory = 3 << 20;
+    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 64}\n");
+    let hint = error.hint.clone().unwrap();
+    let hidden: u64 = hint.split("hidden=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().parse().unwrap();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", &format!("  set: {{hidden: {hidden}}}\nrun: {{epochs: 1}}"));
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("the hint does not fit: {error}"));
+}
+
+#[test]
+fn an_iteration_that_does_not_converge_is_a_limit_unless_it_may_be() {
+    let workshop = Workshop::new();
+    let error = refused(&workshop, &community(false), "pagerank", "run: {max_supersteps: 2}");
+    says(&error, ErrorKind::LimitReached, &["after 2 supersteps", "--set run.max_supersteps=20", "run.allow_unconverged=true"]);
+    assert_eq!(error.kind.exit_code(), 3);
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("pagerank", "run: {max_supersteps: 2, allow_unconverged: true}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!((left.record().converged, left.record().supersteps), (false, 2));
+    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap();
+}
+
+#[test]
+fn what_training_lacks_is_named_before_it_starts() {
+    let workshop = Workshop::new();
+    let mut nobody = community(false);
+    nobody.nodes.splits[0].iter_mut().filter(|part| **part == 1).for_each(|part| *part = 3);
+    says(&refused(&workshop, &nobody, "gcn", "run: {epochs: 1}"), ErrorKind::Data, &["no training nodes"]);
+    let mut unvalidated = community(false);
+    unvalidated.nodes.splits[0].iter_mut().filter(|part| **part == 2).for_each(|part| *part = 0);
+    says(&refused(&workshop, &unvalidated, "gcn", "run: {epochs: 1, keep: best}"), ErrorKind::Data, &["--set run.keep=last"]);
+    let mut unlabelled = community(false);
+    let Some(warploom_contract::kinds::graph::Labels::Classes(classes)) = &mut unlabelled.nodes.labels else { panic!("classes") };
+    classes[5] = None;
+    says(&refused(&workshop, &unlabelled, "gcn", "run: {epochs: 1}"), ErrorKind::Data, &["node `16` is a train node and has no usable label"]);
+}
+
+#[test]
+fn a_glob_that_fits_nothing_is_told() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "run: {epochs: 1, optimizer: {adam: {weight_decay: 0.1, decay_only: [\"*.wieght\"]}}}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let warnings = Warnings::default();
+    workshop.run(&chain, &warnings, &StopFlag::new()).unwrap();
+    let warnings = warnings.0.into_inner().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].contains("*.wieght") && warnings[0].contains("gcn.gcn.0.bias.1"), "{warnings:?}");
+}

@@ -1,0 +1,167 @@
+//! resume: a run that was stopped and started again leaves the bytes of one that was not.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use warploom_contract::{
+    ErrorKind, Kind,
+    kinds::checkpoint,
+    stage::{Progress, Silence, StopFlag},
+};
+use warploom_shell::Chain;
+
+use crate::graphs::uniform;
+use crate::threads::community;
+use crate::workshop::{Left, Workshop};
+
+/// A listener that asks for a stop: at so many-th note (in the middle of an epoch) or advance (at its end).
+struct Stopper<'a> {
+    stop: &'a StopFlag,
+    at_note: Option<u64>,
+    at_advance: Option<u64>,
+    notes: AtomicU64,
+    advances: AtomicU64,
+}
+
+impl Progress for Stopper<'_> {
+    fn begin(&self, _: &str, _: u64, _: &'static str) {}
+
+    fn advance(&self, units: u64) {
+        // Steps of an earlier start are told at once.
+        if units == 1 && Some(self.advances.fetch_add(1, Ordering::SeqCst) + 1) == self.at_advance {
+            self.stop.set();
+        }
+    }
+
+    fn note(&self, _: &str) {
+        if Some(self.notes.fetch_add(1, Ordering::SeqCst) + 1) == self.at_note {
+            self.stop.set();
+        }
+    }
+
+    fn end(&self) {}
+
+    fn warn(&self, text: &str) {
+        panic!("unexpected warning: {text}");
+    }
+}
+
+/// Stops a start after some steps; gives the error, or the result where the run ended before.
+fn stopped(workshop: &Workshop, chain: &Chain, at_note: Option<u64>, at_advance: Option<u64>) -> Result<Left, warploom_contract::StageError> {
+    let stop = StopFlag::new();
+    let stopper = Stopper { stop: &stop, at_note, at_advance, notes: AtomicU64::new(0), advances: AtomicU64::new(0) };
+    workshop.run(chain, &stopper, &stop)
+}
+
+fn same(what: &str, got: &Left, want: &Left) {
+    for (name, bytes) in want.fixed() {
+        assert!(got.fixed()[name] == bytes, "{what}: {name} differs");
+    }
+}
+
+/// All columns of the metrics but the seconds, by their bits.
+fn metrics(left: &Left) -> Vec<Vec<u64>> {
+    ["loss", "train", "validation", "test"].iter().map(|name| left.metrics(name).iter().map(|value| value.to_bits()).collect()).collect()
+}
+
+#[test]
+fn a_training_stopped_at_any_epoch_ends_the_same() {
+    for (keep, drop, optimizer) in [("last", 0.0, "adam: {weight_decay: 0.01}"), ("best", 0.5, "adamw: {weight_decay: 0.1}"), ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}")] {
+        let workshop = Workshop::new();
+        let graph = workshop.graph(&community(false));
+        let rest = format!("  set: {{hidden: 6, drop: {drop}}}\nreorder: {{method: degree}}\nrun: {{epochs: 12, keep: {keep}, optimizer: {{{optimizer}}}}}");
+        let pipeline = workshop.pipeline("gcn", &rest);
+        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
+        for trial in 0..4 {
+            checkpoint::remove(&workshop.environment.store, &key);
+            let first = 1 + (uniform(50, trial) * 5.0) as u64;
+            let second = 1 + (uniform(51, trial) * 5.0) as u64;
+            // In the middle of an epoch, then at the end of one.
+            let error = stopped(&workshop, &chain, Some(first), None).err().unwrap();
+            assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Stopped, 75), "{error}");
+            let done = checkpoint::steps(&workshop.environment.store, &key).last().map_or(0, |step| step.number);
+            assert_eq!(done, first - 1, "the half epoch is dropped");
+            let error = stopped(&workshop, &chain, None, Some(second)).err().unwrap();
+            let boundary = format!("after epoch {}", done + second);
+            assert!(error.kind == ErrorKind::Stopped && error.what.contains(&boundary), "{boundary}: {error}");
+            let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+            assert_eq!(resumed.record().resumed_at, done + second);
+            same(&format!("{keep}, {optimizer}, stopped after {done} and {second} more"), &resumed, &whole);
+            assert_eq!(metrics(&resumed), metrics(&whole));
+        }
+    }
+}
+
+#[test]
+fn an_iteration_stopped_anywhere_ends_the_same() {
+    for (program, rest) in [("pagerank", "  set: {tolerance: 1.0e-7}"), ("components", "")] {
+        let workshop = Workshop::new();
+        let graph = workshop.graph(&community(true));
+        let pipeline = workshop.pipeline(program, &format!("{rest}\nreorder: {{method: degree}}"));
+        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        assert!(whole.record().supersteps > 2);
+        let error = stopped(&workshop, &chain, None, Some(1)).err().unwrap();
+        assert!(error.what.contains("after superstep 1"), "{error}");
+        let error = stopped(&workshop, &chain, None, Some(1)).err().unwrap();
+        assert!(error.what.contains("after superstep 2"), "{error}");
+        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (2, whole.record().supersteps));
+        same(program, &resumed, &whole);
+    }
+}
+
+#[test]
+fn periodic_states_are_kept_and_a_published_run_leaves_none() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 9, checkpoint: {every_epochs: 2}}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
+    let store = &workshop.environment.store;
+    let steps = || checkpoint::steps(store, &key).iter().map(|step| step.number).collect::<Vec<_>>();
+    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(steps(), [6, 8]);
+    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(resumed.record().resumed_at, 8);
+    same("from a periodic state", &resumed, &whole);
+    workshop.published(&chain).unwrap();
+    // As with --force: the run is there, so what is left over belongs to its making.
+    let again = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(again.record().resumed_at, 0);
+    same("again", &again, &whole);
+}
+
+/// A listener that keeps what it was warned of.
+#[derive(Default)]
+pub struct Warnings(pub std::sync::Mutex<Vec<String>>);
+
+impl Progress for Warnings {
+    fn begin(&self, _: &str, _: u64, _: &'static str) {}
+    fn advance(&self, _: u64) {}
+    fn note(&self, _: &str) {}
+    fn end(&self) {}
+    fn warn(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+#[test]
+fn a_state_that_does_not_fit_is_told_and_left() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let document = chain.document(&warploom_shell::contracts::RUN).unwrap();
+    let store = &workshop.environment.store;
+    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    stopped(&workshop, &chain, None, Some(2)).err().unwrap();
+    let provenance = chain.available(Kind::Graph).unwrap().manifest.provenance;
+    checkpoint::save(store, &document, provenance, 3, b"not a state").unwrap();
+    let warnings = Warnings::default();
+    let resumed = workshop.run(&chain, &warnings, &StopFlag::new()).unwrap();
+    assert_eq!(resumed.record().resumed_at, 2, "the older state is used");
+    same("past a bad state", &resumed, &whole);
+    let warnings = warnings.0.into_inner().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].contains("step-000000000003"), "{warnings:?}");
+}

@@ -1,0 +1,133 @@
+//! threads: what must not depend on how a run is made.
+//!
+//! promises  any number of threads gives the same bytes; another order of the nodes gives the same results under the data
+//!           set's own ids, exactly for components, up to rounding for reals, also with dropout
+use warploom_contract::{
+    Artifact, Kind,
+    kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
+    stage::{Silence, StopFlag},
+};
+
+use crate::direct::{first_apart, scale_of};
+use crate::graphs::{random, signed, uniform};
+use crate::workshop::{Features, Given, Workshop, finished};
+
+pub const NODES: usize = 3000;
+pub const COLUMNS: usize = 24;
+pub const CLASSES: usize = 5;
+
+/// A graph large enough for several tasks in every operation; ids are strings if asked for.
+pub fn community(strings: bool) -> Given {
+    let shape = random("communities", NODES, 9 * NODES, 31);
+    let (mut source, mut target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
+    source.extend(0..NODES as u32);
+    target.extend(0..NODES as u32);
+    let class = |node: usize| (uniform(32, node) * CLASSES as f64) as u32;
+    let lift = |at: usize| if at % COLUMNS == class(at / COLUMNS) as usize { 1.0 } else { 0.0 };
+    let features = signed(33, NODES * COLUMNS).into_iter().enumerate().map(|(at, value)| (value + lift(at)) as f32);
+    Given {
+        edges: EdgeTable { source, target, weight: None, kind: None },
+        nodes: NodeTable {
+            ids: if strings { Ids::Strings((0..NODES).map(|id| format!("n{id:05}")).collect()) } else { Ids::Numbers((0..NODES as u64).map(|id| 3 * id + 1).collect()) },
+            labels: Some(Labels::Classes((0..NODES).map(|node| Some(class(node))).collect())),
+            splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
+        },
+        features: Features::Dense { columns: COLUMNS, values: features.collect() },
+    }
+}
+
+fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+const TRAINING: &str = "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, keep: best, seed: 3}";
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(true));
+    for (program, rest) in [("gcn", TRAINING), ("sage", TRAINING), ("pagerank", ""), ("components", "")] {
+        for method in ["none", "degree"] {
+            let pipeline = workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
+            let mut first = None;
+            for threads in [1, 2, 5] {
+                let left = in_pool(threads, || finished(&workshop, &graph, &pipeline));
+                let first = first.get_or_insert_with(|| left.fixed().into_iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect::<Vec<_>>());
+                for (name, bytes) in first.iter() {
+                    assert!(left.fixed()[name.as_str()] == bytes, "{program}, {method}: {name} differs with {threads} threads");
+                }
+                assert!(!first.is_empty());
+            }
+        }
+    }
+}
+
+fn both_orders(workshop: &Workshop, graph: &Artifact, program: &str, rest: &str) -> [crate::workshop::Left; 2] {
+    ["none", "degree"].map(|method| finished(workshop, graph, &workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"))))
+}
+
+#[test]
+fn the_order_of_nodes_changes_no_result() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let same = |what: &str, got: &[f64], want: &[f64], tolerance: f64| {
+        if let Some(apart) = first_apart(got, want, tolerance * scale_of(want)) {
+            panic!("{what}{apart}");
+        }
+    };
+    for program in ["gcn", "sage"] {
+        let [plain, reordered] = both_orders(&workshop, &graph, program, "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, dtype: f64}");
+        same("scores", &reordered.predictions("scores"), &plain.predictions("scores"), 1e-10);
+        same("losses", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
+        same("ids", &reordered.predictions("id"), &plain.predictions("id"), 0.0);
+        let undropped = finished(&workshop, &graph, &workshop.pipeline(program, "  set: {hidden: 8, drop: 0.0}\nrun: {epochs: 6, dtype: f64}"));
+        assert_ne!(undropped.metrics("loss")[6], plain.metrics("loss")[6], "{program}: dropout was drawn");
+        assert_eq!(undropped.metrics("loss")[0], plain.metrics("loss")[0], "{program}: nothing is dropped when measuring");
+    }
+    let [plain, reordered] = both_orders(&workshop, &graph, "pagerank", "run: {dtype: f64}");
+    same("ranks", &reordered.values("rank"), &plain.values("rank"), 1e-12);
+    let [plain, reordered] = both_orders(&workshop, &graph, "components", "");
+    assert_eq!(reordered.values("label"), plain.values("label"));
+    assert_eq!(reordered.fixed(), plain.fixed());
+}
+
+#[test]
+fn training_learns_and_its_check_passes() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 16, drop: 0.1}\nrun: {epochs: 60, keep: best, optimizer: {adam: {lr: 0.05}}}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let (losses, validation, record) = (left.metrics("loss"), left.metrics("validation"), left.record());
+    assert_eq!((losses.len(), record.epochs), (61, 60));
+    assert!(losses[60] < 0.8 * losses[0], "from {} to {}", losses[0], losses[60]);
+    let best = validation.iter().copied().fold(0.0, f64::max);
+    let earliest = validation.iter().position(|&value| value == best).unwrap();
+    assert_eq!((record.epoch_kept, record.metrics["validation"]), (earliest as u64, best));
+    // The predictions are those of the kept parameters: their accuracy is the one recorded.
+    let (classes, Some(Labels::Classes(labels))) = (left.predictions("class"), community(false).nodes.labels) else { panic!("classes") };
+    let test: Vec<usize> = (0..NODES).filter(|node| node % 5 == 3).collect();
+    let right = test.iter().filter(|&&node| labels[node] == Some(classes[node] as u32)).count();
+    assert_eq!(right as f64 / test.len() as f64, record.metrics["test"]);
+    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap();
+}
+
+#[test]
+fn check_finds_predictions_that_the_parameters_do_not_make() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipelines = [1, 2].map(|seed| workshop.pipeline("gcn", &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}")));
+    let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
+    let [mut first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
+    let mixed = workshop.folder.path().join("mixed");
+    std::fs::create_dir(&mixed).unwrap();
+    for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"] {
+        let from = if file == "parameters.safetensors" { &second } else { &first };
+        std::fs::copy(from.file(file), mixed.join(file)).unwrap();
+    }
+    workshop.check(&chain, &first).unwrap();
+    first.path = mixed;
+    let error = workshop.check(&chain, &first).unwrap_err();
+    assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
+    assert_eq!(first.kind, Kind::Run);
+}

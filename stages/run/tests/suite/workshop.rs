@@ -1,0 +1,229 @@
+//! workshop: graph artifacts from plain vectors, and the real stages over them in a store of their own.
+//!
+//! promises  every stage gets its request, key and inputs as the shell makes them from a pipeline file
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use arrow_array::{ArrayRef, cast::AsArray, types::Float64Type};
+use serde_json::json;
+use warploom_contract::{
+    Artifact, Context, Contract, KeyDocument, Kind, Outputs, Stage, StageError, Store,
+    arrow_file::{write_rows, write_sparse_rows},
+    kinds::{
+        graph::{self, EdgeTable, NodeTable},
+        run::{METRICS_FILE, PARAMETERS_FILE, PREDICTIONS_FILE, RECORD_FILE, Record, VALUES_FILE},
+    },
+    parquet_file::{Table, read_table},
+    stage::{Progress, Silence, StopFlag},
+};
+use warploom_run::{RunStage, tensors::Tensors};
+use warploom_shell::{Chain, Environment, flags::Format, flags::Real, requests::Request};
+use warploom_spec::Pipeline;
+
+/// A graph before it is an artifact.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub edges: EdgeTable,
+    pub nodes: NodeTable,
+    pub features: Features,
+}
+
+#[derive(Clone, Debug)]
+pub enum Features {
+    None,
+    Dense { columns: usize, values: Vec<f32> },
+    Sparse { columns: usize, offsets: Vec<u64>, index: Vec<u32>, values: Vec<f32> },
+}
+
+/// A folder with a store.
+pub struct Workshop {
+    pub folder: tempfile::TempDir,
+    pub environment: Environment,
+}
+
+/// What a run has left, by file name.
+pub struct Left {
+    pub folder: PathBuf,
+    pub bytes: BTreeMap<String, Vec<u8>>,
+    /// Held, since dropping it removes the folder.
+    _outputs: Outputs,
+}
+
+const INGEST: Contract = Contract { name: "ingest", version: 1, reads: &[], writes: &[Kind::Graph] };
+
+impl Workshop {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment {
+            store: Store::at(folder.path().join("store")),
+            data: Vec::new(),
+            threads: 2,
+            memory: 1 << 34,
+            device: None,
+            real: Real::No,
+            force: false,
+            verify: false,
+            network: false,
+            format: Format::Human,
+        };
+        Workshop { folder, environment }
+    }
+
+    /// A file to name in a pipeline.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub fn graph(&self, given: &Given) -> Artifact {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let request = json!({"number": NUMBER.fetch_add(1, Ordering::Relaxed)});
+        let document = KeyDocument::new(INGEST.name, INGEST.version, INGEST.writes, request);
+        let store = &self.environment.store;
+        let mut outputs = Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
+        graph::write_nodes(&mut outputs, &given.nodes).unwrap();
+        graph::write_edges(&mut outputs, given.edges.clone()).unwrap();
+        match given.features.clone() {
+            Features::None => {}
+            Features::Dense { columns, values } => {
+                write_rows(&outputs.file(Kind::Graph, graph::FEATURES_FILE), graph::FEATURES_COLUMN, columns, values).unwrap();
+                outputs.count(Kind::Graph, "feature_columns", columns as u64);
+            }
+            Features::Sparse { columns, offsets, index, values } => {
+                outputs.count(Kind::Graph, "feature_columns", columns as u64);
+                outputs.count(Kind::Graph, "feature_entries", index.len() as u64);
+                write_sparse_rows(&outputs.file(Kind::Graph, graph::FEATURES_SPARSE_FILE), graph::FEATURES_COLUMN, offsets, index, values).unwrap();
+            }
+        }
+        outputs.publish(store).unwrap().remove(0)
+    }
+
+    /// A pipeline for one of the shipped programs; `rest` are further lines of the file.
+    pub fn pipeline(&self, program: &str, rest: &str) -> Pipeline {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs").canonicalize().unwrap();
+        let text = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}/{program}.py\n{rest}\n", programs.display());
+        let read = warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[]);
+        read.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
+    }
+
+    /// Everything up to the plan.
+    pub fn planned<'a>(&'a self, graph: &Artifact, pipeline: &'a Pipeline) -> Result<Chain<'a>, StageError> {
+        let mut chain = Chain::new(&self.environment, pipeline);
+        chain.accept(std::slice::from_ref(graph));
+        self.build::<warploom_extract::Extract>(&mut chain)?;
+        self.build::<warploom_reorder::Reorder>(&mut chain)?;
+        self.build::<warploom_partition::PartitionStage>(&mut chain)?;
+        self.build::<warploom_plan::PlanStage>(&mut chain)?;
+        Ok(chain)
+    }
+
+    fn build<S>(&self, chain: &mut Chain<'_>) -> Result<(), StageError>
+    where
+        S: Stage,
+        S::Request: Request,
+    {
+        let step = chain.step::<S::Request>(&S::CONTRACT)?;
+        let mut outputs = Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
+        S::run(&self.context(&Silence, &StopFlag::new()), &mut outputs, &step.inputs, &step.request)?;
+        chain.accept(&outputs.publish(&self.environment.store)?);
+        Ok(())
+    }
+
+    pub fn context<'a>(&'a self, progress: &'a dyn Progress, stop: &'a StopFlag) -> Context<'a> {
+        Context { store: &self.environment.store, threads: self.environment.threads, memory: self.environment.memory, progress, stop }
+    }
+
+    /// Runs, and leaves what was made unpublished, so that the same key can be run again.
+    pub fn run(&self, chain: &Chain, progress: &dyn Progress, stop: &StopFlag) -> Result<Left, StageError> {
+        let outputs = self.begin(chain, progress, stop)?;
+        let folder = outputs.file(Kind::Run, "x").parent().unwrap().to_path_buf();
+        let files = std::fs::read_dir(&folder).unwrap().flatten();
+        let bytes = files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect();
+        Ok(Left { folder, bytes, _outputs: outputs })
+    }
+
+    /// Runs and publishes.
+    pub fn published(&self, chain: &Chain) -> Result<Artifact, StageError> {
+        let outputs = self.begin(chain, &Silence, &StopFlag::new())?;
+        Ok(outputs.publish(&self.environment.store)?.remove(0))
+    }
+
+    fn begin(&self, chain: &Chain, progress: &dyn Progress, stop: &StopFlag) -> Result<Outputs, StageError> {
+        let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT)?;
+        let mut outputs = Outputs::begin(&self.environment.store, &RunStage::CONTRACT, step.document, &step.inputs)?;
+        RunStage::run(&self.context(progress, stop), &mut outputs, &step.inputs, &step.request)?;
+        Ok(outputs)
+    }
+
+    /// Proves an artifact with the stage's own `check`.
+    pub fn check(&self, chain: &Chain, run: &Artifact) -> Result<(), StageError> {
+        let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
+        let mut outputs = warploom_contract::Inputs::new();
+        outputs.insert(run.clone());
+        RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &step.inputs, &step.request).map_err(|violation| violation.0)
+    }
+}
+
+/// Runs a pipeline to its end, silently.
+pub fn finished(workshop: &Workshop, graph: &Artifact, pipeline: &Pipeline) -> Left {
+    let chain = workshop.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
+    workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+impl Left {
+    pub fn record(&self) -> Record {
+        serde_json::from_slice(&self.bytes[RECORD_FILE]).unwrap()
+    }
+
+    pub fn parameters(&self) -> Tensors {
+        Tensors::of_bytes(&self.bytes[PARAMETERS_FILE]).unwrap()
+    }
+
+    pub fn table(&self, file: &str) -> Table {
+        read_table(&self.folder.join(file), None).unwrap()
+    }
+
+    /// A column of metrics.parquet; null is not a number.
+    pub fn metrics(&self, name: &str) -> Vec<f64> {
+        let table = self.table(METRICS_FILE);
+        table.column(name).unwrap().as_primitive::<Float64Type>().iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+    }
+
+    /// A column of predictions.parquet.
+    pub fn predictions(&self, name: &str) -> Vec<f64> {
+        reals(self.table(PREDICTIONS_FILE).column(name).unwrap())
+    }
+
+    /// A column of values.parquet.
+    pub fn values(&self, name: &str) -> Vec<f64> {
+        reals(self.table(VALUES_FILE).column(name).unwrap())
+    }
+
+    /// What must not depend on threads, stops or time.
+    pub fn fixed(&self) -> BTreeMap<&str, &[u8]> {
+        let told = [RECORD_FILE, METRICS_FILE];
+        self.bytes.iter().filter(|(name, _)| !told.contains(&name.as_str())).map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect()
+    }
+}
+
+/// Numbers of any column, lists one after the other.
+fn reals(column: &ArrayRef) -> Vec<f64> {
+    use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+    if let Some(lists) = column.as_fixed_size_list_opt() {
+        return reals(lists.values());
+    }
+    if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
+        return numbers.values().iter().map(|&number| f64::from(number)).collect();
+    }
+    if let Some(numbers) = column.as_primitive_opt::<UInt32Type>() {
+        return numbers.values().iter().map(|&number| f64::from(number)).collect();
+    }
+    if let Some(numbers) = column.as_primitive_opt::<UInt64Type>() {
+        return numbers.values().iter().map(|&number| number as f64).collect();
+    }
+    column.as_primitive::<Float64Type>().values().to_vec()
+}
