@@ -50,7 +50,11 @@ pub fn fetch(entry: &Entry, data_dir: &Path, progress: &mut dyn FnMut(Progress))
 fn by_hand(entry: &Entry, file: &RawFile, folder: &Path, what: &str) -> CatalogError {
     let error = CatalogError::new(format!("cannot download `{}` of `{}`: {what}", file.file, entry.name));
     match &file.url {
-        Some(url) => error.at(url).hint(format!("put it there by hand:  mkdir -p {0} && curl -L -o {1} {url}", folder.display(), folder.join(kept_as(file, url)).display())),
+        Some(url) => error.at(url).hint(format!(
+            "put it there by hand:  mkdir -p {0} && curl -L -o {1} {url}",
+            folder.display(),
+            folder.join(kept_as(file, url)).display()
+        )),
         None => error.hint(format!("put it there by hand as  {}", folder.join(&file.file).display())),
     }
 }

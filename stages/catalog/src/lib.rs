@@ -76,7 +76,8 @@ impl Catalog {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
         let path = self.folder.as_ref().map(|folder| folder.join(format!("{name}.yaml"))).filter(|path| plain && path.is_file());
         if let Some(path) = path {
-            let text = fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the catalogue's entry: {error}")).at(path.display()))?;
+            let text =
+                fs::read_to_string(&path).map_err(|error| CatalogError::new(format!("cannot read the catalogue's entry: {error}")).at(path.display()))?;
             return Entry::from_yaml(name, &text, &path.display().to_string());
         }
         match EMBEDDED.iter().find(|(known, _)| *known == name) {

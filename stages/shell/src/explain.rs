@@ -9,6 +9,8 @@ use crate::{Chain, contracts};
 
 /// Manifests looked at, the most recently used first.
 const NEAREST_OF: usize = 200;
+/// Differences beyond which an artifact is not near at all.
+const TELLING_MOST: usize = 6;
 
 /// A stage's state.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,13 +82,17 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
 
 /// One line for the table: what differs from the nearest artifact.
 pub fn why_missing(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> String {
-    match nearest(chain, contract, document) {
-        None => "not in the store yet".to_owned(),
-        Some(differences) => match differences.as_slice() {
-            [] => "one of its artifacts was missing".to_owned(),
-            [(path, ours, theirs)] => format!("{path}: {} now, {} there", clip(ours), clip(theirs)),
-            [(path, ours, theirs), rest @ ..] => format!("{path}: {} now, {} there, and {} more", clip(ours), clip(theirs), rest.len()),
+    let Some(differences) = nearest(chain, contract, document) else { return "not in the store yet".to_owned() };
+    let (inputs, own): (Vec<_>, Vec<_>) = differences.iter().partition(|(path, ..)| path.starts_with("inputs."));
+    match own.as_slice() {
+        // Another data set or program altogether: its differences explain nothing.
+        many if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
+        [] => match inputs.first().and_then(|(path, ..)| path.split('.').nth(1)) {
+            Some(kind) => format!("its input `{kind}` is another one"),
+            None => "one of its artifacts was missing".to_owned(),
         },
+        [(path, ours, theirs)] => format!("{path}: {} now, {} there", clip(ours), clip(theirs)),
+        [(path, ours, theirs), rest @ ..] => format!("{path}: {} now, {} there, and {} more", clip(ours), clip(theirs), rest.len()),
     }
 }
 

@@ -67,7 +67,12 @@ impl Request for IngestRequest {
             Source::Real { .. } => json!({"files": self.digests}),
             Source::StandIn { .. } => json!("stand-in"),
         };
-        json!({"dataset": self.entry.name, "catalog": self.entry.shape(), "settings": self.spec.document(), "source": source})
+        let mut catalog = self.entry.shape();
+        if let (Source::Real { .. }, Some(shape)) = (&self.source, catalog.as_object_mut()) {
+            // A recipe that was not used shaped nothing.
+            shape.remove("stand_in");
+        }
+        json!({"dataset": self.entry.name, "catalog": catalog, "settings": self.spec.document(), "source": source})
     }
 }
 

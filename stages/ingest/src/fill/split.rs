@@ -42,7 +42,11 @@ pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
     let count = shuffled(labels, nodes, seed).len();
     let least = classes * PLANETOID.train as usize + (PLANETOID.validation + PLANETOID.test) as usize;
-    if classes > 0 && count >= least && count <= SMALL_NODES { per_class(labels, nodes, &PLANETOID, seed) } else { fractions(labels, nodes, &SIXTY_TWENTY_TWENTY, seed) }
+    if classes > 0 && count >= least && count <= SMALL_NODES {
+        per_class(labels, nodes, &PLANETOID, seed)
+    } else {
+        fractions(labels, nodes, &SIXTY_TWENTY_TWENTY, seed)
+    }
 }
 
 /// Parts by number; where nodes are few, training is served first, then validation.

@@ -163,7 +163,9 @@ impl Reader<'_> {
             return Ok(Value::Whole(whole));
         }
         let real = word.parse::<f64>().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)));
-        real.map(Value::Real).ok_or_else(|| self.error("a value is neither a number nor a string", start).expected("a number, a string in quotes or `[`", format!("`{word}`")).into())
+        real.map(Value::Real).ok_or_else(|| {
+            self.error("a value is neither a number nor a string", start).expected("a number, a string in quotes or `[`", format!("`{word}`")).into()
+        })
     }
 
     /// A whole number from 0 that an item must have.
@@ -203,7 +205,8 @@ impl File {
         let end = |edge: &Item, key: &str| -> Read<u32> {
             let id = reader.id(edge, "edge", key)?;
             let row = ids.binary_search_by_key(&id, |(id, _)| *id);
-            row.map(|row| row as u32).map_err(|_| reader.error(&format!("the `{key}` of a GML edge is no node"), edge.at).expected("the id of a node", id.to_string()).into())
+            row.map(|row| row as u32)
+                .map_err(|_| reader.error(&format!("the `{key}` of a GML edge is no node"), edge.at).expected("the id of a node", id.to_string()).into())
         };
         let mut edges = Edges::default();
         for edge in &self.edges {
@@ -231,7 +234,9 @@ impl File {
                 Some((Value::Real(number), _)) => *number,
                 _ => f64::NAN,
             };
-            let wrong = || reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at)).expected(format!("`{name}` and a finite number"), "none");
+            let wrong = || {
+                reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at)).expected(format!("`{name}` and a finite number"), "none")
+            };
             if (number as f32).is_finite() { Ok(number as f32) } else { Err(wrong().into()) }
         };
         self.edges.iter().map(weight).collect::<Read<Vec<f32>>>().map(Some)
@@ -248,7 +253,9 @@ impl File {
         classes.sort();
         classes.dedup();
         if classes.is_empty() && !ids.is_empty() {
-            return Err(ReadError::new(reader.path, format!("no GML node has the label attribute `{name}`")).hint("name another in the catalogue:  read: {label: NAME}").into());
+            return Err(ReadError::new(reader.path, format!("no GML node has the label attribute `{name}`"))
+                .hint("name another in the catalogue:  read: {label: NAME}")
+                .into());
         }
         let class = ids.iter().map(|row| of_row(row).and_then(|key| classes.binary_search(&key).ok()).map_or(NO_CLASS, |class| class as u32)).collect();
         let names = classes.into_iter().map(|(kind, number, text)| if kind == 0 { number.to_string() } else { text }).collect();

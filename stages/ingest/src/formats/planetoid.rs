@@ -62,7 +62,11 @@ impl Files {
                 let path = known.map_or(PathBuf::from(format!("ind.NAME.{part}")), |(path, stem)| path.with_file_name(format!("{stem}{part}")));
                 let have = PARTS.into_iter().filter(|part| paths.iter().any(|path| part_of(path) == Some(part))).collect::<Vec<_>>().join(", ");
                 let error = ReadError::new(&path, format!("the Planetoid set lacks its file `{part}`"));
-                Box::new(error.expected(PARTS.join(", "), if have.is_empty() { "none of them".into() } else { have }).hint("download it with  warploom data fetch  or put it there by hand"))
+                Box::new(
+                    error
+                        .expected(PARTS.join(", "), if have.is_empty() { "none of them".into() } else { have })
+                        .hint("download it with  warploom data fetch  or put it there by hand"),
+                )
             };
             paths.iter().find(|path| part_of(path) == Some(part)).cloned().ok_or_else(missing)
         };
@@ -95,7 +99,9 @@ impl Files {
     fn classes(&self, part: &str) -> Read<(Vec<u32>, usize)> {
         let pickle = self.pickle(part)?;
         let array = pickle.array(pickle.root()).map_err(|what| self.error(part, what))?;
-        let [_, classes] = array.shape[..] else { return Err(self.error(part, format!("expected an array of rows and classes, found the shape {:?}", array.shape))) };
+        let [_, classes] = array.shape[..] else {
+            return Err(self.error(part, format!("expected an array of rows and classes, found the shape {:?}", array.shape)));
+        };
         let classes = usize::try_from(classes).unwrap_or(usize::MAX).max(1);
         let class = array.values.chunks(classes).map(|row| row.iter().position(|&value| value != 0.0).map_or(NO_CLASS, |class| class as u32)).collect();
         Ok((class, classes))
@@ -212,7 +218,13 @@ fn test_index(files: &Files) -> Read<Vec<u32>> {
         if word.trim().is_empty() {
             continue;
         }
-        let bad = || Box::new(ReadError::new(path, "test.index has a line that is not a node id").at_line(line as u64 + 1, 1, text).expected("a node id", format!("`{}`", word.trim())));
+        let bad = || {
+            Box::new(
+                ReadError::new(path, "test.index has a line that is not a node id")
+                    .at_line(line as u64 + 1, 1, text)
+                    .expected("a node id", format!("`{}`", word.trim())),
+            )
+        };
         ids.push(word.trim().parse().map_err(|_| bad())?);
     }
     Ok(ids)
@@ -222,7 +234,8 @@ fn test_index(files: &Files) -> Read<Vec<u32>> {
 fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
     let pickle = files.pickle("graph")?;
     let error = |what: String| files.error("graph", what);
-    let id = |value| pickle.integer(value).and_then(|id| u32::try_from(id).ok()).ok_or_else(|| error("a node id is not a whole number from 0 to 4294967295".into()));
+    let id =
+        |value| pickle.integer(value).and_then(|id| u32::try_from(id).ok()).ok_or_else(|| error("a node id is not a whole number from 0 to 4294967295".into()));
     let pairs = pickle.dict(pickle.root()).ok_or_else(|| error("expected a dict from node to neighbours".into()))?;
     let mut lists = Vec::with_capacity(pairs.len());
     // A pickle may name one list many times: what they hold together is bounded by the size of the file.

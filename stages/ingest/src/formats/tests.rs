@@ -112,7 +112,13 @@ fn unzip(archive: &[u8], name: &str) -> Vec<u8> {
 #[test]
 fn newmans_sets_have_the_counts_of_their_source() {
     let Some(folder) = shared("newman_gml") else { return };
-    let sets = [("karate", None, 34, 78, false), ("celegansneural", None, 297, 2_359, true), ("lesmiserables", None, 77, 254, false), ("polbooks", Some("value"), 105, 441, false), ("football", Some("value"), 115, 613, false)];
+    let sets = [
+        ("karate", None, 34, 78, false),
+        ("celegansneural", None, 297, 2_359, true),
+        ("lesmiserables", None, 77, 254, false),
+        ("polbooks", Some("value"), 105, 441, false),
+        ("football", Some("value"), 115, 613, false),
+    ];
     let unpacked = tempfile::tempdir().unwrap();
     for (name, label, nodes, listed, directed) in sets {
         let mut path = folder.join(format!("{name}.gml"));
@@ -161,7 +167,16 @@ fn a_gap_in_test_index_is_a_node_without_anything() {
     assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1, 1, 0, 1, NO_CLASS, 0], names: vec!["0".into(), "1".into()] }));
     assert_eq!(graph.splits, [[TRAIN, TRAIN, VALIDATION, VALIDATION, TEST, 0, TEST]]);
     let offsets = vec![0, 1, 3, 3, 4, 5, 5, 7];
-    assert_eq!(graph.features, Some(Features::Sparse { columns: 3, offsets, index: vec![0, 0, 2, 1, 2, 0, 1], values: vec![1.0, 1.0, 0.5, 2.0, 4.0, 8.0, 8.0] }));
+    assert_eq!(
+        graph.features,
+        Some(Features::Sparse { columns: 3, offsets, index: vec![0, 0, 2, 1, 2, 0, 1], values: vec![1.0, 1.0, 0.5, 2.0, 4.0, 8.0, 8.0] })
+    );
+}
+
+/// Writes a new file: some file systems flush one that is written over, which takes milliseconds.
+fn replace(path: &Path, bytes: &[u8]) {
+    fs::remove_file(path).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 #[test]
@@ -178,12 +193,12 @@ fn a_damaged_planetoid_set_is_an_error_or_a_graph() {
             for value in [0, 1, b'.', b'(', 0xff, bytes[at] ^ 1, bytes[at].wrapping_add(1)] {
                 let mut bytes = bytes.clone();
                 bytes[at] = value;
-                fs::write(&paths[damaged], &bytes).unwrap();
+                replace(&paths[damaged], &bytes);
                 if let Ok(graph) = planetoid::read(&paths) {
                     graph.validate().unwrap();
                 }
             }
-            fs::write(&paths[damaged], &bytes[..at]).unwrap();
+            replace(&paths[damaged], &bytes[..at]);
             if let Ok(graph) = planetoid::read(&paths) {
                 graph.validate().unwrap();
             }

@@ -5,7 +5,7 @@
 //!           Reverses come before repeats are joined, so that a weight listed as `u v 1`, `v u 1`, `u v 2` sums to 3 in both directions.
 //! promises  the same edges for any number of threads; O(E); a set that lists every edge in both directions gets no reverse and no doubled weight
 //! never     renumbers a node; changes the weight of an edge that is not joined with another
-//! limits    memory: about 32 bytes an edge of the result beyond the input, 48 with weights
+//! limits    33 bytes an edge at the peak, input and result included; 50 with weights (measured on 4.9 M edges, symmetrize and merge)
 mod repeats;
 pub(crate) mod sort;
 mod symmetrize;

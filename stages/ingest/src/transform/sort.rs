@@ -21,7 +21,7 @@ pub struct Sorted {
 /// Edges that one task distributes, and that a bucket should hold: 8 + 4 bytes each stay within a 256 KiB share of cache.
 const CHUNK_EDGES: usize = 1 << 19;
 const BUCKET_EDGES: usize = 1 << 14;
-/// More buckets than this are written slower than they are sorted.
+/// Each bucket is a page of its own that a task writes to: there should not be too many.
 const BUCKET_BITS_MOST: u32 = 11;
 /// Bits of a digit inside a bucket.
 const DIGIT_BITS: u32 = 8;
@@ -136,7 +136,8 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload
 /// Distributes by the upper bits, then sorts each bucket by the lower ones.
 fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], bucket_bits: u32, low_bits: u32) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
-    let chunks: Vec<Chunk<T>> = keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES)).map(|(keys, payload)| distribute(keys, payload, buckets, low_bits)).collect();
+    let chunks: Vec<Chunk<T>> =
+        keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES)).map(|(keys, payload)| distribute(keys, payload, buckets, low_bits)).collect();
     let (mut sorted_keys, mut sorted_payload) = (vec![0; keys.len()], vec![T::default(); keys.len()]);
     let (mut more_keys, mut more_payload) = (&mut sorted_keys[..], &mut sorted_payload[..]);
     let mut jobs = Vec::with_capacity(buckets);

@@ -15,8 +15,10 @@ pub fn symmetrize(sorted: Sorted) -> Sorted {
     }
     let pieces = sorted.pieces();
     // Reverses that sort before the first edge of a piece belong to the piece before it.
-    let starts: Vec<usize> = pieces.iter().enumerate().map(|(at, piece)| if at == 0 { 0 } else { reverse.partition_point(|&key| key < sorted.keys[piece.start]) }).collect();
-    let bounds: Vec<_> = pieces.iter().enumerate().map(|(at, piece)| (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))).collect();
+    let starts: Vec<usize> =
+        pieces.iter().enumerate().map(|(at, piece)| if at == 0 { 0 } else { reverse.partition_point(|&key| key < sorted.keys[piece.start]) }).collect();
+    let bounds: Vec<_> =
+        pieces.iter().enumerate().map(|(at, piece)| (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))).collect();
     let reverses = Weighted { keys: &reverse, weight: reverse_weight.as_deref() };
     let edges = Weighted { keys: &sorted.keys, weight: sorted.weight.as_deref() };
     let parts = bounds.into_par_iter().map(|(own, others)| merge(edges, own, reverses, others)).collect();

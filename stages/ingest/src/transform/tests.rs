@@ -49,7 +49,14 @@ fn slow(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u3
 
 fn any_options() -> impl Strategy<Value = Options> {
     let loops = prop_oneof![Just(SelfLoops::Keep), Just(SelfLoops::Drop), Just(SelfLoops::Add), Just(SelfLoops::Replace)];
-    let duplicates = prop_oneof![Just(Duplicates::Keep), Just(Duplicates::Merge), Just(Duplicates::Sum), Just(Duplicates::Min), Just(Duplicates::Max), Just(Duplicates::First)];
+    let duplicates = prop_oneof![
+        Just(Duplicates::Keep),
+        Just(Duplicates::Merge),
+        Just(Duplicates::Sum),
+        Just(Duplicates::Min),
+        Just(Duplicates::Max),
+        Just(Duplicates::First)
+    ];
     (any::<bool>(), loops, duplicates).prop_map(|(symmetrize, self_loops, duplicates)| Options { symmetrize, self_loops, duplicates })
 }
 
@@ -115,7 +122,7 @@ fn degenerate_graphs_stay_what_they_are() {
 /// Edges with a star, repeats and both directions, enough for several chunks, buckets and pieces.
 fn large(count: u32, nodes: u32) -> Edges {
     let bits = |i: u32| crate::generate::counter::mix(u64::from(i));
-    let source = |i: u32| if i % 5 == 0 { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
+    let source = |i: u32| if i.is_multiple_of(5) { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
     let target = |i: u32| (bits(i / 3) >> 32) as u32 % nodes;
     Edges { source: (0..count).map(source).collect(), target: (0..count).map(target).collect(), weight: Some((0..count).map(|i| i as f32).collect()) }
 }

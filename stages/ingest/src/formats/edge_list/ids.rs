@@ -133,7 +133,8 @@ fn compact_by_sort(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, 
 }
 
 fn compact_words(path: &Path, mut pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
-    let lists: Vec<Vec<String>> = pieces.iter_mut().map(|piece| if let Ends::Words { words, .. } = &mut piece.ends { std::mem::take(words) } else { Vec::new() }).collect();
+    let lists: Vec<Vec<String>> =
+        pieces.iter_mut().map(|piece| if let Ends::Words { words, .. } = &mut piece.ends { std::mem::take(words) } else { Vec::new() }).collect();
     let mut all: Vec<&String> = lists.iter().flatten().collect();
     all.par_sort_unstable();
     all.dedup();

@@ -17,7 +17,10 @@ pub enum Ends {
     Narrow(Vec<[u32; 2]>),
     Wide(Vec<[u64; 2]>),
     /// Distinct words in the order of their first use, and edges by index into them.
-    Words { words: Vec<String>, pairs: Vec<[u32; 2]> },
+    Words {
+        words: Vec<String>,
+        pairs: Vec<[u32; 2]>,
+    },
 }
 
 /// What is wrong and where.
@@ -199,14 +202,18 @@ fn finish_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> Re
     let separated = columns.skip_separator();
     match shape.columns {
         Some(2) if columns.at_end() && !separated => {}
-        Some(2) => return Err(Fault::new(columns.at, "edge list has a line with more columns than its first", WEIGHT_HINT).against("2 columns", columns.word())),
+        Some(2) => {
+            return Err(Fault::new(columns.at, "edge list has a line with more columns than its first", WEIGHT_HINT).against("2 columns", columns.word()));
+        }
         Some(_) => {
             weight.push(read_weight(columns)?);
             if columns.skip_separator() || !columns.at_end() {
                 return Err(Fault::new(columns.at, "edge list has more than three columns", WEIGHT_HINT).against("2 or 3 columns", columns.word()));
             }
         }
-        None => columns.at += columns.text[columns.at.min(columns.text.len())..].iter().position(|&byte| byte == b'\n').unwrap_or(columns.text.len() - columns.at),
+        None => {
+            columns.at += columns.text[columns.at.min(columns.text.len())..].iter().position(|&byte| byte == b'\n').unwrap_or(columns.text.len() - columns.at)
+        }
     }
     Ok(())
 }
@@ -279,7 +286,9 @@ fn parse_words(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
                 Some(&index) => index,
                 None if word.is_empty() => return Err(bad_id(columns, end)),
                 None => {
-                    let owned = std::str::from_utf8(word).map_err(|_| Fault::new(start, "edge list has an id that is not UTF-8", "convert the file with  iconv").against("text in UTF-8", word))?;
+                    let owned = std::str::from_utf8(word).map_err(|_| {
+                        Fault::new(start, "edge list has an id that is not UTF-8", "convert the file with  iconv").against("text in UTF-8", word)
+                    })?;
                     words.push(owned.to_string());
                     known.insert(word, words.len() as u32 - 1);
                     words.len() as u32 - 1

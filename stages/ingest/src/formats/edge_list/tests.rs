@@ -25,7 +25,8 @@ fn every_way_to_write_the_same_edges_is_read() {
     let expected = numbers("0 1\n5 0\n5 5\n").unwrap();
     assert_eq!(expected.ids, NodeIds::Numbers(vec![0, 1, 5]));
     assert_eq!((&expected.edges.source, &expected.edges.target), (&vec![0, 2, 2], &vec![1, 0, 2]));
-    let others = ["\u{feff}0 1\r\n5 0\r\n5 5", "# c\n% c\n0\t1\n\n  \n 5\t \t0 \n5 5\n# end", "0,1\n5, 0\n5 ,5\n", "0;1\r\n5;0\r\n5;5\r\n", "00 01\n05 000\n5 5\n\n\n"];
+    let others =
+        ["\u{feff}0 1\r\n5 0\r\n5 5", "# c\n% c\n0\t1\n\n  \n 5\t \t0 \n5 5\n# end", "0,1\n5, 0\n5 ,5\n", "0;1\r\n5;0\r\n5;5\r\n", "00 01\n05 000\n5 5\n\n\n"];
     for text in others {
         assert_eq!(numbers(text).unwrap(), expected, "{text:?}");
     }

@@ -111,10 +111,15 @@ impl<'a> Machine<'a> {
     }
 
     /// A line without its end, as protocol 0 has them.
-    fn line(&mut self) -> Step<&'a str> {
+    fn raw_line(&mut self) -> Step<&'a [u8]> {
         let length = self.bytes[self.at..].iter().position(|&byte| byte == b'\n').ok_or("it is cut short: a line has no end")?;
-        let line = self.take(length + 1)?;
-        std::str::from_utf8(&line[..length]).map(|line| line.trim_end_matches('\r')).map_err(|_| "a line is not text".to_string())
+        Ok(&self.take(length + 1)?[..length])
+    }
+
+    /// A line that is ASCII or UTF-8.
+    fn line(&mut self) -> Step<&'a str> {
+        let line = std::str::from_utf8(self.raw_line()?).map_err(|_| "a line is not text")?;
+        Ok(line.trim_end_matches('\r'))
     }
 
     fn push(&mut self, object: Object) {
@@ -178,7 +183,7 @@ impl<'a> Machine<'a> {
 
     fn text(&mut self, code: u8) -> Step<String> {
         let width = match code {
-            b'V' => return unescape_unicode(self.line()?),
+            b'V' => return unescape_unicode(self.raw_line()?),
             0x8c => 1,
             b'X' => 4,
             _ => 8,
@@ -325,24 +330,24 @@ fn unquote(line: &str) -> Step<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a line of protocol 0, in which some signs are written as `\uXXXX` or `\UXXXXXXXX`.
-fn unescape_unicode(line: &str) -> Step<String> {
+/// The text of a line of protocol 0: Latin-1, other signs written as `\uXXXX` or `\UXXXXXXXX`.
+fn unescape_unicode(line: &[u8]) -> Step<String> {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let digits = match rest.as_bytes().get(at + 1) {
-            Some(b'u') => 4,
-            Some(b'U') => 8,
+    while let Some((&first, more)) = rest.split_first() {
+        let digits = match (first, more.first()) {
+            (b'\\', Some(b'u')) => 4,
+            (b'\\', Some(b'U')) => 8,
             _ => {
-                text.push('\\');
-                rest = &rest[at + 1..];
+                text.push(char::from(first));
+                rest = more;
                 continue;
             }
         };
-        let code = rest.get(at + 2..at + 2 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok()).ok_or("an escape in a text is not hexadecimal")?;
+        let code = more.get(1..=digits).and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let code = code.ok_or("an escape in a text is not hexadecimal")?;
         text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-        rest = &rest[at + 2 + digits..];
+        rest = &more[digits + 1..];
     }
-    Ok(text + rest)
+    Ok(text)
 }

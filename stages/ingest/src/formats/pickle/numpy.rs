@@ -156,7 +156,12 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
         Global::Reconstruct => Object::Array(StoredArray::default()),
         Global::FromBuffer => {
             let by_columns = arguments.get(3).and_then(|&order| text(objects, order)) == Some("F");
-            Object::Array(StoredArray { shape: shape_of(objects, argument(2)?)?, dtype: Some(dtype_of(objects, argument(1)?)?), by_columns, data: Some(argument(0)?) })
+            Object::Array(StoredArray {
+                shape: shape_of(objects, argument(2)?)?,
+                dtype: Some(dtype_of(objects, argument(1)?)?),
+                by_columns,
+                data: Some(argument(0)?),
+            })
         }
         Global::Scalar => {
             let dtype = dtype_of(objects, argument(0)?)?;
@@ -279,7 +284,8 @@ pub fn matrix(pickle: &Pickle, value: Value) -> Result<Matrix, String> {
     let offsets = array(pickle, attribute(&["indptr"])?)?.values;
     let index = array(pickle, attribute(&["indices"])?)?.values;
     let values = array(pickle, attribute(&["data"])?)?.values;
-    let sound = offsets.len() as u64 == rows.saturating_add(1) && offsets.first() == Some(&0.0) && offsets.is_sorted() && offsets.last() == Some(&(index.len() as f64));
+    let sound =
+        offsets.len() as u64 == rows.saturating_add(1) && offsets.first() == Some(&0.0) && offsets.is_sorted() && offsets.last() == Some(&(index.len() as f64));
     if !sound || index.len() != values.len() {
         return Err("the offsets of a CSR matrix do not fit its entries".into());
     }

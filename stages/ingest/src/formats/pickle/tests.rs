@@ -6,8 +6,9 @@ fn read(bytes: &[u8]) -> Result<Pickle, String> {
     load(Path::new("p"), bytes).map_err(|error| error.to_string())
 }
 
-/// `[1, -2, 3.5, 'a', u'b', None, True, 2**40, (1, 2, 3, 4), {1: [2]}]` by Python 2.7 (0, 1, 2) and 3.12 (3, 4, 5).
-const PROTOCOL_0: &[u8] = b"(lp0\nI1\naI-2\naF3.5\naS'a\\x00\\n'\np1\naVb\\u00e4\np2\naNaI01\naL1099511627776L\na(I1\nI2\nI3\nI4\ntp3\na(dp4\nI1\n(lp5\nI2\nasa.";
+/// `[1, -2, 3.5, 'a\0\n', u'bä', None, True, 2**40, (1, 2, 3, 4), {1: [2]}]` as Python 2 writes it, assembled by hand; Python 3.11 loads both.
+const PROTOCOL_0: &[u8] =
+    b"(lp0\nI1\naI-2\naF3.5\naS'a\\x00\\n'\np1\naVb\\u00e4\np2\naNaI01\naL1099511627776L\na(I1\nI2\nI3\nI4\ntp3\na(dp4\nI1\n(lp5\nI2\nasa.";
 const PROTOCOL_2: &[u8] = b"\x80\x02]q\x00(K\x01J\xfe\xff\xff\xffG@\x0c\x00\x00\x00\x00\x00\x00U\x03a\x00\nq\x01X\x03\x00\x00\x00b\xc3\xa4q\x02N\x88\x8a\x06\x00\x00\x00\x00\x00\x01(K\x01K\x02K\x03K\x04tq\x03}q\x04K\x01]q\x05K\x02ase.";
 
 #[test]
@@ -24,17 +25,46 @@ fn plain_values_of_every_kind_are_read() {
     }
 }
 
+/// A pickle that Python 3.11, numpy 2.4 and scipy 1.17 wrote: tests/graphs/README.md.
+fn written(name: &str, protocol: u32) -> Pickle {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/graphs/pickle/{name}.{protocol}"));
+    load(&path, &std::fs::read(&path).unwrap()).unwrap()
+}
+
 #[test]
-fn protocol_4_frames_and_stack_globals_are_read() {
-    // `numpy.array([[1, 2], [3, 4]], dtype='<i2', order='F')` by Python 3.12 and numpy 2, protocol 4.
-    let bytes = b"\x80\x04\x95\x90\x00\x00\x00\x00\x00\x00\x00\x8c\x16numpy._core.multiarray\x94\x8c\x0c_reconstruct\x94\x93\x94\x8c\x05numpy\x94\x8c\x07ndarray\x94\x93\x94K\x00\x85\x94C\x01b\x94\x87\x94R\x94(K\x01K\x02K\x02\x86\x94h\x03\x8c\x05dtype\x94\x93\x94\x8c\x02i2\x94\x89\x88\x87\x94R\x94(K\x03\x8c\x01<\x94NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t\x94b\x88C\x08\x01\x00\x03\x00\x02\x00\x04\x00\x94t\x94b.";
-    let pickle = read(bytes).unwrap();
-    assert_eq!(pickle.array(pickle.root()).unwrap(), Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] });
+fn what_python_3_writes_is_read_in_every_protocol() {
+    for protocol in 0..=5 {
+        let pickle = written("values", protocol);
+        let items = pickle.sequence(pickle.root()).unwrap().to_vec();
+        assert_eq!(items[..3], [Value::Integer(1), Value::Integer(-2), Value::Real(3.5)]);
+        assert_eq!((pickle.text(items[3]), pickle.text(items[4])), (Some("bä€\\"), Some("a\0\n")), "{protocol}");
+        assert_eq!(items[5..8], [Value::None, Value::Bool(true), Value::Integer(1 << 40)]);
+        assert_eq!((pickle.sequence(items[8]).unwrap().len(), pickle.dict(items[9]).unwrap().len()), (4, 1));
+    }
+}
+
+#[test]
+fn what_numpy_and_scipy_write_is_read_in_every_protocol() {
+    for protocol in 0..=5 {
+        for name in ["array_c", "array_f"] {
+            let pickle = written(name, protocol);
+            assert_eq!(pickle.array(pickle.root()), Ok(Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] }), "{name}.{protocol}");
+        }
+        let pickle = written("csr", protocol);
+        let expected = Matrix { columns: 3, offsets: vec![0, 1, 3], index: vec![1, 0, 2], values: vec![2.5, 1.0, -1.0] };
+        assert_eq!(pickle.matrix(pickle.root()), Ok(expected), "{protocol}");
+        let pickle = written("graph", protocol);
+        let lists: Vec<_> = pickle.dict(pickle.root()).unwrap().iter().map(|&(node, list)| (node, pickle.sequence(list).unwrap())).collect();
+        let one = [Value::Integer(1), Value::Integer(2)];
+        assert_eq!(lists, [(Value::Integer(0), &one[..]), (Value::Integer(1), &[Value::Integer(0)][..])], "{protocol}");
+    }
 }
 
 #[test]
 fn a_foreign_name_is_an_error_that_names_it() {
-    for (bytes, name) in [(&b"cos\nsystem\n(S'true'\ntR."[..], "os.system"), (b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.", "builtins.eval"), (b"cnumpy\nload\n.", "numpy.load")] {
+    for (bytes, name) in
+        [(&b"cos\nsystem\n(S'true'\ntR."[..], "os.system"), (b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.", "builtins.eval"), (b"cnumpy\nload\n.", "numpy.load")]
+    {
         let error = read(bytes).unwrap_err();
         assert!(error.contains(&format!("`{name}`")), "{error}");
     }
@@ -45,8 +75,28 @@ fn a_foreign_name_is_an_error_that_names_it() {
 #[test]
 fn false_lengths_and_broken_stacks_are_errors() {
     let cases = [
-        &b""[..], b".", b"0.", b"t.", b"K", b"T\xff\xff\xff\xff.", b"\x8e\xff\xff\xff\xff\xff\xff\xff\xff.", b"h\x01.", b"]a.", b"(K\x01u.", b"}(K\x01u.", b"K\x01R.", b"]b.", b"(0.", b"\x80\x09.", b"Ix\n.",
-        b"\x8a\x09\0\0\0\0\0\0\0\0\0.", b"S'a\n.", b"S'\\x1'\n.", b"V\\u12\n.", b"\x93.", b"NN\x93.",
+        &b""[..],
+        b".",
+        b"0.",
+        b"t.",
+        b"K",
+        b"T\xff\xff\xff\xff.",
+        b"\x8e\xff\xff\xff\xff\xff\xff\xff\xff.",
+        b"h\x01.",
+        b"]a.",
+        b"(K\x01u.",
+        b"}(K\x01u.",
+        b"K\x01R.",
+        b"]b.",
+        b"(0.",
+        b"\x80\x09.",
+        b"Ix\n.",
+        b"\x8a\x09\0\0\0\0\0\0\0\0\0.",
+        b"S'a\n.",
+        b"S'\\x1'\n.",
+        b"V\\u12\n.",
+        b"\x93.",
+        b"NN\x93.",
     ];
     for bytes in cases {
         assert!(read(bytes).is_err(), "{bytes:?}");
@@ -66,9 +116,49 @@ fn a_list_that_holds_itself_is_no_danger() {
 /// Pieces that pickles are made of, so that random ones get somewhere.
 fn any_pieces() -> impl Strategy<Value = Vec<u8>> {
     let words: Vec<&'static [u8]> = vec![
-        b"(", b".", b"0", b"1", b"2", b"N", b"]", b")", b"}", b"l", b"t", b"d", b"a", b"e", b"s", b"u", b"K\x02", b"q\x00", b"h\x00", b"R", b"b", b"\x81", b"\x85", b"\x86", b"\x87", b"\x88", b"\x90", b"\x94",
-        b"cnumpy.core.multiarray\n_reconstruct\n", b"cnumpy\ndtype\n", b"cscipy.sparse.csr\ncsr_matrix\n", b"U\x02i4", b"U\x04\x01\0\0\0", b"U\x01<", b"U\x06indptr", b"U\x04data", b"U\x07indices", b"U\x05shape",
-        b"c_codecs\nencode\n", b"ccollections\ndefaultdict\n", b"cnumpy.core.multiarray\nscalar\n", b"cnumpy.core.numeric\n_frombuffer\n", b"ccopy_reg\n_reconstructor\n",
+        b"(",
+        b".",
+        b"0",
+        b"1",
+        b"2",
+        b"N",
+        b"]",
+        b")",
+        b"}",
+        b"l",
+        b"t",
+        b"d",
+        b"a",
+        b"e",
+        b"s",
+        b"u",
+        b"K\x02",
+        b"q\x00",
+        b"h\x00",
+        b"R",
+        b"b",
+        b"\x81",
+        b"\x85",
+        b"\x86",
+        b"\x87",
+        b"\x88",
+        b"\x90",
+        b"\x94",
+        b"cnumpy.core.multiarray\n_reconstruct\n",
+        b"cnumpy\ndtype\n",
+        b"cscipy.sparse.csr\ncsr_matrix\n",
+        b"U\x02i4",
+        b"U\x04\x01\0\0\0",
+        b"U\x01<",
+        b"U\x06indptr",
+        b"U\x04data",
+        b"U\x07indices",
+        b"U\x05shape",
+        b"c_codecs\nencode\n",
+        b"ccollections\ndefaultdict\n",
+        b"cnumpy.core.multiarray\nscalar\n",
+        b"cnumpy.core.numeric\n_frombuffer\n",
+        b"ccopy_reg\n_reconstructor\n",
     ];
     proptest::collection::vec(proptest::sample::select(words), 0..60).prop_map(|words| words.concat())
 }
