@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 const PARTS: [&str; 8] = ["x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"];
 /// Rows behind those of x that are the published validation part.
 const VALIDATION_ROWS: usize = 500;
+/// Classes that are still taken for classes, and not for a damaged shape.
+const CLASSES_MOST: usize = 1 << 16;
 
 /// Reads the eight files, given in any order and packing.
 pub fn read(paths: &[PathBuf]) -> Read<RawGraph> {
@@ -152,6 +154,9 @@ impl Parts {
                 return Err(files.error(part, format!("it does not fit `ally`: expected {} classes, found {classes}", self.classes[2])));
             }
         }
+        if self.classes[2] > CLASSES_MOST {
+            return Err(files.error("ally", format!("expected at most {CLASSES_MOST} classes, found {}", self.classes[2])));
+        }
         if self.x.rows() > self.allx.rows() {
             return Err(files.error("x", format!("it does not fit `allx`: expected at most {} rows, found {}", self.allx.rows(), self.x.rows())));
         }
@@ -253,16 +258,16 @@ fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
     }
 }
 
-/// One more than the largest id; far more than there are rows is an error, not a large allocation.
+/// Rows, gaps in test.index included; an id beyond them is an error.
 fn count_nodes(files: &Files, parts: &Parts, neighbours: &[(u32, Vec<u32>)]) -> Read<usize> {
-    let rows = parts.allx.rows() + parts.tx.rows();
-    let most = (rows + neighbours.len()) * 2 + 65_536;
+    let gaps_most = (parts.allx.rows() + parts.tx.rows()) * 2 + 65_536;
     let test = parts.test.iter().max().map_or(0, |&id| id as usize + 1);
-    let listed = neighbours.iter().flat_map(|(node, list)| list.iter().chain([node])).max().map_or(0, |&id| id as usize + 1);
-    for (part, nodes) in [("test.index", test), ("graph", listed)] {
-        if nodes > most {
-            return Err(files.error(part, format!("a node id is far beyond the number of rows: expected at most {most}, found {}", nodes - 1)));
-        }
+    if test > gaps_most {
+        return Err(files.error("test.index", format!("a node id is far beyond the number of rows: expected at most {gaps_most}, found {}", test - 1)));
     }
-    Ok(parts.allx.rows().max(test).max(listed))
+    let nodes = parts.allx.rows().max(test);
+    match neighbours.iter().flat_map(|(node, list)| list.iter().chain([node])).max() {
+        Some(&far) if far as usize >= nodes => Err(files.error("graph", format!("it names a node that no row has: expected ids below {nodes}, found {far}"))),
+        _ => Ok(nodes),
+    }
 }

@@ -177,11 +177,22 @@ pub fn call(objects: &[Object], function: Value, arguments: Value) -> Result<Mad
             let byte = |sign: char| u8::try_from(u32::from(sign)).map_err(|_| "bytes are made of a text that is not Latin-1".to_string());
             Object::Bytes(text.chars().map(byte).collect::<Result<_, _>>()?)
         }
-        Global::Dict => Object::Dict(Vec::new()),
-        Global::List => Object::Sequence(arguments.first().and_then(|&items| sequence(objects, items)).map(|_| Vec::new()).unwrap_or_default()),
+        // Items that come as arguments are refused, for a container that lost them would look like an empty one.
+        Global::Dict if !has_items(objects, arguments) => Object::Dict(Vec::new()),
+        Global::List if !has_items(objects, arguments) => Object::Sequence(Vec::new()),
+        Global::Dict | Global::List => return Err("it makes a container from items in a way that is not read".into()),
         Global::Ndarray | Global::Passed => return Err("it makes an object in a way that is not read".into()),
     };
     Ok(Made::Object(made))
+}
+
+/// Whether any argument is a container that is not empty.
+fn has_items(objects: &[Object], arguments: &[Value]) -> bool {
+    arguments.iter().any(|&argument| match object(objects, argument) {
+        Some(Object::Sequence(items)) => !items.is_empty(),
+        Some(Object::Dict(items)) => !items.is_empty(),
+        _ => false,
+    })
 }
 
 fn call_class(objects: &[Object], class: Value) -> Result<Made, String> {
@@ -289,7 +300,7 @@ pub fn matrix(pickle: &Pickle, value: Value) -> Result<Matrix, String> {
     if !sound || index.len() != values.len() {
         return Err("the offsets of a CSR matrix do not fit its entries".into());
     }
-    if let Some(bad) = index.iter().find(|&&index| index < 0.0 || index >= f64::from(columns)) {
+    if let Some(bad) = index.iter().find(|&&index| !(index >= 0.0 && index < f64::from(columns) && index.fract() == 0.0)) {
         return Err(format!("a CSR matrix of {columns} columns has an entry in column {bad}"));
     }
     let mut matrix = Matrix { columns, offsets: vec![0], index: Vec::with_capacity(index.len()), values: Vec::with_capacity(index.len()) };
