@@ -28,7 +28,7 @@ build: ## Build all binaries, optimised, into target/release
 
 # Quiet when there is nothing to do: a no-change start costs cargo's own check.
 $(WARPLOOM): FORCE
-	@$(CARGO) build --release --quiet --package warploom-pipeline
+	@$(CARGO) build --release --quiet --workspace --bins
 FORCE:
 
 pipeline: $(WARPLOOM) ## Run all stages: make pipeline DATASET=amazon0505 [PIPELINE=gcn] [SET="run.epochs=50"] [DEVICE=auto]

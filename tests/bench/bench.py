@@ -214,7 +214,7 @@ def warm():
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
         made.append(time.perf_counter() - begun)
     begun = time.perf_counter()
-    subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "warploom-pipeline"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--workspace", "--bins"], cwd=ROOT, check=True)
     cargo = time.perf_counter() - begun
     return {"milliseconds": sorted(times)[10] * 1e3, "milliseconds_worst": max(times) * 1e3, "milliseconds_make": sorted(made)[2] * 1e3, "milliseconds_cargo_check": cargo * 1e3}
 

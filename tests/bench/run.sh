@@ -4,7 +4,8 @@
 # that tests/peers/bench-setup.sh makes. A benchmark whose peer is missing is reported as skipped, never left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo build --release --workspace --bins --examples --quiet
+cargo build --release --workspace --bins --quiet
+cargo build --release --workspace --examples --quiet
 PEERS=${PEERS:-target/peers-bench}
 if [ -x "$PEERS/bin/python" ]; then python="$PEERS/bin/python"; else python=python3; fi
 exec "$python" -W ignore tests/bench/bench.py "$@"

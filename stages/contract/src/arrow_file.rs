@@ -90,7 +90,8 @@ pub fn write_sparse_rows(path: &Path, name: &str, offsets: Vec<u64>, index: Vec<
     let fields = Fields::from(vec![Field::new("index", DataType::UInt32, false), Field::new("value", DataType::Float32, false)]);
     let entries = StructArray::try_new(fields.clone(), vec![numbers(index), numbers(values)], None).map_err(|error| StageError::defect(error.to_string()))?;
     let item = Arc::new(Field::new_list_field(DataType::Struct(fields), false));
-    let list = LargeListArray::try_new(item, OffsetBuffer::new(offsets.into()), Arc::new(entries), None).map_err(|error| StageError::defect(error.to_string()))?;
+    let list =
+        LargeListArray::try_new(item, OffsetBuffer::new(offsets.into()), Arc::new(entries), None).map_err(|error| StageError::defect(error.to_string()))?;
     write_columns(path, vec![(name, Arc::new(list))])
 }
 

@@ -124,9 +124,8 @@ impl StageError {
                 base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
                     .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR")
             }
-            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-                base(ErrorKind::Input, format!("cannot {doing}: {error}")).hint("choose a place that can be written with  --store DIR , or change its permissions")
-            }
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
+                .hint("choose a place that can be written with  --store DIR , or change its permissions"),
             io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
             io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}")),
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {

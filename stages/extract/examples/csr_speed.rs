@@ -22,7 +22,10 @@ fn main() {
     let sorted = both_directions(nodes, &table);
     let shuffled = shuffle(&table);
     let again = both_directions(nodes, &shuffled);
-    assert!(sorted.incoming.neighbours == again.incoming.neighbours && sorted.outgoing.neighbours == again.outgoing.neighbours, "the order of the edges changed the rows");
+    assert!(
+        sorted.incoming.neighbours == again.incoming.neighbours && sorted.outgoing.neighbours == again.outgoing.neighbours,
+        "the order of the edges changed the rows"
+    );
     for (order, table) in [("sorted", &table), ("shuffled", &shuffled)] {
         let best = (0..ROUNDS)
             .map(|_| {

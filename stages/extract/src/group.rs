@@ -51,7 +51,8 @@ impl Id for u64 {
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     let (mut incoming, mut outgoing) = if is_sorted(&table.source, &table.target) {
         // The edge table is the outgoing direction as it stands.
-        let outgoing = DirectionParts { offsets: offsets_of_sorted(nodes, &table.source), neighbours: table.target.clone(), edges: identity(table.source.len()) };
+        let outgoing =
+            DirectionParts { offsets: offsets_of_sorted(nodes, &table.source), neighbours: table.target.clone(), edges: identity(table.source.len()) };
         (group(nodes, &table.target, &table.source, None), outgoing)
     } else {
         let by_source = group(nodes, &table.source, &table.target, None);
@@ -211,7 +212,8 @@ mod tests {
         let side = |keys: &[u32], others: &[u32]| {
             let mut parts = DirectionParts { offsets: vec![0], ..DirectionParts::default() };
             for node in 0..nodes as u32 {
-                let mut row: Vec<(u16, u32, u64)> = (0..keys.len()).filter(|&edge| keys[edge] == node).map(|edge| (kind(edge), others[edge], edge as u64)).collect();
+                let mut row: Vec<(u16, u32, u64)> =
+                    (0..keys.len()).filter(|&edge| keys[edge] == node).map(|edge| (kind(edge), others[edge], edge as u64)).collect();
                 row.sort_unstable();
                 parts.neighbours.extend(row.iter().map(|slot| slot.1));
                 parts.edges.extend(row.iter().map(|slot| slot.2));

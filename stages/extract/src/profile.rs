@@ -20,7 +20,11 @@ pub fn measure(parts: &CsrParts) -> Profile {
     let isolated = rows(&|row| u64::from(range(&parts.incoming, row).is_empty() && range(&parts.outgoing, row).is_empty()));
     let self_loops = rows(&|row| incoming(row).iter().filter(|&&source| source as usize == row).count() as u64);
     let parallel_edges = rows(&|row| parallel_in_row(parts, row));
-    let span: u128 = (0..nodes).into_par_iter().with_min_len(1 << 12).map(|row| incoming(row).iter().map(|&source| (source as usize).abs_diff(row) as u128).sum::<u128>()).sum();
+    let span: u128 = (0..nodes)
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .map(|row| incoming(row).iter().map(|&source| (source as usize).abs_diff(row) as u128).sum::<u128>())
+        .sum();
     let (components, component_largest) = components(&parts.incoming);
     let (blocks, block_largest) = blocks(parts);
     Profile {

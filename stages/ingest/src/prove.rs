@@ -60,7 +60,9 @@ fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Resu
 }
 
 fn rows_are_normal(artifact: &Artifact) -> Result<(), Violation> {
-    let wrong = |row: usize, sum: f32| (sum != 0.0 && (sum - 1.0).abs() > ROW_SUM_ERROR).then(|| Violation::new(format!("feature row {row}: expected sum 1 or 0, found {sum}")));
+    let wrong = |row: usize, sum: f32| {
+        (sum != 0.0 && (sum - 1.0).abs() > ROW_SUM_ERROR).then(|| Violation::new(format!("feature row {row}: expected sum 1 or 0, found {sum}")))
+    };
     let found = match graph::open_features(artifact)? {
         None => None,
         Some(Features::Dense { columns, values }) => {

@@ -93,9 +93,10 @@ fn compare_counts(request: &IngestRequest, nodes: u32, counts: &Counts) -> Resul
             && expected != found
         {
             let message = format!("`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}", request.entry.name);
-            return Err(StageError::new(ErrorKind::Data, message)
-                .at(request.digests.keys().next().map_or("", String::as_str))
-                .hint(format!("fetch it again ( warploom data fetch {} ), or put the file under another name with a catalogue entry of its own", request.entry.name)));
+            return Err(StageError::new(ErrorKind::Data, message).at(request.digests.keys().next().map_or("", String::as_str)).hint(format!(
+                "fetch it again ( warploom data fetch {} ), or put the file under another name with a catalogue entry of its own",
+                request.entry.name
+            )));
         }
     }
     Ok(())

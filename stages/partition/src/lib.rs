@@ -31,12 +31,8 @@ impl Stage for PartitionStage {
             warploom_spec::Scheme::Rows => "asked for",
             warploom_spec::Scheme::Auto => "the one scheme that the CPU executor reads",
         };
-        let scheme = Scheme::Rows {
-            unit_edges: request.unit_edges,
-            units: [incoming.len() as u64 - 1, outgoing.len() as u64 - 1],
-            unit_edges_max,
-            why: why.to_owned(),
-        };
+        let scheme =
+            Scheme::Rows { unit_edges: request.unit_edges, units: [incoming.len() as u64 - 1, outgoing.len() as u64 - 1], unit_edges_max, why: why.to_owned() };
         partition::write_rows(outputs, &Partition { parts: request.parts, schemes: vec![scheme] }, incoming, outgoing)
     }
 

@@ -41,7 +41,13 @@ fn list(environment: &Environment) -> Result<(), StageError> {
             }
             text
         },
-        || entries.iter().zip(&states).map(|(entry, (status, detail))| json!({"name": entry.name, "status": status, "detail": detail, "expected": entry.expected})).collect(),
+        || {
+            entries
+                .iter()
+                .zip(&states)
+                .map(|(entry, (status, detail))| json!({"name": entry.name, "status": status, "detail": detail, "expected": entry.expected}))
+                .collect()
+        },
     );
     Ok(())
 }
@@ -75,10 +81,6 @@ fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Result<
     });
     talk.end();
     let paths = paths.map_err(|error| catalog_error(&error))?;
-    crate::print_as(
-        environment,
-        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
-        || vec![json!({"name": entry.name, "files": paths})],
-    );
+    crate::print_as(environment, || paths.iter().map(|path| format!("{}\n", path.display())).collect(), || vec![json!({"name": entry.name, "files": paths})]);
     Ok(())
 }

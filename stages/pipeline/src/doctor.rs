@@ -88,7 +88,12 @@ fn store(root: &Path) -> Vec<Line> {
     });
     lines.push(tried("store: rename", renamed));
     let mapped = mapped::map_file(&twin.join("a")).map_err(|error| std::io::Error::other(error.what));
-    lines.push(tried("store: mmap", mapped.and_then(|bytes| if bytes.iter().all(|&byte| byte == 7) { Ok("works".to_owned()) } else { Err(std::io::Error::other("other bytes than written")) })));
+    lines.push(tried(
+        "store: mmap",
+        mapped.and_then(
+            |bytes| if bytes.iter().all(|&byte| byte == 7) { Ok("works".to_owned()) } else { Err(std::io::Error::other("other bytes than written")) },
+        ),
+    ));
     for folder in [&probe, &twin] {
         let _gone = fs::remove_dir_all(folder);
     }

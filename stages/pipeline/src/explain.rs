@@ -45,8 +45,10 @@ fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
     }
     if let Some(artifact) = chain.available(Kind::Plan) {
         let plan = kinds::plan::open(artifact)?;
-        let list: LaunchList = serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
-        let mut text = format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], warploom_shell::limits::show_size(plan.memory.bytes_peak));
+        let list: LaunchList =
+            serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
+        let mut text =
+            format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], warploom_shell::limits::show_size(plan.memory.bytes_peak));
         for reason in &list.reasons {
             text += &format!("  {}: {} ({})\n", reason.what, reason.chosen, reason.why);
             for (name, bytes) in &reason.alternatives {

@@ -83,7 +83,11 @@ fn check_program(environment: &Environment, path: &std::path::Path) -> Result<()
     print_as(
         environment,
         || format!("{}: {}\n{}", builtin.name, builtin.doc, builtin.settings.iter().map(setting).collect::<String>()),
-        || vec![serde_json::json!({"program": builtin.name, "trains": builtin.learns, "settings": builtin.settings.iter().map(|setting| setting.name).collect::<Vec<_>>()})],
+        || {
+            vec![
+                serde_json::json!({"program": builtin.name, "trains": builtin.learns, "settings": builtin.settings.iter().map(|setting| setting.name).collect::<Vec<_>>()}),
+            ]
+        },
     );
     Ok(())
 }

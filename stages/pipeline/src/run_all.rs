@@ -71,7 +71,12 @@ fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenanc
     let metrics: Vec<String> = record.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
     let steps = match record.mode.as_str() {
         "train" => format!("{} epochs, {:.2} ms each", record.epochs, record.seconds_step * 1e3),
-        _ => format!("{} supersteps, {:.2} ms each, {}", record.supersteps, record.seconds_step * 1e3, if record.converged { "converged" } else { "NOT converged" }),
+        _ => format!(
+            "{} supersteps, {:.2} ms each, {}",
+            record.supersteps,
+            record.seconds_step * 1e3,
+            if record.converged { "converged" } else { "NOT converged" }
+        ),
     };
     let of = if provenance == Provenance::StandIn { " (of a stand-in: they say nothing about the real data)" } else { "" };
     match metrics.is_empty() {
@@ -106,7 +111,11 @@ where
     crate::print_as(
         chain.environment,
         || format!("{name:<10} {}\n", if proved.is_ok() { "proved" } else { "NOT PROVED" }),
-        || vec![serde_json::json!({"stage": name, "status": if proved.is_ok() { "proved" } else { "failed" }, "error": proved.as_ref().err().map(warploom_shell::outcome::error_json)})],
+        || {
+            vec![
+                serde_json::json!({"stage": name, "status": if proved.is_ok() { "proved" } else { "failed" }, "error": proved.as_ref().err().map(warploom_shell::outcome::error_json)}),
+            ]
+        },
     );
     proved.map(drop)
 }

@@ -98,7 +98,8 @@ fn verify(environment: &Environment, talk: &Talk, key: Option<&str>) -> Result<(
     match (broken, looked_at, key) {
         (0, 0, Some(key)) => find(environment, key).map(drop),
         (0, ..) => Ok(()),
-        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{broken} of {looked_at} artifacts are damaged")).hint("remove those that are named above and run again: they are rebuilt")),
+        _ => Err(StageError::new(ErrorKind::CheckFailed, format!("{broken} of {looked_at} artifacts are damaged"))
+            .hint("remove those that are named above and run again: they are rebuilt")),
     }
 }
 

@@ -60,7 +60,8 @@ impl Stage for PlanStage {
     /// Reads the list back, proves it sound, and recomputes every launch's bytes from the profile.
     fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), Violation> {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
-        let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| Violation::new(format!("plan.json: the launches do not read back: {error}")))?;
+        let list: LaunchList =
+            serde_json::from_value(page.launches).map_err(|error| Violation::new(format!("plan.json: the launches do not read back: {error}")))?;
         if let Err(flaws) = list.validate() {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
@@ -103,7 +104,9 @@ fn mode(request: &PlanRequest, builtin: &Builtin) -> Result<bool, StageError> {
 fn setting_error(request: &PlanRequest, error: &SettingError) -> StageError {
     let place = match error {
         SettingError::Unknown { setting, .. } => request.spec.set.get(setting).map(|setting| setting.name_place.clone()),
-        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => request.spec.set.get(setting).map(|setting| setting.value_place.clone()),
+        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => {
+            request.spec.set.get(setting).map(|setting| setting.value_place.clone())
+        }
         SettingError::Unfit { .. } => None,
     };
     let mut shown = match place {

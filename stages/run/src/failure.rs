@@ -14,7 +14,7 @@ use crate::{executor::Executor, optimizers::name_and_rate, precision::Precision,
 pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u64, optimizer: &Optimizer) -> StageError {
     let loss = executor.machine.loss;
     let (name, rate) = name_and_rate(optimizer);
-    let smaller = format!("--set run.optimizer.{name}.lr={}", rate / 10.0);
+    let smaller = format!("--set run.optimizer.{name}.lr={:?}", short(rate / 10.0));
     let base = |what: String| StageError::new(ErrorKind::Data, format!("epoch {epoch}: the loss is `{loss}`; {what}"));
     if let Some((_, node)) = in_inputs(executor, list) {
         return base(format!("the features of node `{node}` hold a number that is not finite"))
@@ -30,6 +30,11 @@ pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u
         error = error.detail(format!("  the parameter `{}` is not finite after {epoch} updates: its steps were too large", learned.name));
     }
     error.hint(format!("take smaller steps:  {smaller}  ; or look at the features, which  --set ingest.normalize=row  makes small"))
+}
+
+/// A number with three digits.
+fn short(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 /// The error for states that became NaN.

@@ -66,8 +66,8 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     let artifact = inputs.get(Kind::Plan)?;
     let page = plan::open(artifact)?;
     let path = artifact.file(plan::PLAN_FILE);
-    let list: LaunchList = serde_json::from_value(page.launches.clone())
-        .map_err(|error| StageError::damaged(&path, format!("the launches do not read back: {error}")))?;
+    let list: LaunchList =
+        serde_json::from_value(page.launches.clone()).map_err(|error| StageError::damaged(&path, format!("the launches do not read back: {error}")))?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
         return Err(StageError::damaged(&path, format!("the launch list does not hold together: {}", all.join("; "))));

@@ -33,13 +33,8 @@ fn decay_only(spec: &OptimizerSpec) -> &[String] {
 
 fn of_parameter(spec: &OptimizerSpec, decays: bool) -> Optimizer {
     let decay = |weight_decay: f64| if decays { weight_decay } else { 0.0 };
-    let adam = |adam: &AdamSpec| Adam {
-        rate: adam.lr,
-        beta_first: adam.beta1,
-        beta_second: adam.beta2,
-        epsilon: adam.eps,
-        weight_decay: decay(adam.weight_decay),
-    };
+    let adam =
+        |adam: &AdamSpec| Adam { rate: adam.lr, beta_first: adam.beta1, beta_second: adam.beta2, epsilon: adam.eps, weight_decay: decay(adam.weight_decay) };
     match spec {
         OptimizerSpec::Adam(spec) => Optimizer::Adam(adam(spec)),
         OptimizerSpec::Adamw(spec) => Optimizer::AdamW(adam(spec)),

@@ -139,9 +139,7 @@ impl<T: Precision> Program<T> {
     pub fn resolve(list: &LaunchList) -> Result<Self, StageError> {
         let names = Names::of(list);
         let (sizes, commits, until, draws) = match &list.body {
-            Body::Train(train) => {
-                ([train.prepare.len(), train.forward.len(), 1, train.backward.len(), train.update.len()], Vec::new(), None, train.draws)
-            }
+            Body::Train(train) => ([train.prepare.len(), train.forward.len(), 1, train.backward.len(), train.update.len()], Vec::new(), None, train.draws),
             Body::Iterate(iterate) => {
                 let pair = |commit: &warploom_vertex::launch::Commit| (names.place(&commit.state), names.place(&commit.next));
                 let commits = iterate.commit.iter().map(pair).collect();

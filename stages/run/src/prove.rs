@@ -41,12 +41,7 @@ const WORK_MAX: u64 = 300_000_000;
 const SAMPLES: usize = 32;
 
 /// Proves the outputs of a run.
-pub fn results<T: Precision>(
-    context: &Context,
-    outputs: &Artifacts,
-    inputs: &Artifacts,
-    (request, list): (&RunRequest, &LaunchList),
-) -> Result<(), Violation> {
+pub fn results<T: Precision>(context: &Context, outputs: &Artifacts, inputs: &Artifacts, (request, list): (&RunRequest, &LaunchList)) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;
     let nodes = graph::read_nodes(graph)?;
@@ -155,7 +150,10 @@ impl Proof<'_> {
         for (node, expected) in rows() {
             let found = &scores[node * columns..(node + 1) * columns];
             if let Some(column) = (0..columns).find(|&column| !is_close::<T>(expected[column], found[column], scale)) {
-                let what = format!("row {node}, column {column}: expected {:e}, as the reference makes of the saved parameters, found {:e}", expected[column], found[column]);
+                let what = format!(
+                    "row {node}, column {column}: expected {:e}, as the reference makes of the saved parameters, found {:e}",
+                    expected[column], found[column]
+                );
                 return Err(violation(&path, what));
             }
         }
@@ -259,7 +257,8 @@ impl Proof<'_> {
         for parameter in &self.list.parameters {
             let tensor = file.arrays.get(&parameter.name).filter(|tensor| tensor.shape.iter().map(|&axis| axis as u64).eq(parameter.shape.iter().copied()));
             let values = tensor.and_then(|tensor| tensor.reals::<T>());
-            let values = values.ok_or_else(|| violation(&path, format!("expected `{}` of {} with shape {:?}, found none", parameter.name, T::NAME, parameter.shape)))?;
+            let values =
+                values.ok_or_else(|| violation(&path, format!("expected `{}` of {} with shape {:?}, found none", parameter.name, T::NAME, parameter.shape)))?;
             parameters.insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
         }
         let target_columns = self.list.buffers.iter().find(|buffer| buffer.role == warploom_vertex::launch::Role::Target).map_or(0, |buffer| buffer.columns);
@@ -348,7 +347,9 @@ fn values<T: Precision>(artifact: &Artifact, graph: &Artifact, nodes: &NodeTable
         Until::ChangeAtMost(bound) if change.summed > bound + rounding => {
             Err(violation(&path, format!("one more superstep changes the values by {:e}, and the run ended at {bound:e}", change.summed)))
         }
-        Until::Unchanged if change.changed > 0 => Err(violation(&path, format!("one more superstep changes {} values, and the run ended at none", change.changed))),
+        Until::Unchanged if change.changed > 0 => {
+            Err(violation(&path, format!("one more superstep changes {} values, and the run ended at none", change.changed)))
+        }
         _ => Ok(()),
     }
 }

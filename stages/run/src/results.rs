@@ -27,13 +27,7 @@ pub const SCORES: &str = "scores";
 pub const VALUE: &str = "value";
 
 /// Writes parameters, predictions and metrics of a training run.
-pub fn write_training<T: Precision>(
-    outputs: &mut Outputs,
-    executor: &Executor<T>,
-    list: &LaunchList,
-    trained: &Trained,
-    seed: u64,
-) -> Result<(), StageError> {
+pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, trained: &Trained, seed: u64) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let Some(&(_, Place::Real(index))) = executor.program.results.first() else {
         return Err(StageError::defect("a training plan returns no reals"));

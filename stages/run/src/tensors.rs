@@ -82,9 +82,8 @@ impl Tensors {
     pub fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
-        let array = |(name, view): (&str, TensorView<'_>)| {
-            (name.to_owned(), Tensor { dtype: view.dtype(), shape: view.shape().to_vec(), bytes: view.data().to_vec() })
-        };
+        let array =
+            |(name, view): (&str, TensorView<'_>)| (name.to_owned(), Tensor { dtype: view.dtype(), shape: view.shape().to_vec(), bytes: view.data().to_vec() });
         let facts = header.metadata().iter().flatten().map(|(name, fact)| (name.clone(), fact.clone())).collect();
         Ok(Tensors { arrays: file.iter().map(array).collect(), facts })
     }

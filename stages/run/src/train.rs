@@ -17,8 +17,7 @@ use crate::{
     executor::{Executor, Halt, Moments, Pass},
     failure,
     history::{self, Row, VALIDATION},
-    optimizers,
-    parameters,
+    optimizers, parameters,
     precision::Precision,
     program::{Action, Part},
     tensors::{Tensor, Tensors},
@@ -295,11 +294,7 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u6
     if done > epochs || history.len() as u64 != done {
         return Err(format!("it is of epoch {done} of {epochs}, with {} rows of history", history.len()));
     }
-    let best = if has_best {
-        Some(Best { epoch: fact(saved, "best_epoch")?, quality: fact(saved, "best_quality")?, parameters: best })
-    } else {
-        None
-    };
+    let best = if has_best { Some(Best { epoch: fact(saved, "best_epoch")?, quality: fact(saved, "best_quality")?, parameters: best }) } else { None };
     let seconds_before = fact(saved, "seconds")?;
     executor.set_parameters(&parameters);
     executor.machine.moments = moments;

@@ -13,19 +13,11 @@ pub const REORDER: Contract = Contract { name: "reorder", version: 1, reads: &[K
 /// Neighbours to work units.
 pub const PARTITION: Contract = Contract { name: "partition", version: 1, reads: &[Kind::Csr], writes: &[Kind::Partition] };
 /// Program, profile and device to launches.
-pub const PLAN: Contract = Contract {
-    name: "plan",
-    version: 1,
-    reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition],
-    writes: &[Kind::Plan],
-};
+pub const PLAN: Contract =
+    Contract { name: "plan", version: 1, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };
 /// Launches to results.
-pub const RUN: Contract = Contract {
-    name: "run",
-    version: 1,
-    reads: &[Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition, Kind::Plan],
-    writes: &[Kind::Run],
-};
+pub const RUN: Contract =
+    Contract { name: "run", version: 1, reads: &[Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition, Kind::Plan], writes: &[Kind::Run] };
 
 /// In the order in which they run.
 pub const ALL: [Contract; 6] = [INGEST, EXTRACT, REORDER, PARTITION, PLAN, RUN];

@@ -16,15 +16,8 @@ where
 {
     let begun = Instant::now();
     talk.stage(S::CONTRACT.name);
-    let mut outcome = Outcome {
-        stage: S::CONTRACT.name,
-        status: Status::Failed,
-        key: None,
-        artifacts: Vec::new(),
-        seconds: 0.0,
-        why: String::new(),
-        error: None,
-    };
+    let mut outcome =
+        Outcome { stage: S::CONTRACT.name, status: Status::Failed, key: None, artifacts: Vec::new(), seconds: 0.0, why: String::new(), error: None };
     match attempt::<S>(chain, talk, &mut outcome) {
         Ok(()) => chain.accept(&outcome.artifacts),
         Err(error) => {

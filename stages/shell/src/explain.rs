@@ -30,8 +30,7 @@ pub struct Explanation {
 impl Explanation {
     /// One JSON line.
     pub fn to_json(&self) -> Value {
-        let differences: Vec<Value> =
-            self.differences.iter().map(|(path, ours, theirs)| json!({"ingredient": path, "now": ours, "nearest": theirs})).collect();
+        let differences: Vec<Value> = self.differences.iter().map(|(path, ours, theirs)| json!({"ingredient": path, "now": ours, "nearest": theirs})).collect();
         json!({"stage": self.stage, "status": self.status, "key": self.key, "why": self.why, "differences": differences})
     }
 

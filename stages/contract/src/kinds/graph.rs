@@ -92,7 +92,9 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         let entries = open_sparse_rows(&path, FEATURES_COLUMN)?;
         expect_length(&path, "offsets", nodes + 1, entries.offsets.len() as u64)?;
         expect_length(&path, "entries", entries.offsets.last().copied().unwrap_or(0) as u64, entries.index.len() as u64)?;
-        if depth == Depth::Publish && let Some(far) = entries.index.iter().find(|&&index| u64::from(index) >= columns) {
+        if depth == Depth::Publish
+            && let Some(far) = entries.index.iter().find(|&&index| u64::from(index) >= columns)
+        {
             return Err(StageError::damaged(&path, format!("feature index {far} of only {columns} columns")));
         }
     }
@@ -206,10 +208,7 @@ mod tables {
     /// Writes edges.parquet.
     pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable) -> Result<(), StageError> {
         let count = edges.source.len() as u64;
-        let mut columns = vec![
-            (field("source", DataType::UInt32), numbers(edges.source)),
-            (field("target", DataType::UInt32), numbers(edges.target)),
-        ];
+        let mut columns = vec![(field("source", DataType::UInt32), numbers(edges.source)), (field("target", DataType::UInt32), numbers(edges.target))];
         outputs.fact(Kind::Graph, "weighted", edges.weight.is_some());
         columns.extend(edges.weight.map(|weight| (field("weight", DataType::Float32), numbers(weight))));
         columns.extend(edges.kind.map(|kind| (field("type", DataType::UInt16), numbers(kind))));
@@ -333,12 +332,9 @@ mod tables {
         let edge_path = directory.join(EDGES_FILE);
         let (rows, schema) = describe(&edge_path)?;
         expect_length(&edge_path, "edges", edges, rows)?;
-        for (name, expected, needed) in [
-            ("source", DataType::UInt32, true),
-            ("target", DataType::UInt32, true),
-            ("weight", DataType::Float32, false),
-            ("type", DataType::UInt16, false),
-        ] {
+        for (name, expected, needed) in
+            [("source", DataType::UInt32, true), ("target", DataType::UInt32, true), ("weight", DataType::Float32, false), ("type", DataType::UInt16, false)]
+        {
             match schema.field_with_name(name) {
                 Ok(field) if *field.data_type() != expected => {
                     return Err(StageError::damaged(&edge_path, format!("column `{name}`: expected {expected}, found {}", field.data_type())));

@@ -49,18 +49,8 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [Kind; 10] = [
-        Kind::Graph,
-        Kind::Csr,
-        Kind::Profile,
-        Kind::Permutation,
-        Kind::Partition,
-        Kind::Plan,
-        Kind::Cubin,
-        Kind::Checkpoint,
-        Kind::Tune,
-        Kind::Run,
-    ];
+    pub const ALL: [Kind; 10] =
+        [Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition, Kind::Plan, Kind::Cubin, Kind::Checkpoint, Kind::Tune, Kind::Run];
 
     /// Name in paths and documents.
     pub fn name(self) -> &'static str {

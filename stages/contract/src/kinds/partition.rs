@@ -84,7 +84,10 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
             let starts: View<u32> = open_numbers(&path, name)?;
             let ends = (starts.first().copied(), starts.last().copied());
             if starts.len() as u64 != units + 1 || ends != (Some(0), u32::try_from(nodes).ok()) {
-                return Err(StageError::damaged(&path, format!("expected {units} units from row 0 to {nodes}, found {} from {ends:?}", starts.len().saturating_sub(1))));
+                return Err(StageError::damaged(
+                    &path,
+                    format!("expected {units} units from row 0 to {nodes}, found {} from {ends:?}", starts.len().saturating_sub(1)),
+                ));
             }
             if depth == Depth::Publish && !starts.windows(2).all(|pair| pair[0] < pair[1]) {
                 return Err(StageError::damaged(&path, "units do not ascend"));

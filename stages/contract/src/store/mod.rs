@@ -247,8 +247,9 @@ impl Draft {
         manifest.digest = Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)));
         manifest.counts = std::mem::take(&mut self.counts);
         manifest.facts = std::mem::take(&mut self.facts);
-        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish)
-            .map_err(|error| StageError::defect(format!("a `{}` that a stage wrote is not valid: {}", self.kind.name(), error.what)).at(error.place.unwrap_or_default()))?;
+        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish).map_err(|error| {
+            StageError::defect(format!("a `{}` that a stage wrote is not valid: {}", self.kind.name(), error.what)).at(error.place.unwrap_or_default())
+        })?;
         let path = self.path.join(MANIFEST_FILE);
         let write = || -> io::Result<()> {
             let mut file = fs::File::create_new(&path)?;

@@ -63,8 +63,16 @@ fn draw(epoch: u32) -> Draw {
     })
 }
 
+/// How far rounding takes the types apart before the first step: a hub adds thousands of numbers one after the other.
+fn rounding<T: Precision>() -> f64 {
+    if T::NAME == "f64" { 1e-11 } else { 2e-4 }
+}
+
+/// How far after it: Adam turns the sign of a gradient that is rounding noise into a step.
+const STEPPED: f64 = 1e-8;
+
 /// Every buffer that both have.
-fn compare<T: Precision>(what: &str, list: &LaunchList, executor: &Executor<T>, reference: &Reference) {
+fn compare<T: Precision>(what: &str, tolerance: f64, (list, executor, reference): (&LaunchList, &Executor<T>, &Reference)) {
     for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
         let got = held(executor, list, &buffer.name).unwrap();
         let want = reference.get(&buffer.name).unwrap();
@@ -72,8 +80,7 @@ fn compare<T: Precision>(what: &str, list: &LaunchList, executor: &Executor<T>, 
         if want.iter().all(|value| value.is_nan()) {
             continue;
         }
-        let tolerance = if T::NAME == "f64" { 1e-10 } else { 2e-5 };
-        if let Some(apart) = first_apart(&got, want, tolerance * scale_of(want).max(1e-3)) {
+        if let Some(apart) = first_apart(&got, want, tolerance * scale_of(want).max(1e-2)) {
             panic!("{what} ({}): {}{apart}", T::NAME, buffer.name);
         }
     }
@@ -93,8 +100,9 @@ fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
     let Body::Train(train) = &list.body else { panic!("{what} trains") };
     reference.prepare();
     executor.run(Part::Prepare, Pass { epoch: 0, training: false }, &StopFlag::new()).unwrap();
-    compare(what, list, &executor, &reference);
+    compare(what, rounding::<T>(), (list, &executor, &reference));
     for epoch in 0..3u32 {
+        let tolerance = if epoch == 0 { rounding::<T>() } else { STEPPED };
         for training in [false, true] {
             if !training && !train.draws {
                 continue;
@@ -106,17 +114,16 @@ fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
             reference.loss();
             go(&mut executor, Part::Forward);
             go(&mut executor, Part::Loss);
-            compare(&format!("{what}, epoch {epoch}, forward"), list, &executor, &reference);
+            compare(&format!("{what}, epoch {epoch}, forward"), tolerance, (list, &executor, &reference));
             if training {
                 reference.backward();
                 go(&mut executor, Part::Backward);
-                compare(&format!("{what}, epoch {epoch}, backward"), list, &executor, &reference);
-                // A parameter whose gradient is rounding noise may move either way: each goes on from its own gradient in
-                // f64 only.
+                compare(&format!("{what}, epoch {epoch}, backward"), tolerance, (list, &executor, &reference));
                 reference.update(&of_reference);
                 go(&mut executor, Part::Update);
             }
         }
+        // In f32 noise is larger than what Adam adds to the root: steps are compared in f64.
         if T::NAME == "f32" {
             return;
         }
@@ -158,11 +165,11 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
         executor.run(Part::Forward, pass, &StopFlag::new()).unwrap();
         let change = executor.change();
         executor.commit();
-        compare(&format!("{what}, superstep {superstep}"), &list, &executor, &reference);
+        compare(&format!("{what}, superstep {superstep}"), rounding::<T>(), (&list, &executor, &reference));
         if program == "components" {
             assert_eq!(change.changed, expected.changed, "{what}: values changed in superstep {superstep}");
         } else {
-            assert!((change.summed - expected.summed).abs() < 1e-5, "{what}: {change:?} instead of {expected:?}");
+            assert!((change.summed - expected.summed).abs() < 2e-4, "{what}: {change:?}, expected {expected:?}");
         }
     }
 }

@@ -145,7 +145,12 @@ fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> 
 
 fn views(parts: CsrParts) -> Csr {
     let side = |side: DirectionParts| Direction { offsets: side.offsets.into(), neighbours: side.neighbours.into(), edges: side.edges.into() };
-    Csr { incoming: side(parts.incoming), outgoing: side(parts.outgoing), weights: parts.weights.map(ScalarBuffer::from), types: parts.types.map(ScalarBuffer::from) }
+    Csr {
+        incoming: side(parts.incoming),
+        outgoing: side(parts.outgoing),
+        weights: parts.weights.map(ScalarBuffer::from),
+        types: parts.types.map(ScalarBuffer::from),
+    }
 }
 
 /// A buffer of the executor in the data set's order.

@@ -42,7 +42,11 @@ fn initial_parameters_that_do_not_fit_are_listed() {
     let moved = misspelt.remove(names[0]).unwrap();
     misspelt.insert("gcn.gcn.0.linear.0.wieght".to_owned(), moved.clone());
     let error = refused_with(misspelt, "");
-    says(&error, ErrorKind::Data, &["no tensor `gcn.gcn.0.linear.0.weight`", "expected:", "gcn.gcn.0.bias.0 [4]", "in the file:", "init_map", "linear.0.wieght"]);
+    says(
+        &error,
+        ErrorKind::Data,
+        &["no tensor `gcn.gcn.0.linear.0.weight`", "expected:", "gcn.gcn.0.bias.0 [4]", "in the file:", "init_map", "linear.0.wieght"],
+    );
     let mut turned = right.clone();
     turned.insert(names[0].to_owned(), Tensor { shape: vec![COLUMNS, 4], ..moved });
     says(&refused_with(turned, ""), ErrorKind::Data, &["expected shape [4, 24]", "found [24, 4]", "transpose"]);
@@ -72,7 +76,7 @@ fn too_little_memory_is_refused_with_what_would_fit() {
     let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 64}\nrun: {dtype: f64}");
     says(&error, ErrorKind::Memory, &["(1048576 bytes) may be used", "--memory ", "--set run.dtype=f32"]);
     workshop.environment.memory = 3 << 20;
-    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 64}\n");
+    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 256}\n");
     let hint = error.hint.clone().unwrap();
     let hidden: u64 = hint.split("hidden=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().parse().unwrap();
     let graph = workshop.graph(&community(false));

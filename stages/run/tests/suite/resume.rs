@@ -12,7 +12,8 @@ use crate::graphs::uniform;
 use crate::threads::community;
 use crate::workshop::{Left, Workshop};
 
-/// A listener that asks for a stop: at so many-th note (in the middle of an epoch) or advance (at its end).
+/// A listener that asks for a stop: at the note of this number in a start (in the middle of an epoch) or when so many
+/// steps are done in all (between two).
 struct Stopper<'a> {
     stop: &'a StopFlag,
     at_note: Option<u64>,
@@ -26,7 +27,7 @@ impl Progress for Stopper<'_> {
 
     fn advance(&self, units: u64) {
         // Steps of an earlier start are told at once.
-        if units == 1 && Some(self.advances.fetch_add(1, Ordering::SeqCst) + 1) == self.at_advance {
+        if Some(self.advances.fetch_add(units, Ordering::SeqCst) + units) == self.at_advance {
             self.stop.set();
         }
     }
@@ -64,7 +65,9 @@ fn metrics(left: &Left) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_training_stopped_at_any_epoch_ends_the_same() {
-    for (keep, drop, optimizer) in [("last", 0.0, "adam: {weight_decay: 0.01}"), ("best", 0.5, "adamw: {weight_decay: 0.1}"), ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}")] {
+    for (keep, drop, optimizer) in
+        [("last", 0.0, "adam: {weight_decay: 0.01}"), ("best", 0.5, "adamw: {weight_decay: 0.1}"), ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}")]
+    {
         let workshop = Workshop::new();
         let graph = workshop.graph(&community(false));
         let rest = format!("  set: {{hidden: 6, drop: {drop}}}\nreorder: {{method: degree}}\nrun: {{epochs: 12, keep: {keep}, optimizer: {{{optimizer}}}}}");
@@ -81,7 +84,7 @@ fn a_training_stopped_at_any_epoch_ends_the_same() {
             assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Stopped, 75), "{error}");
             let done = checkpoint::steps(&workshop.environment.store, &key).last().map_or(0, |step| step.number);
             assert_eq!(done, first - 1, "the half epoch is dropped");
-            let error = stopped(&workshop, &chain, None, Some(second)).err().unwrap();
+            let error = stopped(&workshop, &chain, None, Some(done + second)).err().unwrap();
             let boundary = format!("after epoch {}", done + second);
             assert!(error.kind == ErrorKind::Stopped && error.what.contains(&boundary), "{boundary}: {error}");
             let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
@@ -103,7 +106,7 @@ fn an_iteration_stopped_anywhere_ends_the_same() {
         assert!(whole.record().supersteps > 2);
         let error = stopped(&workshop, &chain, None, Some(1)).err().unwrap();
         assert!(error.what.contains("after superstep 1"), "{error}");
-        let error = stopped(&workshop, &chain, None, Some(1)).err().unwrap();
+        let error = stopped(&workshop, &chain, None, Some(2)).err().unwrap();
         assert!(error.what.contains("after superstep 2"), "{error}");
         let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
         assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (2, whole.record().supersteps));

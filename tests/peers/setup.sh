@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Makes a virtual environment with other readers of our files: pyarrow, polars, duckdb, numpy.
+# usage: tests/peers/setup.sh FOLDER      quiet; on failure says why on stderr and exits with 1, leaving no half-made folder
+set -euo pipefail
+folder=${1:?usage: setup.sh FOLDER}
+if [ -f "$folder/ready" ]; then exit 0; fi
+fail() {
+  echo "$1" >&2
+  rm -rf "$folder.part-$$"
+  exit 1
+}
+command -v python3 >/dev/null || fail "there is no python3"
+mkdir -p "$(dirname "$folder")"
+log=$(python3 -m venv "$folder.part-$$" 2>&1) || fail "no virtual environment: $(tail -n 1 <<<"$log")"
+log=$("$folder.part-$$/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 \
+  pyarrow polars duckdb numpy 2>&1) || fail "pip: $(tail -n 1 <<<"$log")"
+touch "$folder.part-$$/ready"
+# A venv runs from any place as long as it is called by its own python; the first to be done wins.
+mv -T "$folder.part-$$" "$folder" 2>/dev/null || rm -rf "$folder.part-$$"
+[ -f "$folder/ready" ]

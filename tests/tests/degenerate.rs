@@ -1,0 +1,193 @@
+//! Proves that the smallest and oddest graphs go through the whole front door: results are those of a plain loop in f64, and
+//! every stage's output is proved. Files that hold no graph are errors with a place.
+use std::collections::BTreeMap;
+
+use warploom_contract::parquet_file::read_table;
+use warploom_tests::{Recipe, Scene};
+
+const FURTHER: &str = "symmetrize: false\nmade_up: {features: 3, classes: 2}\nsplit: {rule: per_class, train: 1, validation: 1, test: 1}";
+
+/// Name, edge list, and whether it has a weight in its third column.
+const GRAPHS: [(&str, &str); 13] = [
+    ("loop", "0 0\n"),
+    ("pair", "0 1\n"),
+    ("both_ways", "0 1\n1 0\n"),
+    ("star", "0 1\n0 2\n0 3\n0 4\n0 5\n0 6\n0 7\n0 8\n0 9\n"),
+    ("star_inward", "1 0\n2 0\n3 0\n4 0\n5 0\n"),
+    ("clique", "0 1\n0 2\n0 3\n1 0\n1 2\n1 3\n2 0\n2 1\n2 3\n3 0\n3 1\n3 2\n"),
+    ("path", "0 1\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n"),
+    ("parallel", "0 1\n0 1\n0 1\n1 2\n2 2\n2 2\n"),
+    ("weights", "0 1 0.5\n1 2 2.0\n2 0 0.25\n"),
+    ("weights_zero", "0 1 0\n1 2 0.0\n"),
+    ("two_parts", "0 1\n2 3\n3 4\n4 2\n"),
+    ("far_ids", "7 1000000007\n1000000007 18446744073709551615\n"),
+    ("no_last_end", "# a remark\n0\t1\r\n1\t2"),
+];
+
+struct Edges {
+    ids: Vec<u64>,
+    pairs: Vec<(usize, usize)>,
+}
+
+/// What the list says, each pair once.
+fn edges(text: &str) -> Edges {
+    let listed = text.lines().filter(|line| !line.starts_with('#'));
+    let pairs: Vec<(u64, u64)> = listed
+        .map(|line| {
+            let mut numbers = line.split_whitespace().map(|word| word.parse().unwrap_or(0));
+            (numbers.next().unwrap(), numbers.next().unwrap())
+        })
+        .collect();
+    let mut ids: Vec<u64> = pairs.iter().flat_map(|&(source, target)| [source, target]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let row: BTreeMap<u64, usize> = ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
+    let mut pairs: Vec<(usize, usize)> = pairs.iter().map(|(source, target)| (row[source], row[target])).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    Edges { ids, pairs }
+}
+
+/// The program's text, executed by hand: until the summed change is at most the tolerance.
+fn ranks(edges: &Edges) -> Vec<f64> {
+    let nodes = edges.ids.len();
+    let mut outdegree = vec![0.0; nodes];
+    edges.pairs.iter().for_each(|&(source, _)| outdegree[source] += 1.0);
+    let mut rank = vec![1.0 / nodes as f64; nodes];
+    loop {
+        let mut next = vec![0.15 / nodes as f64; nodes];
+        edges.pairs.iter().for_each(|&(source, target)| next[target] += 0.85 * rank[source] / outdegree[source]);
+        let change: f64 = next.iter().zip(&rank).map(|(new, old)| (new - old).abs()).sum();
+        rank = next;
+        if change <= 1e-6 {
+            return rank;
+        }
+    }
+}
+
+/// The smallest id that each node reaches either way.
+fn labels(edges: &Edges) -> Vec<u64> {
+    let mut label = edges.ids.clone();
+    for _ in 0..edges.ids.len() {
+        for &(source, target) in &edges.pairs {
+            let least = label[source].min(label[target]);
+            (label[source], label[target]) = (least, least);
+        }
+    }
+    label
+}
+
+fn scene() -> Scene {
+    Scene::edge_lists(&GRAPHS, FURTHER)
+}
+
+/// The one run of a recipe, whose outputs are all proved.
+fn values(scene: &Scene, recipe: &Recipe, column: &str) -> (Vec<u64>, warploom_contract::parquet_file::Table) {
+    let lines = scene.build(recipe);
+    scene.front("check", recipe, &[]).expect(0);
+    let folder = std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
+    let table = read_table(&folder.join("values.parquet"), None).unwrap();
+    assert!(table.column(column).is_some(), "no column `{column}` in {:?}", table.batch.schema());
+    (table.numbers::<u64>("id").unwrap(), table)
+}
+
+#[test]
+fn pagerank_is_that_of_a_plain_loop() {
+    let scene = scene();
+    for (name, text) in GRAPHS {
+        let edges = edges(text);
+        for method in ["none", "degree"] {
+            let recipe = Recipe::of("pagerank", name).set(&format!("reorder.method={method}"));
+            let (ids, table) = values(&scene, &recipe, "rank");
+            assert_eq!(ids, edges.ids, "{name}");
+            let expected = ranks(&edges);
+            for ((found, expected), id) in table.numbers::<f32>("rank").unwrap().iter().zip(&expected).zip(&ids) {
+                assert!((f64::from(*found) - expected).abs() < 1e-6, "{name}, {method}: rank of {id}: expected {expected}, found {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn components_are_those_of_a_plain_loop() {
+    let scene = scene();
+    for (name, text) in GRAPHS {
+        let edges = edges(text);
+        for method in ["none", "degree"] {
+            let (ids, table) = values(&scene, &Recipe::of("components", name).set(&format!("reorder.method={method}")), "label");
+            assert_eq!((ids, table.numbers::<u64>("label").unwrap()), (edges.ids.clone(), labels(&edges)), "{name}, {method}");
+        }
+    }
+}
+
+#[test]
+fn training_takes_every_graph() {
+    let scene = scene();
+    for (name, text) in GRAPHS {
+        for pipeline in ["gcn", "sage"] {
+            let recipe = Recipe::of(pipeline, name).set("run.epochs=3");
+            let lines = scene.build(&recipe);
+            scene.front("check", &recipe, &[]).expect(0);
+            let folder = std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
+            let table = read_table(&folder.join("predictions.parquet"), None).unwrap();
+            assert_eq!(table.numbers::<u64>("id").unwrap(), edges(text).ids, "{pipeline} on {name}");
+            assert!(table.numbers::<u32>("class").unwrap().iter().all(|class| *class < 2), "{pipeline} on {name}");
+        }
+    }
+}
+
+#[test]
+fn weights_and_parallel_edges_are_kept_as_asked() {
+    let scene = scene();
+    let graph = |name: &str, duplicates: &str| {
+        let recipe = Recipe::of("gcn", name).set(&format!("ingest.duplicates={duplicates}")).set("ingest.self_loops=keep");
+        let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
+        let folder = std::path::PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap());
+        let table = read_table(&folder.join("edges.parquet"), None).unwrap();
+        let pairs: Vec<(u32, u32)> = table.numbers::<u32>("source").unwrap().into_iter().zip(table.numbers::<u32>("target").unwrap()).collect();
+        (pairs, table.numbers::<f32>("weight").ok())
+    };
+    assert_eq!(graph("weights", "keep"), (vec![(0, 1), (1, 2), (2, 0)], Some(vec![0.5, 2.0, 0.25])));
+    assert_eq!(graph("parallel", "keep"), (vec![(0, 1), (0, 1), (0, 1), (1, 2), (2, 2), (2, 2)], None));
+    assert_eq!(graph("parallel", "merge"), (vec![(0, 1), (1, 2), (2, 2)], None));
+    assert_eq!(graph("parallel", "sum"), (vec![(0, 1), (1, 2), (2, 2)], Some(vec![3.0, 1.0, 2.0])));
+}
+
+#[test]
+fn a_file_without_a_graph_is_an_error() {
+    let empty = [("empty", ""), ("remarks", "# nothing\n% at all\n\n"), ("blank", "\n\n\n")];
+    let scene = Scene::edge_lists(&empty, FURTHER);
+    for (name, _) in empty {
+        let output = scene.front("pipeline", &Recipe::of("pagerank", name), &[]).expect(1).says(&["error:", "edges.txt"]);
+        assert_eq!(output.lines()[0]["error"]["kind"], "data", "{output}");
+        assert!(scene.view().artifacts().is_empty());
+    }
+}
+
+#[test]
+fn a_line_that_is_no_edge_is_shown_with_a_caret() {
+    let bad: [(&str, &str, &str); 5] = [
+        ("word", "0 1\n1 x\n", "edges.txt:2:3"),
+        ("one_column", "0 1\n1\n", "edges.txt:2:"),
+        ("negative", "0 1\n-1 2\n", "edges.txt:2:1"),
+        ("weights_missing", "0 1 0.5\n1 2\n", "edges.txt:2:"),
+        ("too_large", "0 18446744073709551616\n", "edges.txt:1:3"),
+    ];
+    for (name, text, place) in bad {
+        let scene = Scene::edge_lists(&[(name, text)], FURTHER);
+        let output = scene.front("pipeline", &Recipe::of("pagerank", name), &[]).expect(1).says(&["error:", place, "^"]);
+        assert_eq!(output.lines()[0]["error"]["kind"], "data", "{output}");
+    }
+    let scene = Scene::edge_lists(&[("words", "anna ben\nben clara\n")], FURTHER);
+    scene.front("pipeline", &Recipe::of("pagerank", "words"), &[]).expect(1).says(&["hint:", "--set ingest.ids=string"]);
+    scene.build(&Recipe::of("components", "words").set("ingest.ids=string"));
+}
+
+#[test]
+fn counts_that_are_not_those_of_the_catalogue_are_an_error() {
+    let further = format!("{FURTHER}\nexpected: {{nodes: 2, listed: 2}}");
+    let scene = Scene::edge_lists(&[("few", "0 1\n")], &further);
+    let output = scene.front("pipeline", &Recipe::of("pagerank", "few"), &[]).expect(1);
+    output.says(&["`few` is not the data set of the catalogue: expected 2 listed edges, found 1", "hint:"]);
+    assert!(scene.view().artifacts().is_empty());
+}

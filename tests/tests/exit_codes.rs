@@ -1,0 +1,172 @@
+//! Proves that every way to fail ends with the exit code of the interface, says where and what to do on stderr, and leaves
+//! stdout to data.
+use std::fs;
+
+use serde_json::Value;
+use warploom_tests::{Output, Recipe, Scene};
+
+const SUBCOMMANDS_LATER: [&str; 6] = ["submit", "report", "compare", "tune", "status", "cancel"];
+
+/// The `error` of the last JSON line.
+fn error(output: &Output) -> Value {
+    output.lines().pop().unwrap_or_else(|| panic!("no JSON line on stdout of\n{output}"))["error"].clone()
+}
+
+#[test]
+fn wrong_flags_are_usage() {
+    let scene = Scene::stand_in();
+    let all: [&[&str]; 8] = [
+        &["pipeline", "--treads", "4"],
+        &["pipeline", "--threads", "0"],
+        &["pipeline", "--threads", "many"],
+        &["pipeline", "--memory", "lots"],
+        &["pipeline", "--format", "xml"],
+        &["pipelin"],
+        &["store"],
+        &["store", "gc", "--older-than", "soon"],
+    ];
+    for arguments in all {
+        let output = scene.warploom(arguments).expect(2).says(&["error:"]);
+        assert!(output.stdout.is_empty(), "{output}");
+    }
+    scene.warploom(&["pipeline", "--treads", "4"]).expect(2).says(&["--threads"]);
+    scene.run("warploom-ingest", &["--fore"]).expect(2).says(&["--force"]);
+}
+
+#[test]
+fn no_pipeline_file_is_usage() {
+    let scene = Scene::stand_in();
+    for action in ["pipeline", "explain", "check"] {
+        scene.warploom(&[action]).expect(2).says(&["no pipeline file was given", "hint:"]);
+    }
+    for stage in crate::pipeline::STAGES {
+        scene.run(&format!("warploom-{stage}"), &[] as &[&str]).expect(2).says(&["no pipeline file was given", "hint:"]);
+    }
+    let output = scene.warploom(&["pipeline", "--format", "json"]).expect(2);
+    assert_eq!(error(&output)["kind"], "usage");
+}
+
+#[test]
+fn what_comes_later_says_so() {
+    let scene = Scene::stand_in();
+    for name in SUBCOMMANDS_LATER {
+        scene.warploom(&[name]).expect(2).says(&[&format!("`warploom {name}` is not in this version"), "hint:"]);
+        scene.warploom(&[name, "pipelines/gcn.yaml", "--site", "slurm", "-o", "x"]).expect(2).says(&["is not in this version"]);
+    }
+}
+
+#[test]
+fn a_missing_file_is_named_with_the_nearest_that_is_there() {
+    let scene = Scene::stand_in();
+    scene.write("pipelines/gcn.yaml", "dataset: karate\n");
+    let output =
+        scene.warploom(&["pipeline", "pipelines/gcm.yaml", "--format", "json"]).expect(1).says(&["no such pipeline file", "pipelines/gcm.yaml", "gcn.yaml"]);
+    assert_eq!(error(&output)["kind"], "specification");
+    let recipe = Recipe::file(scene.write("p.yaml", "dataset: karate\nplan: {program: programs/none.py}\n"));
+    let output = scene.front("pipeline", &recipe, &[]).expect(1).says(&["cannot read the vertex program", "none.py", "hint:"]);
+    assert_eq!(error(&output)["kind"], "input");
+    let recipe = Recipe::small().set("run.init=nowhere.safetensors");
+    scene.front("pipeline", &recipe, &[]).expect(1).says(&["nowhere.safetensors"]);
+}
+
+#[test]
+fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
+    let scene = Scene::stand_in();
+    let file = scene.write("try.yaml", "dataset: karate\nplan: {program: programs/gcn.py}\nrun:\n  epcohs: 5\n");
+    let output = scene.front("pipeline", &Recipe::file(file.clone()), &[]).expect(1);
+    let output = output.says(&["`run` has no setting `epcohs`", &format!("{}:4:3", file.display()), "^^^^^^", "did you mean `epochs`?"]);
+    let error = error(&output);
+    assert_eq!((error["kind"].as_str(), error["place"].as_str()), (Some("specification"), Some(format!("{}:4:3", file.display()).as_str())));
+    scene.front("pipeline", &Recipe::small().set("run.epcohs=5"), &[]).expect(1).says(&["--set", "epcohs", "epochs"]);
+    scene.front("pipeline", &Recipe::small().set("plan.set.hiden=5"), &[]).expect(1).says(&["--set", "hiden", "hidden", "^"]);
+    scene.front("pipeline", &Recipe::small().set("run.epochs=0"), &[]).expect(1).says(&["epochs", "^"]);
+    scene.front("pipeline", &Recipe::small().set("run.mode=iterate"), &[]).expect(1).says(&["run.mode: iterate"]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let scene = Scene::stand_in();
+    let output = scene.front("pipeline", &Recipe::of("gcn", "karat"), &[]).expect(1).says(&["no data set is called `karat`", "`karate`"]);
+    assert_eq!(error(&output)["kind"], "input");
+    for action in ["show", "fetch"] {
+        scene.warploom(&["data", action, "coraa"]).expect(1).says(&["no data set is called `coraa`", "`cora`"]);
+    }
+    scene.front("pipeline", &Recipe::small(), &["--device", "cpx"]).expect(1).says(&["no device `cpx`", "hint:", "cpu"]);
+    scene.front("pipeline", &Recipe::small(), &["--device", "cuda"]).expect(1).says(&["no device `cuda`", "CPU alone"]);
+    let edited = scene.write("mine.py", "def mine(v):\n    return v.x\n");
+    let recipe = Recipe::small().set(&format!("plan.program={}", edited.display()));
+    scene.front("pipeline", &recipe, &[]).expect(1).says(&["hint:"]);
+    scene.warploom(&["check", "mine.py"]).expect(1).says(&["hint:"]);
+    scene.warploom(&["store", "path", "abcdef"]).expect(1).says(&["no artifact", "store ls"]);
+}
+
+#[test]
+fn made_up_features_are_refused_under_strict_and_only_there() {
+    let further = "symmetrize: true\nmade_up: {features: 4, classes: 2}\nsplit: {rule: fractions, train: 0.5, validation: 0.25, test: 0.25}";
+    let scene = Scene::edge_lists(&[("small", "0 1\n1 2\n2 3\n")], further);
+    let recipe = Recipe::of("gcn", "small").set("run.epochs=2");
+    scene.front("pipeline", &recipe, &["--real"]).expect(0);
+    let output = scene.front("pipeline", &recipe, &["--real=strict"]).expect(1).says(&["made up", "--real=strict", "hint:"]);
+    assert_eq!(error(&output)["kind"], "input");
+}
+
+#[test]
+fn a_limit_that_was_reached_is_three() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("pagerank", "karate").set("run.max_supersteps=2");
+    let output = scene.front("pipeline", &recipe, &[]).expect(3).says(&["not converged after 2 supersteps", "--set run.max_supersteps=20"]);
+    assert_eq!(error(&output)["kind"], "limit_reached");
+    assert!(scene.view().of_kind("run").is_empty());
+    scene.stage("run", &recipe, &[]).expect(3);
+    let taken = scene.front("pipeline", &recipe.set("run.allow_unconverged=true"), &[]).expect(0).lines();
+    assert_eq!(taken[5]["status"], "built");
+    assert_eq!(scene.view().of_kind("run")[0].record()["converged"], false);
+}
+
+#[test]
+fn a_stage_without_the_stage_before_names_it() {
+    let scene = Scene::stand_in();
+    for (stage, before) in [("extract", "ingest"), ("run", "ingest")] {
+        let output = scene.stage(stage, &Recipe::small(), &[]).expect(1);
+        let output = output.says(&[&format!("the stage `{before}` before this one has not been run"), &format!("warploom-{before} --pipeline")]);
+        assert_eq!(error(&output)["kind"], "input");
+    }
+    scene.stage("ingest", &Recipe::small(), &[]).expect(0);
+    scene.stage("reorder", &Recipe::small(), &[]).expect(1).says(&["the stage `extract` before this one"]);
+}
+
+#[test]
+fn a_damaged_artifact_is_an_error_with_the_command_that_rebuilds_it() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let plan = scene.view().of_kind("plan").remove(0);
+    fs::write(plan.path.join("plan.json"), "{").unwrap();
+    let output = scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&["plan.json", "bytes, found 1", &format!("rm -r '{}'", plan.path.display())]);
+    assert_eq!(error(&output)["kind"], "damaged");
+    // What the hint says.
+    fs::remove_dir_all(&plan.path).unwrap();
+    let lines = scene.build(&Recipe::small());
+    assert_eq!((lines[4]["status"].as_str(), lines[5]["status"].as_str()), (Some("built"), Some("hit")));
+}
+
+#[test]
+fn a_check_that_fails_is_three() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let permutation = scene.view().of_kind("permutation").remove(0);
+    let path = permutation.path.join("new_of_old.arrow");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 16;
+    fs::write(&path, bytes).unwrap();
+    let output = scene.stage("reorder", &Recipe::small(), &["check"]).expect(3).says(&["new_of_old.arrow"]);
+    assert_eq!(error(&output)["kind"], "check_failed");
+    scene.front("check", &Recipe::small(), &[]).expect(3).says(&["new_of_old.arrow"]);
+}
+
+#[test]
+fn too_little_memory_is_refused_before_it_is_used() {
+    let scene = Scene::stand_in();
+    let output = scene.front("pipeline", &Recipe::small(), &["--memory", "1KiB"]).expect(1).says(&["hint:"]);
+    assert_eq!(error(&output)["kind"], "memory");
+}

@@ -1,0 +1,118 @@
+//! Golden text of every `--help`, under `help/`; refreshed with `UPDATE=1`. A sub-command without golden text fails.
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use warploom_tests::{Scene, repository, start};
+
+/// Arguments before `--help`.
+const FRONT_DOOR: [&[&str]; 19] = [
+    &[],
+    &["pipeline"],
+    &["explain"],
+    &["check"],
+    &["export"],
+    &["store"],
+    &["store", "ls"],
+    &["store", "path"],
+    &["store", "verify"],
+    &["store", "gc"],
+    &["data"],
+    &["data", "ls"],
+    &["data", "show"],
+    &["data", "fetch"],
+    &["doctor"],
+    &["schema"],
+    &["completions"],
+    &["man"],
+    &["submit"],
+];
+
+fn folder() -> PathBuf {
+    repository().join("tests/tests/help")
+}
+
+fn said(program: &str, arguments: &[&str]) -> String {
+    let scene = Scene::stand_in();
+    let mut command = scene.bare(program);
+    command.args(arguments).arg("--help");
+    let output = start(command).wait().expect(0);
+    assert_eq!(output.stderr, "");
+    output.stdout
+}
+
+/// File name and text of each.
+fn all() -> Vec<(String, String)> {
+    let front = FRONT_DOOR.iter().map(|arguments| {
+        let name: String = ["warploom"].iter().chain(*arguments).copied().collect::<Vec<_>>().join(".");
+        (format!("{name}.txt"), said("warploom", arguments))
+    });
+    let stages = crate::pipeline::STAGES.iter().map(|stage| (format!("warploom-{stage}.txt"), said(&format!("warploom-{stage}"), &[])));
+    let actions = ["check", "explain", "key"].map(|action| (format!("warploom-reorder.{action}.txt"), said("warploom-reorder", &[action])));
+    front.chain(stages).chain(actions).collect()
+}
+
+#[test]
+fn help_is_as_it_was() {
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut wrong = Vec::new();
+    let mut names = BTreeSet::new();
+    for (name, text) in all() {
+        let path = folder().join(&name);
+        if update {
+            fs::write(&path, &text).unwrap();
+        } else if fs::read_to_string(&path).unwrap_or_default() != text {
+            wrong.push(format!("{name} says now\n{text}"));
+        }
+        names.insert(name);
+    }
+    for entry in fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !names.contains(&name) {
+            wrong.push(format!("{name} is the help of nothing"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n\nread it, then refresh with  UPDATE=1 cargo test -p warploom-tests help", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_sub_command_that_help_names_has_golden_text() {
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let text = said("warploom", arguments);
+        let after = text.split("Commands:\n").nth(1).unwrap_or_default();
+        let lines = after.lines().take_while(|line| line.starts_with("  "));
+        lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    let known = |words: &[&str]| FRONT_DOOR.contains(&words);
+    for name in listed(&[]) {
+        assert!(known(&[&name]), "`warploom {name}` has no golden text");
+        for inner in listed(&[&name]) {
+            assert!(known(&[&name, &inner]), "`warploom {name} {inner}` has no golden text");
+        }
+    }
+    assert!(listed(&[]).len() >= 10);
+}
+
+#[test]
+fn every_option_of_the_interface_is_in_every_help() {
+    let options = [
+        "--pipeline",
+        "--set",
+        "--store",
+        "--data",
+        "--threads",
+        "--memory",
+        "--device",
+        "--real",
+        "--force",
+        "--verify",
+        "--format",
+        "--verbose",
+        "--quiet",
+        "--no-progress",
+        "--color",
+    ];
+    for (name, text) in all() {
+        for option in options {
+            assert!(text.contains(option), "{name} does not name {option}");
+        }
+    }
+}

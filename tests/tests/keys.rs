@@ -1,0 +1,308 @@
+//! Proves, one ingredient after the other, that whatever a stage's output depends on is in its key, and that what changes
+//! no output is not: places, limits, talk, names, checkpoints, defaults that are written down.
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use warploom_contract::Digest;
+use warploom_tests::{Output, Recipe, Scene, repository};
+
+use crate::pipeline::STAGES;
+
+const RING: &str = "0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n";
+const FURTHER: &str = "symmetrize: true\nmade_up: {features: 4, classes: 2}\nsplit: {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}";
+const PIPELINE: &str = "dataset: ring\nplan: {program: programs/gcn.py, set: {hidden: 4}}\nrun: {epochs: 2}\n";
+
+/// A ring with two chords and a pipeline file beside copies of the programs.
+fn ring() -> (Scene, Recipe) {
+    let scene = Scene::edge_lists(&[("ring", RING)], FURTHER);
+    for name in ["gcn.py", "sage.py"] {
+        let text = fs::read_to_string(repository().join("pipelines/programs").join(name)).unwrap();
+        scene.write(&format!("pipelines/programs/{name}"), text);
+    }
+    let recipe = Recipe::file(scene.write("pipelines/ring.yaml", PIPELINE));
+    (scene, recipe)
+}
+
+/// The key that a stage's binary computes; the stages before must be in the store.
+fn key(scene: &Scene, stage: &str, recipe: &Recipe, further: &[&str]) -> String {
+    let printed = scene.stage(stage, recipe, &[&["key"], further].concat()).expect(0).stdout;
+    hash(&printed)
+}
+
+fn hash(printed: &str) -> String {
+    Digest::of(printed.trim_end().as_bytes()).as_str()[..32].to_owned()
+}
+
+/// Every assignment gives another key of this stage, all of them different.
+fn all_differ(stage: &str, assignments: &[&str]) {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    let mut seen = BTreeMap::from([(key(&scene, stage, &recipe, &[]), "nothing")]);
+    for assignment in assignments {
+        if let Some(other) = seen.insert(key(&scene, stage, &recipe.clone().set(assignment), &[]), assignment) {
+            panic!("{stage}: `{assignment}` gives the same key as `{other}`");
+        }
+    }
+}
+
+/// No assignment changes the key of this stage.
+fn none_differs(stage: &str, assignments: &[&str]) {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    let expected = key(&scene, stage, &recipe, &[]);
+    for assignment in assignments {
+        assert_eq!(key(&scene, stage, &recipe.clone().set(assignment), &[]), expected, "{stage}: `{assignment}` changes the key");
+    }
+}
+
+#[test]
+fn every_setting_of_ingest_is_in_its_key() {
+    all_differ(
+        "ingest",
+        &[
+            "ingest.symmetrize=true",
+            "ingest.symmetrize=false",
+            "ingest.self_loops=drop",
+            "ingest.self_loops=add",
+            "ingest.self_loops=replace",
+            "ingest.duplicates=merge",
+            "ingest.duplicates=sum",
+            "ingest.duplicates=min",
+            "ingest.duplicates=max",
+            "ingest.duplicates=first",
+            "ingest.features=degree",
+            "ingest.features=constant",
+            "ingest.features=random",
+            "ingest.features=none",
+            "ingest.normalize=row",
+            "ingest.ids=number",
+            "ingest.ids=string",
+            "ingest.seed=1",
+        ],
+    );
+}
+
+#[test]
+fn the_bytes_of_raw_files_are_in_the_key_of_ingest() {
+    let (scene, recipe) = ring();
+    let first = key(&scene, "ingest", &recipe, &[]);
+    let raw = scene.data.join("ring/edges.txt");
+    fs::write(&raw, format!("{RING}0 3\n")).unwrap();
+    let second = key(&scene, "ingest", &recipe, &[]);
+    assert_ne!(first, second);
+    // The same size, the same second: only the bytes differ.
+    fs::write(&raw, format!("{RING}0 2\n")).unwrap();
+    assert!(![first.clone(), second].contains(&key(&scene, "ingest", &recipe, &[])));
+    fs::write(&raw, RING).unwrap();
+    assert_eq!(key(&scene, "ingest", &recipe, &[]), first);
+}
+
+#[test]
+fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
+    let (mut scene, recipe) = ring();
+    let mut keys = vec![key(&scene, "ingest", &recipe, &[])];
+    scene.add_edge_list("twin", RING, FURTHER);
+    keys.push(key(&scene, "ingest", &recipe.clone().set("dataset=twin"), &[]));
+    for (from, to) in [("symmetrize: true", "symmetrize: false"), ("features: 4", "features: 5"), ("classes: 2", "classes: 3"), ("train: 0.6", "train: 0.5")] {
+        assert!(FURTHER.contains(from));
+        scene.add_edge_list("ring", RING, &FURTHER.replace(from, to));
+        keys.push(key(&scene, "ingest", &recipe, &[]));
+    }
+    let count = keys.len();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), count, "two of them are the same");
+}
+
+#[test]
+fn real_data_and_a_stand_in_have_different_keys() {
+    let recipe = "stand_in: {nodes: 5, edges: 12, symmetric: true, max_degree: 3, community: 5, inside: 0.5, features: 4, classes: 2, seed: 1}";
+    let further = format!("{FURTHER}\n{recipe}");
+    let mut scene = Scene::edge_lists(&[("ring", RING)], &further);
+    let recipe = Recipe::of("gcn", "ring").set("run.epochs=2");
+    let real = key(&scene, "ingest", &recipe, &[]);
+    fs::rename(scene.data.join("ring/edges.txt"), scene.path("edges.txt")).unwrap();
+    fs::write(scene.data.join("ring/.absent"), "2026-01-01\nno network in tests\n").unwrap();
+    let made = key(&scene, "ingest", &recipe, &[]);
+    assert_ne!(real, made);
+    scene.add_edge_list("ring", RING, &further.replace("seed: 1", "seed: 2"));
+    fs::remove_file(scene.data.join("ring/edges.txt")).unwrap();
+    assert_ne!(key(&scene, "ingest", &recipe, &[]), made, "the recipe of a stand-in is an ingredient");
+}
+
+#[test]
+fn settings_of_reorder_and_partition_are_in_their_keys() {
+    all_differ("reorder", &["reorder.method=none", "reorder.method=degree", "reorder.seed=1"]);
+    all_differ("partition", &["partition.scheme=rows", "partition.unit_edges=64"]);
+}
+
+#[test]
+fn what_plan_depends_on_is_in_its_key() {
+    all_differ(
+        "plan",
+        &[
+            "plan.set.hidden=8",
+            "plan.set.layers=3",
+            "plan.set.drop=0.25",
+            "plan.program=pipelines/programs/sage.py",
+            "plan.program=pipelines/programs/gcn.py:other",
+            "run.mode=train",
+            "run.loss=cross_entropy",
+            "run.loss=mse",
+            "run.dtype=f64",
+            "run.split=1",
+            "run.optimizer={sgd: {lr: 0.01}}",
+            "run.optimizer={adamw: {lr: 0.01}}",
+        ],
+    );
+}
+
+#[test]
+fn the_text_of_the_program_is_in_the_key_of_plan() {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    let first = key(&scene, "plan", &recipe, &[]);
+    let path = scene.path("pipelines/programs/gcn.py");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}# a remark\n")).unwrap();
+    assert_ne!(key(&scene, "plan", &recipe, &[]), first);
+    fs::write(&path, text).unwrap();
+    assert_eq!(key(&scene, "plan", &recipe, &[]), first);
+}
+
+#[test]
+fn what_only_run_depends_on_is_not_in_the_key_of_plan() {
+    none_differs(
+        "plan",
+        &[
+            "run.epochs=7",
+            "run.seed=3",
+            "run.keep=best",
+            "run.optimizer={adam: {lr: 0.5, weight_decay: 0.1}}",
+            "run.max_supersteps=3",
+            "run.allow_unconverged=true",
+            "run.checkpoint.every_epochs=1",
+        ],
+    );
+}
+
+#[test]
+fn what_run_depends_on_is_in_its_key() {
+    all_differ(
+        "run",
+        &[
+            "run.epochs=3",
+            "run.seed=1",
+            "run.keep=best",
+            "run.optimizer={adam: {lr: 0.5}}",
+            "run.optimizer={adam: {beta1: 0.5}}",
+            "run.optimizer={adam: {beta2: 0.5}}",
+            "run.optimizer={adam: {eps: 1.0e-3}}",
+            "run.optimizer={adam: {weight_decay: 0.1}}",
+            "run.optimizer={adam: {weight_decay: 0.1, decay_only: [a]}}",
+            "run.max_supersteps=3",
+            "run.allow_unconverged=true",
+            "run.init_map={a: b}",
+        ],
+    );
+}
+
+#[test]
+fn the_bytes_of_initial_parameters_are_in_the_key_of_run_and_their_path_is_not() {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    let parameters = scene.view().of_kind("run")[0].path.join("parameters.safetensors");
+    let bytes = fs::read(&parameters).unwrap();
+    let (one, two) = (scene.write("one.safetensors", &bytes), scene.write("elsewhere/two.safetensors", &bytes));
+    let with = |path: &PathBuf| key(&scene, "run", &recipe.clone().set(&format!("run.init={}", path.display())), &[]);
+    let (plain, first) = (key(&scene, "run", &recipe, &[]), with(&one));
+    assert_ne!(plain, first);
+    assert_eq!(first, with(&two), "the path of `run.init` is in the key");
+    let mut other = bytes;
+    *other.last_mut().unwrap() ^= 1;
+    fs::write(&two, other).unwrap();
+    assert!(![plain, first].contains(&with(&two)));
+}
+
+#[test]
+fn a_change_upstream_changes_every_key_downstream_and_one_without_effect_none() {
+    let (scene, recipe) = ring();
+    let base = scene.build(&recipe);
+    let loops = scene.build(&recipe.clone().set("ingest.self_loops=add"));
+    for (stage, (base, loops)) in STAGES.iter().zip(base.iter().zip(&loops)) {
+        assert_ne!(base["key"], loops["key"], "{stage}");
+    }
+    // Another key of ingest, the same bytes: everything after it is a hit.
+    let same = scene.build(&recipe.clone().set("ingest.ids=number"));
+    assert_ne!(base[0]["key"], same[0]["key"]);
+    for (base, same) in base[1..].iter().zip(&same[1..]) {
+        assert_eq!((&base["key"], same["status"].as_str()), (&same["key"], Some("hit")));
+    }
+}
+
+#[test]
+fn limits_and_talk_are_in_no_key() {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    for stage in STAGES {
+        let expected = key(&scene, stage, &recipe, &[]);
+        let further: [&[&str]; 9] = [
+            &["--threads", "1"],
+            &["--threads", "9"],
+            &["--memory", "1GiB"],
+            &["-v"],
+            &["-q"],
+            &["--color", "always"],
+            &["--verify"],
+            &["--real"],
+            &["--device", "cpu"],
+        ];
+        for further in further {
+            assert_eq!(key(&scene, stage, &recipe, further), expected, "{stage}: {further:?} changes the key");
+        }
+        assert_eq!(key(&scene, stage, &recipe.clone().set("pipeline=another name"), &[]), expected, "{stage}: the pipeline's name");
+        assert_eq!(key(&scene, stage, &recipe.clone().set("plan.device=cpu"), &[]), expected, "{stage}: the device's name");
+        assert_eq!(key(&scene, stage, &recipe.clone().set("run.checkpoint={every_epochs: 1, every_seconds: 1}"), &[]), expected, "{stage}: checkpoints");
+    }
+}
+
+#[test]
+fn places_are_in_no_key() {
+    let (scene, recipe) = ring();
+    let base = scene.build(&recipe);
+    // Another store, another data folder, another place and name of pipeline file and program.
+    let mut other = scene.with_store("another store");
+    other.data = scene.path("moved");
+    fs::create_dir_all(other.data.join("ring")).unwrap();
+    fs::copy(scene.data.join("ring/edges.txt"), other.data.join("ring/edges.txt")).unwrap();
+    scene.write("a/b/prog/gcn.py", fs::read(scene.path("pipelines/programs/gcn.py")).unwrap());
+    let moved = Recipe::file(scene.write("a/b/other.yaml", PIPELINE.replace("programs/", "prog/")));
+    let lines = other.build(&moved);
+    for (base, line) in base.iter().zip(&lines) {
+        assert_eq!(base["key"], line["key"], "{}", line["stage"]);
+    }
+    assert_eq!(scene.view().digests(), other.view().digests());
+}
+
+#[test]
+fn a_default_that_is_written_down_changes_no_key() {
+    let (scene, recipe) = ring();
+    let base = scene.build(&recipe);
+    let explicit = "pipeline: ring\ndataset: ring\n\
+        ingest: {symmetrize: auto, self_loops: keep, duplicates: keep, features: auto, normalize: none, ids: auto, seed: 0}\n\
+        extract: {}\nreorder: {method: auto, seed: 0}\npartition: {scheme: auto, unit_edges: 16384, parts: 1}\n\
+        plan: {program: programs/gcn.py:gcn, set: {layers: 2, hidden: 4, drop: 0.5}, device: auto}\n\
+        run:\n  mode: auto\n  epochs: 2\n  optimizer: {adam: {lr: 0.01, beta1: 0.9, beta2: 0.999, eps: 1.0e-8, weight_decay: 0, decay_only: []}}\n  \
+        keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
+    let written = scene.build(&Recipe::file(scene.write("pipelines/explicit.yaml", explicit)));
+    for (base, line) in base.iter().zip(&written) {
+        assert_eq!((&base["key"], line["status"].as_str()), (&line["key"], Some("hit")), "{}", line["stage"]);
+    }
+}
+
+#[test]
+fn a_key_needs_the_stages_before() {
+    let (scene, recipe) = ring();
+    let Output { stdout, .. } =
+        scene.stage("plan", &recipe, &["key"]).expect(1).says(&["the stage `ingest` before this one has not been run", "warploom-ingest"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&stdout).unwrap()["error"]["kind"], "input");
+}

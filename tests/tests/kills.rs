@@ -1,0 +1,114 @@
+//! Proves that a start that was killed at any moment leaves nothing that a later one could take for done, that the later one
+//! gives the same bytes, and that any number of processes may make the same artifact at once.
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use warploom_tests::{Draws, Recipe, Running, Scene, long};
+
+/// How many kills a campaign has.
+fn kills() -> usize {
+    if long() { 200 } else { 20 }
+}
+
+/// Builds undisturbed: the digests, and how long it took.
+fn undisturbed(scene: &Scene, recipe: &Recipe) -> (std::collections::BTreeMap<String, String>, Duration) {
+    let scene = scene.with_store("undisturbed");
+    let begun = Instant::now();
+    scene.build(recipe);
+    (scene.view().digests(), begun.elapsed())
+}
+
+/// Kills starts at random moments, each in a store of its own; what is there is whole, and starting again finishes it.
+fn campaign(recipe: &Recipe, seed: u64, starts_before_the_last: usize) {
+    let scene = Scene::stand_in();
+    let mut draws = Draws::seeded(seed);
+    let (digests, span) = undisturbed(&scene, recipe);
+    let mut killed = 0;
+    for round in 0..kills() {
+        let scene = scene.with_store(format!("store-{round}"));
+        for _ in 0..starts_before_the_last {
+            let running = scene.begin(recipe, &[]).for_at_most(span.mul_f64(draws.unit()));
+            running.signal(Signal::KILL);
+            let output = running.wait();
+            killed += usize::from(output.signal == Some(9));
+            assert!(output.signal == Some(9) || output.code == Some(0), "round {round}: {output}");
+            assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
+        }
+        scene.build(recipe);
+        assert_eq!(scene.view().digests(), digests, "round {round}");
+        assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
+        scene.warploom(&["store", "gc"]).expect(0);
+        assert_eq!(scene.view().leftovers(), [""; 0].map(std::path::PathBuf::from), "round {round}: gc left what a dead process had left");
+        assert_eq!(scene.view().digests(), digests, "round {round}: gc took more than left-overs");
+        std::fs::remove_dir_all(&scene.store).unwrap();
+    }
+    assert!(killed * 2 >= kills(), "only {killed} of {} starts were still running when they were killed", kills() * starts_before_the_last);
+}
+
+#[test]
+fn a_pipeline_that_was_killed_starts_again() {
+    campaign(&Recipe::small(), 1, 1);
+}
+
+#[test]
+fn training_that_was_killed_goes_on_from_a_checkpoint_with_the_same_bits() {
+    campaign(&Recipe::of("gcn", "karate").set("run.epochs=40").set("run.checkpoint.every_epochs=1"), 2, 2);
+}
+
+#[test]
+fn an_iteration_that_was_killed_goes_on_from_a_checkpoint_with_the_same_bits() {
+    campaign(&Recipe::of("pagerank", "karate").set("run.checkpoint.every_epochs=1").set("plan.set.tolerance=1.0e-12").set("run.dtype=f64"), 3, 1);
+}
+
+#[test]
+fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
+    let scene = Scene::stand_in();
+    let (digests, _) = undisturbed(&scene, &Recipe::small());
+    for round in 0..if long() { 20 } else { 2 } {
+        let scene = scene.with_store(format!("store-{round}"));
+        let all: Vec<Running> = (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1"])).collect();
+        let mut built = 0;
+        for running in all {
+            let lines = running.wait().expect(0).lines();
+            assert_eq!(lines.len(), 6);
+            built += lines.iter().filter(|line| line["status"] == "built").count();
+        }
+        assert!(built >= 6);
+        assert_eq!(scene.view().digests(), digests);
+        assert_eq!(scene.view().flaws(), [""; 0]);
+        assert!(scene.view().leftovers().is_empty(), "{:?}", scene.view().leftovers());
+        let leases = std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
+        assert_eq!(leases, 0, "a process that ended well left a lease");
+    }
+}
+
+#[test]
+fn twenty_processes_that_force_at_once_leave_whole_artifacts() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let digests = scene.view().digests();
+    let all: Vec<Running> = (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1", "--force"])).collect();
+    for running in all {
+        running.wait().expect(0);
+    }
+    assert_eq!((scene.view().digests(), scene.view().flaws()), (digests, Vec::new()));
+    assert!(scene.view().leftovers().is_empty(), "{:?}", scene.view().leftovers());
+}
+
+#[test]
+fn gc_spares_what_a_living_process_writes_and_reads() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "cora").set("run.epochs=1000000");
+    let view = scene.view();
+    let at_work = || view.leftovers().iter().any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")));
+    let running = scene.begin(&recipe, &[]).until("it trained", at_work);
+    let (drafts, digests) = (view.leftovers(), view.digests());
+    scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0).prints(&["in use were spared"]);
+    assert_eq!(view.leftovers(), drafts, "gc removed what a living process writes");
+    let kept: Vec<String> = view.digests().into_keys().collect();
+    for kind in ["graph", "csr", "permutation", "partition", "plan"] {
+        assert!(kept.iter().any(|name| name.starts_with(kind)), "gc removed `{kind}`, which training reads; of {digests:?} it kept {kept:?}");
+    }
+    running.signal(Signal::INT);
+    running.wait().expect(130);
+}

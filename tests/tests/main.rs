@@ -1,0 +1,29 @@
+//! Everything that is proved from outside, one theme a file; one binary, since linking costs more than running.
+#[cfg(test)]
+mod accuracy;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod degenerate;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+mod exit_codes;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod kills;
+#[cfg(test)]
+mod peers;
+#[cfg(test)]
+mod pipeline;
+#[cfg(test)]
+mod provenance;
+#[cfg(test)]
+mod signals;
+#[cfg(test)]
+mod tidy;
+#[cfg(test)]
+mod tools;

@@ -1,0 +1,232 @@
+//! Proves that a pipeline builds six stages once, that every road to an artifact (front door, stage by stage, matrix, any
+//! number of threads) gives the same keys and bytes, and that `check`, `explain`, `key` and `--force` do what the interface says.
+use std::{collections::BTreeSet, fs};
+
+use serde_json::Value;
+use warploom_contract::Digest;
+use warploom_tests::{Output, Recipe, Scene, repository};
+
+/// The stages in their order.
+pub const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
+
+/// One field of every line.
+pub fn each<'a>(lines: &'a [Value], field: &str) -> Vec<&'a str> {
+    lines.iter().map(|line| line[field].as_str().unwrap()).collect()
+}
+
+fn names(object: &Value) -> BTreeSet<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_first_run_builds_six_and_the_second_hits_six_and_changes_no_byte() {
+    let scene = Scene::stand_in();
+    let first = scene.build(&Recipe::small());
+    assert_eq!(each(&first, "stage"), STAGES);
+    assert_eq!(each(&first, "status"), ["built"; 6]);
+    assert_eq!(scene.view().flaws(), [""; 0]);
+    assert!(scene.view().leftovers().is_empty());
+    let before = scene.view().snapshot();
+    let second = scene.build(&Recipe::small());
+    assert_eq!(each(&second, "status"), ["hit"; 6]);
+    assert_eq!(each(&second, "key"), each(&first, "key"));
+    let after = scene.view().snapshot();
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    let changed: Vec<_> = before.keys().filter(|path| before[*path] != after[*path]).collect();
+    assert!(changed.is_empty(), "a hit changed {changed:?}");
+}
+
+#[test]
+fn json_lines_have_exactly_the_fields_of_the_interface() {
+    let scene = Scene::stand_in();
+    for line in scene.build(&Recipe::small()) {
+        let expected = ["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up"];
+        assert_eq!(names(&line), BTreeSet::from(expected));
+        assert!(line["seconds"].as_f64().unwrap() > 0.0 && line["made_up"].is_array() && line["why"].is_string());
+        for artifact in line["artifacts"].as_array().unwrap() {
+            assert_eq!(names(artifact), BTreeSet::from(["kind", "path", "bytes"]));
+            let folder = std::path::PathBuf::from(artifact["path"].as_str().unwrap());
+            assert!(folder.ends_with(format!("{}-v1/{}", artifact["kind"].as_str().unwrap(), line["key"].as_str().unwrap())));
+            let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+            let bytes: u64 = files.filter(|file| file.file_name() != "manifest.json").map(|file| file.metadata().unwrap().len()).sum();
+            assert_eq!(artifact["bytes"].as_u64(), Some(bytes));
+        }
+    }
+    let refused = scene.front("pipeline", &Recipe::small().set("plan.set.hidden=0"), &[]).expect(1).lines();
+    let last = refused.last().unwrap();
+    assert_eq!((last["stage"].as_str(), last["status"].as_str()), (Some("plan"), Some("failed")));
+    assert_eq!(names(last), BTreeSet::from(["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up", "error"]));
+    assert_eq!(names(&last["error"]), BTreeSet::from(["kind", "what", "place", "hint"]));
+}
+
+#[test]
+fn a_stage_that_writes_several_kinds_has_one_key_for_all() {
+    let scene = Scene::stand_in();
+    let lines = scene.build(&Recipe::small());
+    let kinds =
+        |line: &Value| -> Vec<String> { line["artifacts"].as_array().unwrap().iter().map(|artifact| artifact["kind"].as_str().unwrap().to_owned()).collect() };
+    let written: Vec<Vec<String>> = lines.iter().map(kinds).collect();
+    assert_eq!(written, [vec!["graph"], vec!["csr", "profile"], vec!["csr", "permutation"], vec!["partition"], vec!["plan"], vec!["run"]]);
+    // A hit needs all of them.
+    let extract = &lines[1];
+    let profile = extract["artifacts"][1]["path"].as_str().unwrap();
+    fs::remove_dir_all(profile).unwrap();
+    let again = scene.build(&Recipe::small());
+    assert_eq!(each(&again, "status"), ["hit", "built", "hit", "hit", "hit", "hit"]);
+    assert!(again[1]["why"].as_str().unwrap().contains("missing"), "{}", again[1]["why"]);
+}
+
+#[test]
+fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
+    let scene = Scene::stand_in();
+    let front = scene.build(&Recipe::small());
+    let alone = scene.with_store("alone");
+    for (stage, expected) in STAGES.iter().zip(&front) {
+        for status in ["built", "hit"] {
+            let lines = alone.stage(stage, &Recipe::small(), &[]).expect(0).lines();
+            assert_eq!(lines.len(), 1);
+            assert_eq!((lines[0]["stage"].as_str(), lines[0]["status"].as_str(), &lines[0]["key"]), (Some(*stage), Some(status), &expected["key"]));
+        }
+    }
+    assert_eq!(alone.view().digests(), scene.view().digests());
+    assert_eq!(scene.view().digests().len(), 8);
+}
+
+#[test]
+fn results_do_not_depend_on_threads_or_on_memory() {
+    for recipe in [Recipe::of("gcn", "cora").set("run.epochs=3"), Recipe::of("pagerank", "cora"), Recipe::of("sage", "karate").set("run.epochs=3")] {
+        let scene = Scene::stand_in();
+        scene.front("pipeline", &recipe, &["--threads", "1"]).expect(0);
+        let other = scene.with_store("other");
+        other.front("pipeline", &recipe, &["--threads", "7", "--memory", "3GiB"]).expect(0);
+        assert_eq!(scene.view().digests(), other.view().digests());
+    }
+}
+
+#[test]
+fn check_proves_all_six_and_each_alone() {
+    let scene = Scene::stand_in();
+    for recipe in [Recipe::small(), Recipe::of("pagerank", "karate"), Recipe::of("components", "karate"), Recipe::of("sage", "karate").set("run.epochs=2")] {
+        let built = scene.build(&recipe);
+        let proved = scene.front("check", &recipe, &[]).expect(0).lines();
+        assert_eq!(each(&proved, "stage"), STAGES);
+        assert_eq!(each(&proved, "status"), ["proved"; 6]);
+        for (stage, built) in STAGES.iter().zip(&built) {
+            let line = scene.stage(stage, &recipe, &["check"]).expect(0).lines().remove(0);
+            assert_eq!((line["status"].as_str(), &line["key"]), (Some("proved"), &built["key"]));
+        }
+    }
+    let text = scene.warploom(&Recipe::small().arguments(&["check"])).expect(0);
+    assert_eq!(text.stdout.lines().filter(|line| line.contains("proved")).count(), 6);
+}
+
+#[test]
+fn check_changes_nothing_and_needs_an_output() {
+    let scene = Scene::stand_in();
+    scene.front("check", &Recipe::small(), &[]).expect(1).says(&["no output of `ingest`", "hint:"]);
+    scene.build(&Recipe::small());
+    let before = scene.view().snapshot();
+    scene.front("check", &Recipe::small(), &[]).expect(0);
+    assert!(before == scene.view().snapshot(), "`check` changed the store");
+}
+
+#[test]
+fn explain_names_the_ingredient_that_differs() {
+    let scene = Scene::stand_in();
+    let never = scene.front("explain", &Recipe::small(), &[]).expect(0).lines();
+    assert_eq!(each(&never[..6], "status"), ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]);
+    scene.build(&Recipe::small());
+    let hits = scene.front("explain", &Recipe::small(), &[]).expect(0).lines();
+    assert_eq!(each(&hits[..6], "status"), ["hit"; 6]);
+    assert!(hits[6..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
+    let changed = Recipe::small().set("reorder.method=degree");
+    let lines = scene.front("explain", &changed, &[]).expect(0).lines();
+    assert_eq!(each(&lines[..6], "status"), ["hit", "hit", "miss", "unknown", "unknown", "unknown"]);
+    let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "auto"}]);
+    assert_eq!(lines[2]["differences"], difference);
+    let alone = scene.stage("reorder", &changed, &["explain"]).expect(0).lines();
+    assert_eq!(alone[0], lines[2]);
+    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["request.settings.method: \"degree\" now, \"auto\" there"]);
+    let built = scene.build(&changed);
+    assert_eq!(each(&built[..3], "status"), ["hit", "hit", "built"]);
+    assert!(built[2]["why"].as_str().unwrap().contains("request.settings.method"), "{}", built[2]["why"]);
+}
+
+#[test]
+fn a_key_is_the_hash_of_the_document_that_key_prints() {
+    let scene = Scene::stand_in();
+    let built = scene.build(&Recipe::small());
+    for (stage, line) in STAGES.iter().zip(&built) {
+        let key = line["key"].as_str().unwrap();
+        let printed = scene.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
+        assert_eq!(&Digest::of(printed.trim_end().as_bytes()).as_str()[..32], key);
+        let text = scene.run(&format!("warploom-{stage}"), &Recipe::small().arguments(&["key"])).expect(0).stdout;
+        assert!(text.starts_with(&format!("key {key}\n")), "{text}");
+        for path in [scene.store.to_str().unwrap(), scene.data.to_str().unwrap(), repository().to_str().unwrap()] {
+            assert!(!printed.contains(path), "a path is in the key document of `{stage}`: {printed}");
+        }
+    }
+}
+
+#[test]
+fn force_builds_again_and_finds_the_same_bytes() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let before = scene.view().snapshot();
+    let forced = scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0).lines();
+    assert_eq!(each(&forced, "status"), ["built"; 6]);
+    for line in &forced {
+        assert!(line["why"].as_str().unwrap().contains("the same bytes as before"), "{line}");
+    }
+    assert!(before == scene.view().snapshot(), "`--force` with the same bytes changed the store");
+    assert!(scene.view().leftovers().is_empty());
+}
+
+#[test]
+fn a_matrix_makes_several_runs_that_share_what_they_can() {
+    let scene = Scene::stand_in();
+    let program = repository().join("pipelines/programs/gcn.py");
+    let text =
+        format!("dataset: karate\nplan: {{program: {}}}\nrun: {{epochs: 3}}\nmatrix: {{plan.set.hidden: [4, 8], run.seed: [1, 2, 3]}}\n", program.display());
+    let recipe = Recipe::file(scene.write("sweep.yaml", text));
+    let lines = scene.build(&recipe);
+    assert_eq!(lines.len(), 36);
+    for (stage, distinct) in STAGES.iter().zip([1, 1, 1, 1, 2, 6]) {
+        let of_stage: Vec<&Value> = lines.iter().filter(|line| line["stage"] == *stage).collect();
+        let keys: BTreeSet<&str> = of_stage.iter().map(|line| line["key"].as_str().unwrap()).collect();
+        let built = of_stage.iter().filter(|line| line["status"] == "built").count();
+        assert_eq!((keys.len(), built), (distinct, distinct), "{stage}");
+    }
+    let summaries = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
+    assert_eq!(summaries.matches("sweep on karate (").count(), 6, "{summaries}");
+    assert!(summaries.contains("plan.set.hidden=8") && summaries.contains("run.seed=3"), "{summaries}");
+}
+
+#[test]
+fn a_person_sees_a_table_that_ends_with_the_results() {
+    let scene = Scene::stand_in();
+    let Output { stdout, .. } = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].starts_with("gcn on karate"), "{stdout}");
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["stage", "status", "seconds", "size", "key", "why"]);
+    let rows: Vec<&str> = lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(rows, STAGES);
+    assert!(lines[8].contains("5 epochs") && lines[8].contains("test "), "{stdout}");
+    assert!(lines[9].starts_with("results: ") && std::path::Path::new(&lines[9]["results: ".len()..]).is_dir(), "{stdout}");
+    assert_eq!(lines.len(), 10);
+    let quiet = scene.warploom(&Recipe::small().arguments(&["pipeline", "-q"])).expect(0);
+    assert_eq!(quiet.stderr, "", "a hit has nothing to say on stderr");
+}
+
+#[test]
+fn a_deleted_artifact_is_rebuilt_with_the_same_bytes() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let digests = scene.view().digests();
+    for artifact in scene.view().artifacts() {
+        fs::remove_dir_all(&artifact.path).unwrap();
+        let lines = scene.build(&Recipe::small());
+        assert_eq!(each(&lines, "status").iter().filter(|status| **status == "built").count(), 1, "{} {lines:?}", artifact.kind);
+        assert_eq!(scene.view().digests(), digests, "{}", artifact.kind);
+    }
+}

@@ -1,0 +1,175 @@
+//! Proves that SIGINT ends any stage within a second with 130, SIGTERM and SIGUSR1 with 75 after saving what can be saved,
+//! that nothing is left behind, and that starting again gives the bytes of a run that was never stopped.
+use std::{fs, path::Path, time::Duration};
+
+use rustix::process::Signal;
+use warploom_tests::{Output, Recipe, Running, Scene, StoreView, start};
+
+/// From the signal to the end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A stand-in large enough to be caught at work.
+fn large() -> Scene {
+    let mut scene = Scene::stand_in();
+    let recipe = "{nodes: 200000, edges: 3000000, symmetric: true, max_degree: 900, features: 64, classes: 8, seed: 5}";
+    let entry = format!(
+        "name: large\nabout: made for a test\nfiles: [{{file: none.txt, url: null}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
+         symmetrize: true\ntask: node_classification\nsplit: {{rule: fractions, train: 0.5, validation: 0.25, test: 0.25}}\nstand_in: {recipe}\n"
+    );
+    scene.add_entry("large", &entry);
+    scene.write("raw/large/.absent", "2026-01-01\nno network in tests\n");
+    scene
+}
+
+/// Whether somebody is writing an artifact of this kind.
+fn is_written(view: &StoreView, kind: &str) -> bool {
+    view.leftovers().iter().any(|path| path.parent().is_some_and(|folder| folder.ends_with(format!("{kind}-v1"))))
+}
+
+/// Sends a signal; gives the output and how long the end took.
+#[track_caller]
+fn stop(running: Running, signal: Signal, code: i32) -> Output {
+    let sent = std::time::Instant::now();
+    running.signal(signal);
+    let output = running.wait().expect(code);
+    assert!(sent.elapsed() < PATIENCE, "the end took {:?} after the signal\n{output}", sent.elapsed());
+    output
+}
+
+/// Nothing half-written, nothing left over, no lease.
+#[track_caller]
+fn is_clean(scene: &Scene) {
+    assert_eq!(scene.view().flaws(), [""; 0]);
+    assert!(scene.view().leftovers().is_empty(), "left over: {:?}", scene.view().leftovers());
+    let leases: Vec<_> = fs::read_dir(scene.store.join("leases")).map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default();
+    assert!(leases.is_empty(), "left over: {leases:?}");
+}
+
+#[test]
+fn stages_that_cannot_save_end_at_once() {
+    let scene = large();
+    let recipe = Recipe::of("gcn", "large").set("run.epochs=1");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75)] {
+        let alone = scene.with_store(format!("store-{code}-{signal:?}"));
+        let view = alone.view();
+        stop(alone.begin(&recipe, &[]).until("it wrote a graph", || is_written(&view, "graph")), signal, code);
+        is_clean(&alone);
+        assert!(view.digests().is_empty());
+    }
+    scene.stage("ingest", &recipe, &[]).expect(0);
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75)] {
+        let view = scene.view();
+        let command = scene.command("warploom-extract", &recipe.arguments(&[]));
+        stop(start(command).until("it wrote a csr", || is_written(&view, "csr")), signal, code);
+        is_clean(&scene);
+        assert_eq!(view.digests().len(), 1);
+    }
+    scene.stage("extract", &recipe, &[]).expect(0);
+    scene.warploom(&["store", "verify"]).expect(0);
+}
+
+/// The two files of a training run that must not change by a bit.
+fn results(scene: &Scene) -> [Vec<u8>; 2] {
+    let run = scene.view().of_kind("run").remove(0);
+    ["parameters.safetensors", "predictions.parquet"].map(|name| fs::read(run.path.join(name)).unwrap())
+}
+
+/// Training that lasts some seconds and saves now and then.
+fn training() -> Recipe {
+    Recipe::of("gcn", "karate").set("run.epochs=8000").set("run.checkpoint.every_epochs=500")
+}
+
+fn has_step(store: &Path) -> bool {
+    StoreView::of(store).artifacts().iter().any(|found| found.kind == "checkpoint")
+}
+
+#[test]
+fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
+    let scene = Scene::stand_in();
+    let whole = scene.with_store("whole");
+    whole.build(&training());
+    for (signal, program) in [(Signal::TERM, "warploom"), (Signal::USR1, "warploom"), (Signal::TERM, "warploom-run")] {
+        let scene = scene.with_store(format!("{program}-{signal:?}"));
+        let command = if program == "warploom" {
+            scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
+        } else {
+            for stage in &crate::pipeline::STAGES[..5] {
+                scene.stage(stage, &training(), &[]).expect(0);
+            }
+            scene.command(program, &training().arguments(&["--format", "json"]))
+        };
+        let store = scene.store.clone();
+        let output = stop(start(command).until("it saved a state", || has_step(&store)), signal, 75);
+        let output = output.says(&["stopped by a signal after epoch", "hint: start again to go on"]);
+        assert_eq!(output.lines().pop().unwrap()["error"]["kind"], "stopped");
+        is_clean(&scene);
+        assert!(scene.view().of_kind("run").is_empty() && has_step(&scene.store));
+        let lines = scene.build(&training());
+        assert_eq!(lines[5]["status"], "built");
+        let record = scene.view().of_kind("run")[0].record();
+        assert!(record["resumed_at"].as_u64().unwrap() > 0, "it began anew: {record}");
+        assert!(results(&scene) == results(&whole), "stopping changed the results");
+        assert_eq!(scene.view().digests(), whole.view().digests());
+    }
+}
+
+#[test]
+fn training_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "cora").set("run.epochs=30").set("run.keep=best").set("run.checkpoint.every_epochs=1");
+    let whole = scene.with_store("whole");
+    whole.build(&recipe);
+    let mut stops = 0;
+    for _ in 0..30 {
+        let view = scene.view();
+        let steps = view.of_kind("checkpoint");
+        let progressed = || view.of_kind("checkpoint").last().map(|step| step.key.clone()) > steps.last().map(|step| step.key.clone());
+        let mut over = false;
+        let running = scene.begin(&recipe, &[]).until("it saved a further state", || {
+            over = !view.of_kind("run").is_empty();
+            over || progressed()
+        });
+        running.signal(Signal::TERM);
+        let output = running.wait();
+        if output.code == Some(0) || over {
+            break;
+        }
+        output.expect(75);
+        stops += 1;
+    }
+    assert!(stops >= 5, "only {stops} stops");
+    scene.build(&recipe);
+    assert!(results(&scene) == results(&whole), "stopping {stops} times changed the results");
+}
+
+#[test]
+fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
+    let scene = Scene::stand_in();
+    // Never converged: it ends at the bound.
+    let recipe = Recipe::of("pagerank", "cora").set("plan.set.tolerance=0").set("run.allow_unconverged=true").set("run.max_supersteps=6000");
+    let recipe = recipe.set("run.dtype=f64").set("run.checkpoint.every_epochs=20");
+    let whole = scene.with_store("whole");
+    whole.build(&recipe);
+    let store = scene.store.clone();
+    stop(scene.begin(&recipe, &[]).until("it saved a state", || has_step(&store)), Signal::TERM, 75).says(&["stopped by a signal after superstep"]);
+    is_clean(&scene);
+    scene.build(&recipe);
+    let values = |scene: &Scene| fs::read(scene.view().of_kind("run")[0].path.join("values.parquet")).unwrap();
+    assert!(values(&scene) == values(&whole), "stopping changed the results");
+    assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn training_ends_at_once_on_an_interrupt() {
+    let scene = Scene::stand_in();
+    let store = scene.store.clone();
+    let output = stop(scene.begin(&training(), &[]).until("it saved a state", || has_step(&store)), Signal::INT, 130);
+    assert_eq!(output.lines().len(), 5, "five stages were built and told");
+    is_clean(&scene);
+    // What was saved before is used.
+    scene.build(&training());
+    assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
+    assert!(scene.view().of_kind("checkpoint").len() <= 2);
+    scene.front("pipeline", &training(), &["--force"]).expect(0);
+    assert!(scene.view().of_kind("checkpoint").is_empty(), "--force begins anew");
+}

@@ -1,0 +1,299 @@
+//! Proves what no compiler does: headers, sizes of functions, names, paths that documents name, forgotten files,
+//! dependencies that nobody uses, and words that must not stand anywhere.
+//!
+//! A rule enters with the list of those that break it today (`long_functions.txt`), and the list may only shrink.
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use warploom_tests::repository;
+
+/// The longest function, in lines.
+const LINES_MOST: usize = 70;
+/// Folders that are not ours to judge, or not in git.
+const LEFT_OUT: [&str; 4] = ["target", ".git", "data/raw", "data/store"];
+/// Where `unsafe` may stand.
+const UNSAFE_ALLOWED: [&str; 2] = ["kernels/ops/src/product/gemm.rs", "stages/contract/src/mapped.rs"];
+/// What a file may not be called.
+const NAMELESS: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
+/// The documents whose paths are looked up.
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Every file of the repository by its path from the root.
+fn files() -> Vec<String> {
+    fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            if LEFT_OUT.contains(&name.as_str()) || name.ends_with("__pycache__") {
+                continue;
+            }
+            match path.is_dir() {
+                true => walk(root, &path, found),
+                false => found.push(name),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&repository(), &repository(), &mut found);
+    found.sort();
+    found
+}
+
+fn rust() -> Vec<(String, String)> {
+    let sources = files().into_iter().filter(|name| name.ends_with(".rs"));
+    sources.map(|name| (name.clone(), fs::read_to_string(repository().join(name)).unwrap())).collect()
+}
+
+/// A line without its comment. A string that holds `//` is cut too, which no rule here minds.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or("")
+}
+
+#[track_caller]
+fn none(what: &str, found: Vec<String>) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn every_source_opens_with_what_it_is() {
+    let sources = rust();
+    assert!(sources.len() > 100, "only {} sources were found", sources.len());
+    none("sources that do not open with `//!`", sources.iter().filter(|(_, text)| !text.starts_with("//! ")).map(|(name, _)| name.clone()).collect());
+}
+
+/// Name and lines of each function of a formatted source.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (first, line) in lines.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let ends = |line: &&&str| {
+            line.starts_with(indent) && line[indent.len()..].starts_with('}')
+                || line.strip_prefix(indent).is_some_and(|rest| rest.starts_with(')') && rest.ends_with(';'))
+        };
+        let one_line = line.ends_with('}') || line.ends_with(';');
+        let length = if one_line { 1 } else { lines[first + 1..].iter().position(|line| ends(&line)).map_or(1, |at| at + 2) };
+        found.push((name, length));
+    }
+    found
+}
+
+/// The name, if a function begins in this line.
+fn function_name(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "fn")?;
+    let qualifier = |word: &&str| {
+        ["pub", "const", "async", "unsafe", "extern", "default"].contains(word)
+            || word.starts_with("pub(")
+            || word.starts_with("r#")
+            || *word == "\"C\""
+            || *word == "super)"
+            || *word == "crate)"
+    };
+    words[..at].iter().all(qualifier).then(|| words.get(at + 1).map(|name| name.split(['(', '<']).next().unwrap_or(name).to_owned()))?
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    let list = repository().join("tests/tests/long_functions.txt");
+    let allowed: BTreeSet<String> = fs::read_to_string(&list).unwrap().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    let mut long = BTreeMap::new();
+    for (path, text) in rust() {
+        long.extend(functions(&text).into_iter().filter(|(_, lines)| *lines > LINES_MOST).map(|(name, lines)| (format!("{path} {name}"), lines)));
+    }
+    let fresh = long.iter().filter(|(name, _)| !allowed.contains(*name)).map(|(name, lines)| format!("{name}: {lines} lines"));
+    none("functions of more than 70 lines", fresh.collect());
+    none("no sinners any more: take them off tests/tests/long_functions.txt", allowed.into_iter().filter(|name| !long.contains_key(name)).collect());
+}
+
+#[test]
+fn lengths_of_functions_are_counted() {
+    let body = "    let x = 1;\n".repeat(69);
+    let text = format!(
+        "pub(crate) fn long<T>(\n    a: T,\n) -> u8\nwhere\n    T: Copy,\n{{\n{body}}}\n\nfn short() {{}}\n\ntrait A {{\n    fn b(\n        &self,\n    );\n}}\n"
+    );
+    assert_eq!(functions(&text), [("long".to_owned(), 76), ("short".to_owned(), 1), ("b".to_owned(), 3)]);
+}
+
+#[test]
+fn no_file_is_nameless() {
+    let is_nameless =
+        |name: &String| Path::new(name).components().any(|part| NAMELESS.contains(&part.as_os_str().to_str().unwrap().split('.').next().unwrap()));
+    none("name the idea", files().into_iter().filter(is_nameless).collect());
+}
+
+#[test]
+fn no_source_is_forgotten() {
+    let sources = rust();
+    let mut forgotten = Vec::new();
+    for (name, _) in sources.iter().filter(|(name, _)| name.contains("/src/") && !name.starts_with("tests/")) {
+        let path = Path::new(name);
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let module = if stem == "mod" { path.parent().unwrap().file_name().unwrap().to_str().unwrap() } else { stem };
+        let root = &name[..name.find("/src/").unwrap()];
+        let declared =
+            sources.iter().any(|(other, text)| other.starts_with(root) && text.lines().any(|line| code(line).trim_end().ends_with(&format!("mod {module};"))));
+        if !declared && stem != "lib" && stem != "main" && !name.contains("/src/bin/") {
+            forgotten.push(name.clone());
+        }
+    }
+    none("no `mod` names them", forgotten);
+}
+
+/// What stands in backticks, in fences and in indented blocks of a document, cut into words.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        let quoted: String = match fenced || line.starts_with("    ") {
+            true => line.split(" #").next().unwrap_or("").to_owned(),
+            false => line.split('`').skip(1).step_by(2).collect::<Vec<_>>().join(" "),
+        };
+        let split = quoted.split(|c: char| c.is_whitespace() || ",;()[]\"'=".contains(c));
+        found.extend(split.map(|word| word.trim_end_matches(['.', ':']).to_owned()).filter(|word| !word.is_empty()));
+    }
+    found
+}
+
+/// Whether a word that looks like a path of the repository is one; `None` if it does not look like one.
+fn is_there(word: &str, all: &[String]) -> Option<bool> {
+    let odd = word.contains(['<', '>', '$', '{', '@', '|']) || word.contains("://") || word.starts_with('/') || word.starts_with('-');
+    if odd || LEFT_OUT.iter().any(|left| word.starts_with(left)) || word.contains("...") {
+        return None;
+    }
+    let first = word.split('/').next().unwrap_or(word);
+    let stem = Path::new(word).file_stem()?.to_str()?;
+    let extension = Path::new(word).extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    let top = word.contains('/') && all.iter().any(|name| name.split('/').next() == Some(first));
+    let source = ["rs", "py", "sh", "yaml", "md", "toml"].contains(&extension) && stem.chars().any(char::is_lowercase) || extension == "md";
+    if !top && !source {
+        return None;
+    }
+    let plain = word.trim_end_matches('/');
+    if let Some((before, after)) = plain.split_once('*') {
+        return Some(all.iter().any(|name| name.starts_with(before) && name.ends_with(after)));
+    }
+    let below = |name: &String| name == plain || name.starts_with(&format!("{plain}/")) || name.ends_with(&format!("/{plain}"));
+    Some(all.iter().any(below))
+}
+
+#[test]
+fn every_path_that_documents_name_is_there() {
+    let all = files();
+    let mut missing = Vec::new();
+    let mut looked_at = 0;
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(repository().join(document)).unwrap();
+        for word in words(&text) {
+            let there = is_there(&word, &all);
+            looked_at += usize::from(there.is_some());
+            // What no pattern of git keeps is made by a command that the document names.
+            if there == Some(false) {
+                missing.push(format!("{document}: {word}"));
+            }
+        }
+    }
+    none("documents name what is not there", missing);
+    assert!(looked_at > 30, "only {looked_at} paths were looked at");
+}
+
+#[test]
+fn no_source_is_unfinished() {
+    let needles = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("d", "bg!("), concat!("FIX", "ME"), concat!("//! ", "stub")];
+    let mut found = Vec::new();
+    for (name, text) in rust() {
+        let lines = text.lines().enumerate().filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)));
+        found.extend(lines.map(|(line, text)| format!("{name}:{}: {}", line + 1, text.trim())));
+    }
+    none("unfinished", found);
+}
+
+#[test]
+fn unsafe_stands_only_where_it_may() {
+    let mut found = BTreeSet::new();
+    for (name, text) in rust() {
+        let dangerous = |line: &str| {
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "unsafe trait", "allow(unsafe_code"].iter().any(|needle| line.contains(needle))
+        };
+        if name != "tests/tests/tidy.rs" && text.lines().any(|line| dangerous(code(line))) {
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, UNSAFE_ALLOWED.map(str::to_owned).into(), "expected `unsafe` in exactly these files");
+}
+
+#[test]
+fn nothing_names_a_place_of_one_machine() {
+    let needles = [concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+    let mut found = Vec::new();
+    for name in files() {
+        let Ok(text) = fs::read_to_string(repository().join(&name)) else { continue };
+        let lines = text.lines().enumerate().filter(|(_, line)| needles.iter().any(|needle| line.contains(needle)));
+        found.extend(lines.map(|(line, text)| format!("{name}:{}: {}", line + 1, text.chars().take(120).collect::<String>())));
+    }
+    none("a path of one machine", found);
+}
+
+/// Names of the dependencies in a manifest, in all sections whose name ends with `dependencies`.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.trim_end_matches(']').ends_with("dependencies");
+        } else if inside && line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            names.push(line.split(['.', ' ', '=']).next().unwrap_or("").to_owned());
+        }
+    }
+    names
+}
+
+/// Whether a word stands in a text as a whole.
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| !text[..at].ends_with(part) && !text[at + word.len()..].starts_with(part))
+}
+
+fn manifests() -> Vec<(PathBuf, String)> {
+    let all = files().into_iter().filter(|name| name.ends_with("/Cargo.toml"));
+    all.map(|name| (Path::new(&name).parent().unwrap().to_path_buf(), fs::read_to_string(repository().join(name)).unwrap())).collect()
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let sources = rust();
+    let mut unused = Vec::new();
+    for (folder, manifest) in manifests() {
+        let own: String = sources
+            .iter()
+            .filter(|(name, _)| Path::new(name).starts_with(&folder))
+            .flat_map(|(_, text)| text.lines().flat_map(|line| [code(line), "\n"]))
+            .collect();
+        let names = dependencies(&manifest);
+        unused.extend(names.into_iter().filter(|name| !has_word(&own, &name.replace('-', "_"))).map(|name| format!("{}: {name}", folder.display())));
+    }
+    let workspace = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let taken: BTreeSet<String> = manifests().iter().flat_map(|(_, manifest)| dependencies(manifest)).collect();
+    unused.extend(dependencies(&workspace).into_iter().filter(|name| !taken.contains(name)).map(|name| format!("Cargo.toml: {name}")));
+    none("dependencies that nobody uses", unused);
+}
+
+#[test]
+fn stages_do_not_depend_on_each_other() {
+    let stages = crate::pipeline::STAGES.map(|stage| format!("warploom-{stage}"));
+    let mut wrong = Vec::new();
+    for (folder, manifest) in manifests() {
+        let Some(stage) = stages.iter().find(|stage| folder == Path::new(&format!("stages/{}", &stage["warploom-".len()..]))) else { continue };
+        let shipped = manifest.split("[dev-dependencies]").next().unwrap_or("");
+        wrong.extend(dependencies(shipped).into_iter().filter(|name| stages.contains(name)).map(|name| format!("{stage} on {name}")));
+    }
+    none("a stage depends on another", wrong);
+}

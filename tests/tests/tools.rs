@@ -1,0 +1,116 @@
+//! Proves what the small sub-commands promise: `store`, `export`, `data`, `doctor`, `schema`, `completions`, `man`.
+use std::fs;
+
+use warploom_tests::{Recipe, Scene, repository};
+
+#[test]
+fn store_lists_every_artifact_and_finds_it_by_its_first_digits() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    let all = scene.view().artifacts();
+    let listed = scene.warploom(&["store", "ls", "--format", "json"]).expect(0).lines();
+    assert_eq!((listed.len(), all.len()), (8, 8));
+    scene.warploom(&["store", "ls"]).expect(0).prints(&["8 artifacts", "nodes 34"]);
+    for artifact in &all {
+        assert!(listed.iter().any(|line| line["kind"] == artifact.kind.as_str() && line["key"] == artifact.key.as_str()));
+        scene.warploom(&["store", "path", &artifact.key[..12]]).expect(0).prints(&[artifact.path.to_str().unwrap()]);
+    }
+    scene.warploom(&["store", "path", ""]).expect(1).says(&["give more digits"]);
+    scene.warploom(&["store", "verify"]).expect(0).prints(&["8 artifacts looked at, 0 damaged"]);
+    let graph = scene.view().of_kind("graph").remove(0);
+    scene.warploom(&["store", "verify", &graph.key]).expect(0).prints(&["1 artifacts looked at, 0 damaged"]);
+}
+
+#[test]
+fn export_copies_the_files_and_overwrites_none() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    for kind in ["run", "profile"] {
+        let artifact = scene.view().of_kind(kind).remove(0);
+        let target = scene.path(&format!("out-{kind}"));
+        let arguments = ["export", &artifact.key, "-o", target.to_str().unwrap()];
+        scene.warploom(&arguments).expect(0);
+        // A key of several kinds gets a folder for each.
+        let folder = if kind == "run" { target.clone() } else { target.join(kind) };
+        for file in artifact.files() {
+            assert!(fs::read(folder.join(&file)).unwrap() == fs::read(artifact.path.join(&file)).unwrap(), "{file}");
+        }
+        scene.warploom(&arguments).expect(1).says(&["the file is there already", "hint:"]);
+    }
+}
+
+#[test]
+fn gc_keeps_runs_and_what_they_need_and_removes_what_is_asked_for() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    scene.stage("ingest", &Recipe::small().set("ingest.seed=9"), &[]).expect(0);
+    let before = scene.view().digests();
+    assert_eq!(before.len(), 9);
+    scene.warploom(&["store", "gc"]).expect(0);
+    assert_eq!(scene.view().digests(), before, "gc without a wish removed an artifact");
+    scene.warploom(&["store", "gc", "--unreachable", "--dry-run"]).expect(0).prints(&["would be removed", "no run was made from it"]);
+    assert_eq!(scene.view().digests(), before, "--dry-run removed an artifact");
+    scene.warploom(&["store", "gc", "--unreachable"]).expect(0).prints(&["no run was made from it"]);
+    assert_eq!(scene.view().digests().len(), 8, "what the run was made from stays");
+    scene.warploom(&["store", "gc", "--keep", "0B"]).expect(0);
+    assert_eq!(scene.view().of_kind("run").len(), 1, "a run went without --runs");
+    scene.warploom(&["store", "gc", "--keep", "0B", "--runs"]).expect(0);
+    assert!(scene.view().digests().is_empty(), "{:?}", scene.view().digests());
+    assert_eq!(scene.build(&Recipe::small()).iter().filter(|line| line["status"] == "built").count(), 6);
+}
+
+#[test]
+fn data_shows_what_is_known() {
+    let scene = Scene::stand_in();
+    scene.warploom(&["data", "ls"]).expect(0).prints(&["amazon0505", "cora", "karate", "stand-in"]);
+    scene.warploom(&["data", "show", "karate"]).expect(0).prints(&["Zachary", "34"]);
+    let shown = scene.warploom(&["data", "show", "karate", "--format", "json"]).expect(0).lines().remove(0);
+    assert_eq!(shown["entry"]["expected"]["nodes"], 34);
+    // karate has no address: nothing can be fetched, and no network is touched.
+    scene.warploom(&["data", "fetch", "karate"]).expect(1).says(&["karate.gml"]);
+}
+
+#[test]
+fn doctor_says_what_there_is_and_leaves_nothing_behind() {
+    let scene = Scene::stand_in();
+    scene.warploom(&["doctor"]).expect(0).prints(&["processor", "store: rename", "the first writer wins"]);
+    assert!(scene.warploom(&["doctor", "--format", "json"]).expect(0).lines().iter().all(|line| line["ok"] == true));
+    assert!(!scene.store.exists());
+    let left: Vec<_> = fs::read_dir(scene.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["raw"]);
+}
+
+#[test]
+fn the_schema_in_the_repository_is_fresh() {
+    let scene = Scene::stand_in();
+    let schema = scene.warploom(&["schema"]).expect(0).stdout;
+    let path = repository().join("pipelines/schema.json");
+    let kept = fs::read_to_string(&path).unwrap();
+    assert!(kept == schema, "pipelines/schema.json is stale: refresh it with  target/debug/warploom schema > pipelines/schema.json");
+}
+
+#[test]
+fn completions_and_manual_name_the_sub_commands() {
+    let scene = Scene::stand_in();
+    for shell in ["bash", "zsh", "fish"] {
+        scene.warploom(&["completions", shell]).expect(0).prints(&["warploom", "pipeline", "explain"]);
+    }
+    scene.warploom(&["man"]).expect(0).prints(&[".TH warploom", "pipeline", "doctor"]);
+}
+
+#[test]
+fn every_pipeline_of_the_repository_runs() {
+    let scene = Scene::stand_in();
+    for entry in fs::read_dir(repository().join("pipelines")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            let lines = scene.build(&Recipe::file(path).set("dataset=karate"));
+            assert_eq!(lines[5]["stage"], "run");
+        }
+    }
+    for entry in fs::read_dir(repository().join("pipelines/programs")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        scene.warploom(&["check", path.to_str().unwrap()]).expect(0).prints(&[&name]);
+    }
+}
