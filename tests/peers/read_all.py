@@ -99,7 +99,7 @@ def read_table(path):
         before = pyarrow.total_allocated_bytes()
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
         fits(pyarrow.total_allocated_bytes() - before < 4096, f"{path}: reading the map copied its contents")
-        frame = polars.read_ipc(path, memory_map=True)
+        frame = polars.read_ipc(path)
         relation = duckdb.from_arrow(table)
     names = table.column_names
     fits(frame.columns == names and list(relation.columns) == names, f"{path}: columns {names}, {frame.columns}, {relation.columns}")

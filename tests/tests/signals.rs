@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use rustix::process::Signal;
-use warploom_tests::{Output, Recipe, Running, Scene, StoreView, start};
+use warploom_tests::{Draws, Output, Recipe, Running, Scene, StoreView, long, start};
 
 /// From the signal to the end.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -171,5 +171,32 @@ fn training_ends_at_once_on_an_interrupt() {
     assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
     assert!(scene.view().of_kind("checkpoint").len() <= 2);
     scene.front("pipeline", &training(), &["--force"]).expect(0);
-    assert!(scene.view().of_kind("checkpoint").is_empty(), "--force begins anew");
+    assert_eq!(scene.view().of_kind("run")[0].record()["resumed_at"], 0, "--force begins anew");
+}
+
+#[test]
+fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
+    let scene = Scene::stand_in();
+    let whole = scene.with_store("whole");
+    let begun = std::time::Instant::now();
+    whole.build(&Recipe::small());
+    let (digests, span) = (whole.view().digests(), begun.elapsed());
+    let mut draws = Draws::seeded(4);
+    let rounds = if long() { 400 } else { 40 };
+    let mut stopped = 0;
+    for round in 0..rounds {
+        let (signal, code) = [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::INT, 130)][round % 4];
+        let scene = scene.with_store(format!("store-{round}"));
+        // The handler stands once the program is at work: not before the first folder of the store.
+        let running = scene.begin(&Recipe::small(), &[]).until("it began", || scene.store.exists()).for_at_most(span.mul_f64(draws.unit()));
+        running.signal(signal);
+        let output = running.wait();
+        assert!(output.code == Some(0) || output.code == Some(code), "round {round}: expected 0 or {code} of\n{output}");
+        stopped += usize::from(output.code == Some(code));
+        is_clean(&scene);
+        scene.build(&Recipe::small());
+        assert_eq!(scene.view().digests(), digests, "round {round}");
+        fs::remove_dir_all(&scene.store).unwrap();
+    }
+    assert!(stopped * 3 >= rounds, "only {stopped} of {rounds} were still running when the signal came");
 }

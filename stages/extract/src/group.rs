@@ -15,35 +15,51 @@ const RUNS_MAX: usize = 512;
 /// Edges below which one level is enough.
 const SMALL: usize = 1 << 12;
 
-/// An edge on its way: the end to group by, the other end, its id.
-#[derive(Clone, Copy, Default)]
-struct Record<I> {
-    key: u32,
-    other: u32,
-    id: I,
+/// An edge on its way: the end to group by, the other end, its id. Arrays of plain numbers, since a vector of zeros of
+/// these is memory that the threads who write it first get from the system, not one thread beforehand.
+trait Record: Copy + Send + Sync {
+    fn new(key: u32, other: u32, id: usize) -> Self;
+    fn zeros(count: usize) -> Vec<Self>;
+    fn key(self) -> u32;
+    fn other(self) -> u32;
+    fn id(self) -> u64;
 }
 
-/// An edge id on its way: 4 bytes where they suffice.
-trait Id: Copy + Default + Send + Sync {
-    fn from_index(index: usize) -> Self;
-    fn widen(self) -> u64;
+/// With fewer than 2^32 edges.
+impl Record for [u32; 3] {
+    fn new(key: u32, other: u32, id: usize) -> Self {
+        [key, other, id as u32]
+    }
+    fn zeros(count: usize) -> Vec<Self> {
+        vec![[0; 3]; count]
+    }
+    fn key(self) -> u32 {
+        self[0]
+    }
+    fn other(self) -> u32 {
+        self[1]
+    }
+    fn id(self) -> u64 {
+        u64::from(self[2])
+    }
 }
 
-impl Id for u32 {
-    fn from_index(index: usize) -> Self {
-        index as u32
+/// With more: both ends in one number, then the id.
+impl Record for [u64; 2] {
+    fn new(key: u32, other: u32, id: usize) -> Self {
+        [u64::from(key) << 32 | u64::from(other), id as u64]
     }
-    fn widen(self) -> u64 {
-        u64::from(self)
+    fn zeros(count: usize) -> Vec<Self> {
+        vec![[0; 2]; count]
     }
-}
-
-impl Id for u64 {
-    fn from_index(index: usize) -> Self {
-        index as u64
+    fn key(self) -> u32 {
+        (self[0] >> 32) as u32
     }
-    fn widen(self) -> u64 {
-        self
+    fn other(self) -> u32 {
+        self[0] as u32
+    }
+    fn id(self) -> u64 {
+        self[1]
     }
 }
 
@@ -51,8 +67,11 @@ impl Id for u64 {
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     let (mut incoming, mut outgoing) = if is_sorted(&table.source, &table.target) {
         // The edge table is the outgoing direction as it stands.
-        let outgoing =
-            DirectionParts { offsets: offsets_of_sorted(nodes, &table.source), neighbours: table.target.clone(), edges: identity(table.source.len()) };
+        let outgoing = DirectionParts {
+            offsets: offsets_of_sorted(nodes, &table.source),
+            neighbours: table.target.par_iter().copied().collect(),
+            edges: identity(table.source.len()),
+        };
         (group(nodes, &table.target, &table.source, None), outgoing)
     } else {
         let by_source = group(nodes, &table.source, &table.target, None);
@@ -73,12 +92,12 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
 
 /// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position.
 pub fn group(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u64]>) -> DirectionParts {
-    if u32::try_from(keys.len()).is_ok() { group_with::<u32>(nodes, keys, others, ids) } else { group_with::<u64>(nodes, keys, others, ids) }
+    if u32::try_from(keys.len()).is_ok() { group_with::<[u32; 3]>(nodes, keys, others, ids) } else { group_with::<[u64; 2]>(nodes, keys, others, ids) }
 }
 
-fn group_with<I: Id>(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u64]>) -> DirectionParts {
+fn group_with<R: Record>(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u64]>) -> DirectionParts {
     let edges = keys.len();
-    let record = |index: usize| Record { key: keys[index], other: others[index], id: I::from_index(ids.map_or(index, |ids| ids[index] as usize)) };
+    let record = |index: usize| R::new(keys[index], others[index], ids.map_or(index, |ids| ids[index] as usize));
     let shift = run_shift(nodes);
     let runs = if edges <= SMALL { 1 } else { nodes.div_ceil(1 << shift).max(1) };
     let run_of = |key: u32| if runs == 1 { 0 } else { (key >> shift) as usize };
@@ -91,13 +110,13 @@ fn group_with<I: Id>(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u
             counts
         })
         .collect();
-    let mut spread: Vec<Record<I>> = vec![Record::default(); edges];
+    let mut spread = R::zeros(edges);
     let heads = split_by_counts(&mut spread, &counts, runs);
     heads.into_par_iter().enumerate().for_each(|(index, mut heads)| {
         let mut filled = vec![0usize; runs];
         for at in index * chunk..edges.min((index + 1) * chunk) {
             let record = record(at);
-            let run = run_of(record.key);
+            let run = run_of(record.key());
             heads[run][filled[run]] = record;
             filled[run] += 1;
         }
@@ -137,7 +156,7 @@ fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut 
 }
 
 /// Second level: sorts each run of nodes by counting.
-fn sort_runs<I: Id>(nodes: usize, run_nodes: usize, spread: &[Record<I>], run_sizes: &[usize]) -> DirectionParts {
+fn sort_runs<R: Record>(nodes: usize, run_nodes: usize, spread: &[R], run_sizes: &[usize]) -> DirectionParts {
     let mut parts = DirectionParts { offsets: vec![0; nodes + 1], neighbours: vec![0; spread.len()], edges: vec![0; spread.len()] };
     let node_sizes: Vec<usize> = (0..run_sizes.len()).map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes))).collect();
     let starts: Vec<usize> = run_sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
@@ -149,7 +168,7 @@ fn sort_runs<I: Id>(nodes: usize, run_nodes: usize, spread: &[Record<I>], run_si
         let records = &spread[starts[run]..starts[run] + run_sizes[run]];
         let first = (run * run_nodes) as u32;
         let mut heads = vec![0u32; offsets.len()];
-        records.iter().for_each(|record| heads[(record.key - first) as usize] += 1);
+        records.iter().for_each(|record| heads[(record.key() - first) as usize] += 1);
         let mut sum = 0u32;
         for (head, offset) in heads.iter_mut().zip(offsets.iter_mut()) {
             let count = std::mem::replace(head, sum);
@@ -157,9 +176,9 @@ fn sort_runs<I: Id>(nodes: usize, run_nodes: usize, spread: &[Record<I>], run_si
             *offset = starts[run] as u64 + u64::from(sum);
         }
         for record in records {
-            let head = &mut heads[(record.key - first) as usize];
-            neighbours[*head as usize] = record.other;
-            edges[*head as usize] = record.id.widen();
+            let head = &mut heads[(record.key() - first) as usize];
+            neighbours[*head as usize] = record.other();
+            edges[*head as usize] = record.id();
             *head += 1;
         }
     });

@@ -145,7 +145,7 @@ impl Graph {
         let units = RowUnits { incoming: balanced_units(&csr.incoming.offsets).into(), outgoing: balanced_units(&csr.outgoing.offsets).into() };
         let mut data = Data::of_graph(&csr, units, Needs::of(list));
         let owned = |values: Vec<f32>| {
-            let mut aligned = Aligned::zeros(values.len());
+            let mut aligned = Aligned::zeros(values.len()).expect("there is memory");
             aligned.copy_from_slice(&values);
             Contents::Owned(aligned)
         };

@@ -108,7 +108,7 @@ impl<T: Precision> Executor<T> {
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
                 Element::Real => reals.push(Slot { rows, columns, contents: contents(buffer, &mut data, count)? }),
-                Element::Id => ids.push(Slot { rows, columns, contents: Contents::Owned(Aligned::zeros(count)) }),
+                Element::Id => ids.push(Slot { rows, columns, contents: Contents::Owned(Aligned::zeros(count)?) }),
             };
         }
         if list.buffers.iter().any(|buffer| buffer.role == Role::SparseFeatures) && data.sparse.is_none() {
@@ -205,7 +205,7 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
     let (given, what) = match buffer.role {
         Role::Features => (data.features.take(), "features"),
         Role::Target => (data.target.take(), "target"),
-        _ => return Ok(Contents::Owned(Aligned::zeros(count))),
+        _ => return Ok(Contents::Owned(Aligned::zeros(count)?)),
     };
     let given = given.ok_or_else(|| missing(what))?;
     if given.len() != count {

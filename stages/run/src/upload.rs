@@ -176,7 +176,7 @@ pub fn load<T: Precision>(inputs: &Inputs, list: &LaunchList, split: u64) -> Res
     data.old_of_new = order;
     if let Body::Train(_) = list.body {
         data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
-        data.load_labels(&table, split);
+        data.load_labels(&table, split)?;
     }
     data.ids = table.ids;
     Ok(data)
@@ -264,7 +264,7 @@ impl<T: Precision> Data<T> {
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
             None => {}
-            Some(Features::Dense { columns, values }) => self.features = Some(self.permuted(&values, columns)),
+            Some(Features::Dense { columns, values }) => self.features = Some(self.permuted(&values, columns)?),
             Some(Features::Sparse { columns, entries }) => {
                 let mut sparse = self.permuted_sparse(columns, &entries);
                 sparse.by_columns = by_columns.then(|| sparse.rows().transpose());
@@ -275,35 +275,32 @@ impl<T: Precision> Data<T> {
     }
 
     /// Takes targets and the rows of each part of the split, permuted.
-    fn load_labels(&mut self, table: &NodeTable, split: u64) {
+    fn load_labels(&mut self, table: &NodeTable, split: u64) -> Result<(), StageError> {
         let not_a_number = || T::rounded(f64::NAN);
         let numbers: Option<Vec<T>> = table.labels.as_ref().map(|labels| match labels {
             Labels::Classes(classes) => classes.iter().map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class)))).collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => values.iter().map(|&value| T::of_f32(value)).collect(),
         });
-        self.target = numbers.map(|numbers| {
-            let mut target = Aligned::zeros(numbers.len());
+        if let Some(numbers) = numbers {
+            let mut target = Aligned::zeros(numbers.len())?;
             let columns = numbers.len().checked_div(self.nodes).unwrap_or(0);
             match &self.old_of_new {
                 Some(old_of_new) => gather(&mut target, &numbers, columns, old_of_new, |&number| number),
                 None => target.copy_from_slice(&numbers),
             }
-            Contents::Owned(target)
-        });
-        let Some(parts) = table.splits.get(split as usize) else { return };
+            self.target = Some(Contents::Owned(target));
+        }
+        let Some(parts) = table.splits.get(split as usize) else { return Ok(()) };
         let rows_of = |part: Split| (0..self.nodes).filter(|&row| parts[self.old(row)] == part as u8).map(|row| row as u32).collect();
         self.splits = [Split::Train, Split::Validation, Split::Test].map(rows_of);
+        Ok(())
     }
 
-    fn permuted(&self, values: &View<f32>, columns: usize) -> Contents<T> {
-        match &self.old_of_new {
-            None => Contents::Shared(T::of_view(values)),
-            Some(old_of_new) => {
-                let mut out = Aligned::zeros(values.len());
-                gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value));
-                Contents::Owned(out)
-            }
-        }
+    fn permuted(&self, values: &View<f32>, columns: usize) -> Result<Contents<T>, StageError> {
+        let Some(old_of_new) = &self.old_of_new else { return Ok(Contents::Shared(T::of_view(values))) };
+        let mut out = Aligned::zeros(values.len())?;
+        gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value));
+        Ok(Contents::Owned(out))
     }
 
     fn permuted_sparse(&self, columns: usize, entries: &warploom_contract::arrow_file::SparseColumns) -> Sparse<T> {

@@ -95,7 +95,7 @@ impl Direct {
             rows.iter().flat_map(|&old| &values[old * columns..(old + 1) * columns]).map(|&value| T::rounded(value)).collect()
         };
         let owned = |values: Vec<T>| {
-            let mut aligned = Aligned::zeros(values.len());
+            let mut aligned = Aligned::zeros(values.len()).unwrap();
             aligned.copy_from_slice(&values);
             Contents::Owned(aligned)
         };
