@@ -53,7 +53,7 @@ test-long: ## Run all tests, with long campaigns of kills, races, full disks and
 lint: ## Formatting, clippy, documentation
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --document-private-items
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 check: lint test ## What has to pass before a change lands
 

@@ -185,6 +185,17 @@ fn stores_data_and_pipelines_may_have_any_name() {
 }
 
 #[test]
+fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_away_is_none() {
+    let scene = Scene::stand_in();
+    scene.build(&Recipe::small());
+    for arguments in [Recipe::small().arguments(&["pipeline", "--format", "json"]), vec!["schema".into()], vec!["store".into(), "ls".into()]] {
+        let program = scene.command("warploom", &arguments);
+        start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"])).wait().expect(1).says(&["No space left on device"]);
+        start(wrapped(&program, &["sh", "-c", "{ \"$@\"; echo $? >&2; } | true", "sh"])).wait().expect(0).says(&["0\n"]);
+    }
+}
+
+#[test]
 fn a_name_that_is_not_utf_8_is_no_defect() {
     let scene = Scene::stand_in();
     let name = std::ffi::OsString::from_vec(b"st\xffre".to_vec());

@@ -88,6 +88,10 @@ fn unknown_names_are_answered_with_the_nearest() {
     let scene = Scene::stand_in();
     let output = scene.front("pipeline", &Recipe::of("gcn", "karat"), &[]).expect(1).says(&["no data set is called `karat`", "`karate`"]);
     assert_eq!(error(&output)["kind"], "input");
+    for action in ["explain", "check"] {
+        let output = scene.front(action, &Recipe::of("gcn", "karat"), &[]).expect(1).says(&["no data set is called `karat`"]);
+        assert_eq!(error(&output)["kind"], "input", "{action}");
+    }
     for action in ["show", "fetch"] {
         scene.warploom(&["data", action, "coraa"]).expect(1).says(&["no data set is called `coraa`", "`cora`"]);
     }

@@ -160,6 +160,8 @@ fn a_key_is_the_hash_of_the_document_that_key_prints() {
         let key = line["key"].as_str().unwrap();
         let printed = scene.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
         assert_eq!(&Digest::of(printed.trim_end().as_bytes()).as_str()[..32], key);
+        let explained = scene.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
+        assert_eq!((explained["status"].as_str(), explained["key"].as_str()), (Some("hit"), Some(key)));
         let text = scene.run(&format!("warploom-{stage}"), &Recipe::small().arguments(&["key"])).expect(0).stdout;
         assert!(text.starts_with(&format!("key {key}\n")), "{text}");
         for path in [scene.store.to_str().unwrap(), scene.data.to_str().unwrap(), repository().to_str().unwrap()] {

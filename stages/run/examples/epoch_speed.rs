@@ -2,7 +2,9 @@
 //!
 //! promises  the same list on a small graph of the same kind is compared with the reference before anything is timed; one
 //!           epoch of warm-up, then the median of several; bytes are those that the plan says must move
-//! never     compares with another system; reads or writes a file
+//! never     compares with another system; reads a graph or writes a file
+//!
+//! `busy` is processor time divided by threads: on a machine that others use too, it says what the wall clock cannot.
 //!
 //! `cargo run --release -p warploom-run --example epoch_speed [DROP]`, threads by RAYON_NUM_THREADS.
 use std::collections::BTreeMap;
@@ -51,6 +53,7 @@ fn main() {
         let mut executor = graph.executor(&list);
         epoch(&mut executor, 0, drop > 0.0);
         executor.spent.fill(Default::default());
+        let busy = processor_seconds();
         let mut seconds: Vec<f64> = (1..=EPOCHS)
             .map(|number| {
                 let begun = Instant::now();
@@ -58,9 +61,11 @@ fn main() {
                 begun.elapsed().as_secs_f64()
             })
             .collect();
+        let busy = (processor_seconds() - busy) / (EPOCHS as f64 * rayon::current_num_threads() as f64);
         seconds.sort_by(f64::total_cmp);
         println!("{name}: {NODES} nodes, {} edges, drop {drop}, {} threads", graph.source.len(), rayon::current_num_threads());
-        println!("  epoch {:.1} ms (least {:.1}, most {:.1})", 1e3 * seconds[EPOCHS as usize / 2], 1e3 * seconds[0], 1e3 * seconds[EPOCHS as usize - 1]);
+        let [median, least, most] = [EPOCHS as usize / 2, 0, EPOCHS as usize - 1].map(|index| 1e3 * seconds[index]);
+        println!("  epoch {median:.1} ms (least {least:.1}, most {most:.1}), busy {:.1} ms", 1e3 * busy);
         for ((step, spent), launch) in executor.program.steps.iter().zip(&executor.spent).zip(list.launches()) {
             let each = spent.as_secs_f64() / EPOCHS as f64;
             if each > 1e-4 {
@@ -68,6 +73,13 @@ fn main() {
             }
         }
     }
+}
+
+/// Processor time of this process, in steps of a hundredth of a second.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// As the stage does: with dropout, a pass to measure and a pass to train.

@@ -24,7 +24,7 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Plan},
 };
 use warploom_shell::{contracts, requests::RunRequest, signals};
@@ -55,8 +55,8 @@ impl Stage for RunStage {
     fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &RunRequest) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list)),
-            _ => prove::results::<f32>(context, outputs, inputs, (request, &list)),
+            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
+            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
         }
     }
 }
@@ -84,10 +84,7 @@ fn execute<T: Precision>(
     let begun = Instant::now();
     let spec = &request.spec;
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let data = upload::load::<T>(inputs, list, spec.split)?;
-    if context.stop.is_set() {
-        return Err(StageError::new(ErrorKind::Stopped, "stopped by a signal while the graph was loaded").hint("start again"));
-    }
+    let data = upload::load::<T>(context.stop, inputs, list, spec.split)?;
     let mut executor = Executor::new(list, data, spec.seed)?;
     let done = match &list.body {
         Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),

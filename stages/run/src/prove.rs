@@ -36,12 +36,17 @@ use crate::{
 };
 
 /// Steps of the reference executor that a check may take: about ten seconds.
-const WORK_MAX: u64 = 300_000_000;
+pub const WORK_MAX: u64 = 300_000_000;
 /// Nodes that are looked at where all would be too many.
 const SAMPLES: usize = 32;
 
-/// Proves the outputs of a run.
-pub fn results<T: Precision>(context: &Context, outputs: &Artifacts, inputs: &Artifacts, (request, list): (&RunRequest, &LaunchList)) -> Result<(), Violation> {
+/// Proves the outputs of a run, with at most so many steps of the reference for a training.
+pub fn results<T: Precision>(
+    context: &Context,
+    outputs: &Artifacts,
+    inputs: &Artifacts,
+    (request, list, work_max): (&RunRequest, &LaunchList, u64),
+) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;
     let nodes = graph::read_nodes(graph)?;
@@ -50,7 +55,7 @@ pub fn results<T: Precision>(context: &Context, outputs: &Artifacts, inputs: &Ar
         Body::Train(train) => {
             let scores = predictions::<T>(artifact, &nodes, train)?;
             let losses = losses(artifact, &record)?;
-            let proof = Proof { list, train, graph, nodes: &nodes, split: request.spec.split };
+            let proof = Proof { list, train, graph, nodes: &nodes, split: request.spec.split, work_max };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
         }
@@ -117,6 +122,7 @@ struct Proof<'a> {
     graph: &'a Artifact,
     nodes: &'a NodeTable,
     split: u64,
+    work_max: u64,
 }
 
 /// Some nodes with the edges among them; all is exact at the first few.
@@ -132,7 +138,7 @@ impl Proof<'_> {
     fn recompute<T: Precision>(&self, context: &Context, artifact: &Artifact, (scores, loss): (&[f64], f64)) -> Result<(), Violation> {
         let edges = graph::read_edges(self.graph)?;
         let count = self.nodes.ids.len();
-        let whole = self.work(count as u64, edges.source.len() as u64) <= WORK_MAX;
+        let whole = self.work(count as u64, edges.source.len() as u64) <= self.work_max;
         let excerpt = if whole { Some(all(count, &edges)) } else { self.sample(count, &edges) };
         let Some(excerpt) = excerpt else {
             context.progress.warn("the predictions were not computed again: even one node depends on too much of this graph");
@@ -202,7 +208,7 @@ impl Proof<'_> {
         let sets = halved.map(|samples| candidates[..samples].to_vec()).chain(candidates.iter().map(|&node| vec![node]));
         for seeds in sets {
             let excerpt = self.around(&seeds, count, edges);
-            if self.work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64) <= WORK_MAX {
+            if self.work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64) <= self.work_max {
                 return Some(excerpt);
             }
         }

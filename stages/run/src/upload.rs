@@ -8,7 +8,7 @@
 //!           while weights are turned round
 use rayon::prelude::*;
 use warploom_contract::{
-    Artifact, Inputs, Kind, StageError,
+    Artifact, ErrorKind, Inputs, Kind, StageError,
     arrow_file::View,
     kinds::{
         csr::{Csr, Direction as Side},
@@ -16,6 +16,7 @@ use warploom_contract::{
         partition::{self, RowUnits},
         permutation,
     },
+    stage::StopFlag,
 };
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units};
@@ -163,23 +164,35 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
     }
 }
 
-/// Opens and orders everything that the launches need. `split` is the published split to use.
-pub fn load<T: Precision>(inputs: &Inputs, list: &LaunchList, split: u64) -> Result<Data<T>, StageError> {
+/// Opens and orders everything that the launches need, or stops between two parts. `split` is the published split to use.
+pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, split: u64) -> Result<Data<T>, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
     let table = graph::read_nodes(artifact)?;
+    go_on(stop)?;
     let order = order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     same_nodes(inputs, csr.nodes(), table.ids.len())?;
     prove(&csr, &inputs.get(Kind::Csr)?.path)?;
+    go_on(stop)?;
     let mut data = Data::of_graph(&csr, units, Needs::of(list));
     data.old_of_new = order;
+    go_on(stop)?;
     if let Body::Train(_) = list.body {
         data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
+        go_on(stop)?;
         data.load_labels(&table, split)?;
     }
     data.ids = table.ids;
+    go_on(stop)?;
     Ok(data)
+}
+
+fn go_on(stop: &StopFlag) -> Result<(), StageError> {
+    if !stop.is_set() {
+        return Ok(());
+    }
+    Err(StageError::new(ErrorKind::Stopped, "stopped by a signal while the graph was loaded").hint("start again"))
 }
 
 /// The old number of each new one; `None` when all stay.

@@ -53,7 +53,7 @@ pub struct Options {
     /// Artifact store
     #[arg(long, value_name = "DIR", env = "WARPLOOM_STORE", hide_env_values = true, default_value = "data/store", global = true)]
     pub store: PathBuf,
-    /// Where raw data is looked for, as DIR/<dataset>/; may be repeated
+    /// Where raw data is looked for, as DIR/DATASET/; may be repeated
     #[arg(long, value_name = "DIR", env = "WARPLOOM_DATA", hide_env_values = true, value_delimiter = ':', default_value = "data/raw", global = true)]
     pub data: Vec<PathBuf>,
     /// Threads [default: what the cgroup or the scheduler allows]

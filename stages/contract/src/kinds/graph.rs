@@ -1,7 +1,7 @@
 //! graph: a data set as it is, under its own ids.
 //!
 //! files     `edges.parquet` (source u32, target u32; weight f32, type u16 where the data has them): edge id = row;
-//!           `nodes.parquet` (id u64 or string, ascending; label u32, f32 or fixed list; split list<u8>, one entry per
+//!           `nodes.parquet` (id u64 or string, ascending; label u32, f32 or fixed list; split `list<u8>`, one entry per
 //!           published split: 0 none, 1 train, 2 validation, 3 test); `features.arrow` (one fixed-size list a node) or
 //!           `features-sparse.arrow` (one list of index and value a node)
 //! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by bytes)

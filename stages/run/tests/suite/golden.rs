@@ -11,11 +11,8 @@ use std::{collections::BTreeMap, path::Path, path::PathBuf};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 use warploom_contract::{
-    Artifact, Kind,
-    kinds::{
-        graph::{EdgeTable, Ids, Labels, NodeTable},
-        plan,
-    },
+    Artifact,
+    kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
     stage::{Silence, StopFlag},
 };
 use warploom_ops::optimizer::{Adam, Optimizer};
@@ -25,13 +22,12 @@ use warploom_run::{
     program::Part,
     tensors::{Tensor, Tensors},
 };
-use warploom_shell::Chain;
 use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::launch::{LaunchList, LossKind, gradient_buffer};
 use warploom_vertex::reference;
 
 use crate::direct::{Direct, first_apart, held, scale_of};
-use crate::workshop::{Features, Given, Left, Workshop, finished};
+use crate::workshop::{Features, Given, Left, Workshop, finished, list_of};
 
 struct Case {
     name: String,
@@ -209,12 +205,6 @@ fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
         },
         features,
     }
-}
-
-/// The launch list that the plan stage has made.
-fn list_of(chain: &Chain) -> LaunchList {
-    let page = plan::open(chain.available(Kind::Plan).unwrap()).unwrap();
-    serde_json::from_value(page.launches).unwrap()
 }
 
 /// Trains a case through the stages and compares.

@@ -3,14 +3,15 @@
 //! promises  any number of threads gives the same bytes; another order of the nodes gives the same results under the data
 //!           set's own ids, exactly for components, up to rounding for reals, also with dropout
 use warploom_contract::{
-    Artifact, Kind,
+    Artifact,
     kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
     stage::{Silence, StopFlag},
 };
 
 use crate::direct::{first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
-use crate::workshop::{Features, Given, Workshop, finished};
+use crate::resume::Warnings;
+use crate::workshop::{Features, Given, Workshop, as_inputs, finished, list_of};
 
 pub const NODES: usize = 3000;
 pub const COLUMNS: usize = 24;
@@ -116,22 +117,58 @@ fn training_learns_and_its_check_passes() {
     workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap();
 }
 
+/// Predictions of one run beside the parameters of another.
+fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact) -> Artifact {
+    let path = workshop.folder.path().join("mixed");
+    std::fs::create_dir(&path).unwrap();
+    for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"] {
+        let from = if file == "parameters.safetensors" { parameters } else { predictions };
+        std::fs::copy(from.file(file), path.join(file)).unwrap();
+    }
+    Artifact { path, ..predictions.clone() }
+}
+
 #[test]
 fn check_finds_predictions_that_the_parameters_do_not_make() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(false));
     let pipelines = [1, 2].map(|seed| workshop.pipeline("gcn", &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}")));
     let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
-    let [mut first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
-    let mixed = workshop.folder.path().join("mixed");
-    std::fs::create_dir(&mixed).unwrap();
-    for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"] {
-        let from = if file == "parameters.safetensors" { &second } else { &first };
-        std::fs::copy(from.file(file), mixed.join(file)).unwrap();
-    }
+    let [first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
     workshop.check(&chain, &first).unwrap();
-    first.path = mixed;
-    let error = workshop.check(&chain, &first).unwrap_err();
+    let error = workshop.check(&chain, &mixed(&workshop, &first, &second)).unwrap_err();
     assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
-    assert_eq!(first.kind, Kind::Run);
+}
+
+#[test]
+fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
+    let workshop = Workshop::new();
+    let mut given = community(false);
+    // A ring, so that a node depends on few.
+    let ends = || (0..NODES as u32).flat_map(|node| [1, 2, 7].map(|far| (node, (node + far) % NODES as u32)));
+    (given.edges.source, given.edges.target) = ends().unzip();
+    let graph = workshop.graph(&given);
+    for program in ["gcn", "sage"] {
+        let pipelines = [1, 2].map(|seed| workshop.pipeline(program, &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}")));
+        let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
+        let [first, second] = pipelines.each_ref().map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
+        let step = chain.step::<warploom_shell::requests::RunRequest>(&warploom_shell::contracts::RUN).unwrap();
+        let list = list_of(&chain);
+        let prove = |run: &Artifact, work_max: u64| {
+            let (stop, warnings) = (StopFlag::new(), Warnings::default());
+            let context = workshop.context(&warnings, &stop);
+            let outcome = warploom_run::prove::results::<f32>(&context, &as_inputs(std::slice::from_ref(run)), &step.inputs, (&step.request, &list, work_max));
+            (outcome.map_err(|violation| violation.0.what), warnings.0.into_inner().unwrap())
+        };
+        // 32 samples of at most 30 nodes each are a third of the graph; a single one is a hundredth.
+        for work_max in [300_000, 8_000] {
+            assert_eq!(prove(&first, work_max), (Ok(()), Vec::new()), "{program}, {work_max}");
+        }
+        let (nothing, warnings) = prove(&first, 10);
+        assert!(nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not computed again"), "{warnings:?}");
+        let mixed = mixed(&workshop, &first, &second);
+        let (outcome, _) = prove(&mixed, 8_000);
+        assert!(outcome.unwrap_err().contains("as the reference makes of the saved parameters"), "{program}");
+        std::fs::remove_dir_all(&mixed.path).unwrap();
+    }
 }

@@ -14,6 +14,7 @@ use warploom_contract::{
     arrow_file::{write_rows, write_sparse_rows},
     kinds::{
         graph::{self, EdgeTable, NodeTable},
+        plan,
         run::{METRICS_FILE, PARAMETERS_FILE, PREDICTIONS_FILE, RECORD_FILE, Record, VALUES_FILE},
     },
     parquet_file::{Table, read_table},
@@ -22,6 +23,7 @@ use warploom_contract::{
 use warploom_run::{RunStage, tensors::Tensors};
 use warploom_shell::{Chain, Environment, flags::Format, flags::Real, requests::Request};
 use warploom_spec::Pipeline;
+use warploom_vertex::launch::LaunchList;
 
 /// A graph before it is an artifact.
 #[derive(Clone, Debug)]
@@ -162,10 +164,22 @@ impl Workshop {
     /// Proves an artifact with the stage's own `check`.
     pub fn check(&self, chain: &Chain, run: &Artifact) -> Result<(), StageError> {
         let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
-        let mut outputs = warploom_contract::Inputs::new();
-        outputs.insert(run.clone());
+        let outputs = as_inputs(std::slice::from_ref(run));
         RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &step.inputs, &step.request).map_err(|violation| violation.0)
     }
+}
+
+/// Artifacts as a check gets them.
+pub fn as_inputs(artifacts: &[Artifact]) -> warploom_contract::Inputs {
+    let mut inputs = warploom_contract::Inputs::new();
+    artifacts.iter().for_each(|artifact| inputs.insert(artifact.clone()));
+    inputs
+}
+
+/// The launch list that the plan stage has made.
+pub fn list_of(chain: &Chain) -> LaunchList {
+    let page = plan::open(chain.available(Kind::Plan).unwrap()).unwrap();
+    serde_json::from_value(page.launches).unwrap()
 }
 
 /// Runs a pipeline to its end, silently.
