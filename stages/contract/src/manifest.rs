@@ -179,7 +179,7 @@ impl Manifest {
 }
 
 fn rebuild_hint(directory: &Path) -> String {
-    format!("remove it and run again, which rebuilds it:  rm -r '{}'", directory.display())
+    format!("remove it and run again, which rebuilds it:  rm -r {}", crate::error::quoted(directory))
 }
 
 /// Now, as RFC 3339 in UTC with seconds.

@@ -2,7 +2,7 @@
 use std::collections::{HashMap, HashSet};
 
 use warploom_contract::{
-    Artifact, Violation,
+    Artifact, Provenance, Violation,
     kinds::graph::{self, Features, Labels},
 };
 use warploom_shell::requests::IngestRequest;
@@ -42,7 +42,9 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
         return Err(Violation::new(format!("expected as many edges {target} -> {source} as back, found others")));
     }
     labels_fit(count, nodes.labels.as_ref(), &nodes.splits)?;
-    if request.spec.normalize == Normalize::Row { rows_are_normal(artifact) } else { Ok(()) }
+    let manifest = &artifact.manifest;
+    let given = manifest.provenance == Provenance::Real && !manifest.made_up.iter().any(|what| what == "features");
+    if given && request.spec.normalize == Normalize::Row { rows_are_normal(artifact) } else { Ok(()) }
 }
 
 fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Result<(), Violation> {

@@ -42,7 +42,10 @@ pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Resul
     filler.labels(&mut graph);
     filler.features(&mut graph)?;
     filler.splits(&mut graph);
-    if request.spec.normalize == spec::Normalize::Row
+    // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
+    let given = !filler.made_up.iter().any(|what| what == "features");
+    if given
+        && request.spec.normalize == spec::Normalize::Row
         && let Some(features) = graph.features.as_mut()
     {
         fill::features::normalize_rows(features);

@@ -81,6 +81,10 @@ fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Result<
     });
     talk.end();
     let paths = paths.map_err(|error| catalog_error(&error))?;
-    crate::print_as(environment, || paths.iter().map(|path| format!("{}\n", path.display())).collect(), || vec![json!({"name": entry.name, "files": paths})]);
+    crate::print_as(
+        environment,
+        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
+        || vec![json!({"name": entry.name, "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>()})],
+    );
     Ok(())
 }

@@ -24,7 +24,7 @@ pub fn export(environment: &Environment, digits: &str, output: &Path) -> Result<
         crate::print_as(
             environment,
             || format!("{} {} -> {} ({})\n", artifact.kind.name(), artifact.manifest.key, target.display(), show_size(bytes)),
-            || vec![serde_json::json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": target, "bytes": bytes})],
+            || vec![serde_json::json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": target.to_string_lossy(), "bytes": bytes})],
         );
     }
     Ok(())

@@ -37,7 +37,10 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     start(&environment);
     let done = match command {
         Command::Pipeline { file } => return with_pipelines(&talk, &environment, &options, file, run_all::run_all),
-        Command::Explain { file } => return with_pipelines(&talk, &environment, &options, file, explain::explain),
+        Command::Explain { file } => match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
+            Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
+            Err(refusal) => return refusal.finish(&talk, environment.format),
+        },
         Command::Check { file: Some(program) } if program.extension().is_some_and(|extension| extension == "py") => check_program(&environment, &program),
         Command::Check { file } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
         Command::Export { key, output } => export::export(&environment, &key, &output),

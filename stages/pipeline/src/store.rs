@@ -14,7 +14,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
                 crate::print_as(
                     environment,
                     || format!("{}\n", artifact.path.display()),
-                    || vec![json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": artifact.path})],
+                    || vec![json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": artifact.path.to_string_lossy()})],
                 );
             }
             Ok(())
@@ -67,7 +67,7 @@ fn list(environment: &Environment) -> Result<(), StageError> {
     text += &format!("{} artifacts, {}\n", all.len(), show_size(total));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
-        json!({"kind": artifact.kind.name(), "key": manifest.key, "path": artifact.path, "bytes": manifest.bytes(), "created": manifest.created,
+        json!({"kind": artifact.kind.name(), "key": manifest.key, "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
             "provenance": manifest.provenance.name(), "counts": manifest.counts})
     };
     crate::print_as(environment, || text, || all.iter().map(line).collect());
@@ -106,7 +106,8 @@ fn verify(environment: &Environment, talk: &Talk, key: Option<&str>) -> Result<(
 fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
     let report = environment.store.collect(request)?;
     let bytes: u64 = report.removed.iter().map(|removed| removed.bytes).sum();
-    let lines = report.removed.iter().map(|removed| json!({"path": removed.path, "bytes": removed.bytes, "why": removed.why, "dry": request.dry}));
+    let lines =
+        report.removed.iter().map(|removed| json!({"path": removed.path.to_string_lossy(), "bytes": removed.bytes, "why": removed.why, "dry": request.dry}));
     crate::print_as(
         environment,
         || {

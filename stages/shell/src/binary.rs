@@ -201,7 +201,15 @@ pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode 
 /// Writes to stdout; a reader that went away is nobody's error.
 pub fn print_data(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _closed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            // Data that did not arrive must not look like success.
+            let error = StageError::io("write to stdout", std::path::Path::new("stdout"), &error);
+            let _closed = writeln!(std::io::stderr().lock(), "{error}");
+            std::process::exit(i32::from(error.kind.exit_code()));
+        }
+        _ => {}
+    }
 }
 
 /// Runs a main function so that a panic becomes a report of a defect.
@@ -210,8 +218,7 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
         let error = StageError::defect(format!("{info}"));
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
     }));
-    panic::catch_unwind(panic::AssertUnwindSafe(main)).unwrap_or_else(|_| {
-        warploom_contract::store::abandon_drafts();
-        ExitCode::from(ErrorKind::Defect.exit_code())
-    })
+    let code = panic::catch_unwind(panic::AssertUnwindSafe(main)).unwrap_or_else(|_| ExitCode::from(ErrorKind::Defect.exit_code()));
+    signals::wait_if_leaving();
+    code
 }

@@ -2,7 +2,7 @@
 //!
 //! promises  a key is known only when the stages before are in the store; then it costs a few small files to compute
 //! never     runs a stage
-use warploom_contract::{Artifact, Contract, InputFacts, Inputs, Key, KeyDocument, Kind, StageError};
+use warploom_contract::{Artifact, Contract, InputFacts, Inputs, Key, KeyDocument, Kind, StageError, error::quoted};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -95,7 +95,7 @@ impl<'a> Chain<'a> {
     }
 
     fn missing(&self, contract: &Contract, key: &Key) -> StageError {
-        let file = self.pipeline.file.display();
+        let file = quoted(&self.pipeline.file);
         StageError::new(warploom_contract::ErrorKind::Input, format!("the stage `{}` before this one has not been run", contract.name))
             .at(self.environment.store.path(contract.writes[0], key).display())
             .hint(format!("run  warploom-{} --pipeline {file}  with the same options, or all stages:  warploom pipeline {file}", contract.name))

@@ -4,7 +4,7 @@
 //! never     builds what is there (without `--force`)
 use std::time::Instant;
 
-use warploom_contract::{Artifact, Context, Inputs, Outputs, Stage, StageError, Violation};
+use warploom_contract::{Artifact, Context, Inputs, Kind, Outputs, Stage, StageError, Violation, error::quoted, kinds::checkpoint};
 
 use crate::{Chain, Outcome, Step, explain, flags::Real, outcome::Status, requests::Request, signals, talk::Talk};
 
@@ -67,6 +67,12 @@ where
     } else {
         outcome.artifacts = outputs.publish(&environment.store)?;
     }
+    if S::CONTRACT.writes.contains(&Kind::Run)
+        && let Some(artifact) = outcome.artifacts.first()
+    {
+        // The run is over: its saved steps are of no use to anybody.
+        checkpoint::remove(&environment.store, &artifact.manifest.key);
+    }
     outcome.status = Status::Built;
     refuse_made_up(environment.real, outcome)
 }
@@ -102,7 +108,7 @@ where
     let absent = || {
         StageError::new(warploom_contract::ErrorKind::Input, format!("there is no output of `{}` to check", S::CONTRACT.name))
             .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
-            .hint(format!("make it first:  warploom-{} --pipeline {}", S::CONTRACT.name, chain.pipeline.file.display()))
+            .hint(format!("make it first:  warploom-{} --pipeline {}", S::CONTRACT.name, quoted(&chain.pipeline.file)))
     };
     let mut outputs = Inputs::new();
     for &kind in S::CONTRACT.writes {

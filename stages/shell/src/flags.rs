@@ -57,7 +57,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR", env = "WARPLOOM_DATA", hide_env_values = true, value_delimiter = ':', default_value = "data/raw", global = true)]
     pub data: Vec<PathBuf>,
     /// Threads [default: what the cgroup or the scheduler allows]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), global = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), global = true)]
     pub threads: Option<u16>,
     /// Memory that may be used, such as 8GiB [default: what the cgroup or the scheduler allows]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, global = true)]

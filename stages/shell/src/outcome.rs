@@ -66,8 +66,11 @@ impl Outcome {
 
     /// The line of the interface.
     pub fn to_json(&self) -> Value {
-        let artifacts: Vec<Value> =
-            self.artifacts.iter().map(|artifact| json!({"kind": artifact.kind.name(), "path": artifact.path, "bytes": artifact.manifest.bytes()})).collect();
+        let artifacts: Vec<Value> = self
+            .artifacts
+            .iter()
+            .map(|artifact| json!({"kind": artifact.kind.name(), "path": artifact.path.to_string_lossy(), "bytes": artifact.manifest.bytes()}))
+            .collect();
         let mut line = json!({
             "stage": self.stage, "status": self.status.name(), "key": self.key, "artifacts": artifacts, "seconds": self.seconds,
             "why": self.why, "provenance": self.provenance().name(), "made_up": self.made_up(),

@@ -16,6 +16,17 @@ pub static STOP: StopFlag = StopFlag::new();
 /// How many stages are at work that save their state when `STOP` is set.
 static SAVERS: AtomicU32 = AtomicU32::new(0);
 
+/// The process is about to end by a signal: what fails from now on fails because of that.
+static LEAVING: StopFlag = StopFlag::new();
+
+/// Does not return once a signal has begun to end the process: its exit code stands, and no error of the work that it
+/// broke is shown.
+pub fn wait_if_leaving() {
+    while LEAVING.is_set() {
+        std::thread::park();
+    }
+}
+
 /// While this lives, SIGTERM and SIGUSR1 only set `STOP`, and the stage ends the process's work itself.
 #[derive(Debug)]
 pub struct SavesOnStop(());
@@ -43,6 +54,7 @@ pub fn listen() {
                 continue;
             }
             let kind = if signal == SIGINT { ErrorKind::Interrupted } else { ErrorKind::Stopped };
+            LEAVING.set();
             abandon_drafts();
             std::process::exit(i32::from(kind.exit_code()));
         }

@@ -81,6 +81,7 @@ impl Talk {
 
     /// An error, always.
     pub fn error(&self, error: &StageError) {
+        crate::signals::wait_if_leaving();
         self.line(&self.paint_error(&error.to_string()));
     }
 

@@ -64,7 +64,7 @@ pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, numbe
     }
     for step in steps(store, &document.key()).iter().rev().skip(KEPT) {
         if let Some(old) = step.state.parent() {
-            let _next_time = fs::remove_dir_all(old);
+            let _next_time = store.trash(old);
         }
     }
     Ok(())
@@ -92,7 +92,7 @@ pub fn steps(store: &Store, key: &Key) -> Vec<Step> {
 
 /// Removes all steps of a run: it is over.
 pub fn remove(store: &Store, key: &Key) {
-    let _next_gc = fs::remove_dir_all(store.path(Kind::Checkpoint, key));
+    let _next_gc = store.trash(&store.path(Kind::Checkpoint, key));
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {

@@ -68,17 +68,24 @@ static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Removes whatever this process was writing. For signal handlers that end the process right after.
+///
+/// The lock on the drafts is never given back: no draft begins any more, and none is published half removed.
 pub fn abandon_drafts() {
-    let drafts = std::mem::take(&mut *DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    for draft in drafts {
+    let drafts = drafts();
+    for draft in drafts.iter() {
         // A worker may still be writing into it: a second sweep takes what it added.
         for _ in 0..3 {
-            if fs::remove_dir_all(&draft).is_ok() {
+            if fs::remove_dir_all(draft).is_ok() {
                 break;
             }
         }
     }
+    std::mem::forget(drafts);
     lease::release_all();
+}
+
+fn drafts() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Store {
@@ -151,8 +158,9 @@ impl Store {
         fs::create_dir_all(&parent).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
         let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!(".tmp-{key}-{}-{number}@{}", std::process::id(), lease::host()));
-        DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(path.clone());
+        let mut drafts = drafts();
         fs::create_dir(&path).map_err(|error| StageError::io("make a folder of the store", &path, &error))?;
+        drafts.insert(path.clone());
         Ok(Draft { kind, key: key.clone(), path, counts: BTreeMap::new(), facts: BTreeMap::new() })
     }
 
@@ -172,7 +180,16 @@ impl Store {
             // Other bytes under --force, or a damaged artifact: it makes way by another name, so that no reader sees half.
             self.trash(&target)?;
         }
-        match fs::rename(&draft.path, &target) {
+        let renamed = {
+            // Under the lock, so that a signal removes a draft or finds it published, never a part of what was published.
+            let mut drafts = drafts();
+            let renamed = fs::rename(&draft.path, &target);
+            if renamed.is_ok() {
+                drafts.remove(&draft.path);
+            }
+            renamed
+        };
+        match renamed {
             Ok(()) => {
                 sync_directory(&self.kind_directory(draft.kind))?;
                 let artifact = Artifact { kind: draft.kind, path: target, manifest };
@@ -186,11 +203,12 @@ impl Store {
         }
     }
 
-    /// Renames a directory out of the way and removes it.
+    /// Renames a directory out of the way, to the folder of its kind where `gc` looks, and removes it.
     pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
         let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
-        let aside = path.with_file_name(format!(".trash-{name}-{}-{number}@{}", std::process::id(), lease::host()));
+        let folder = path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
+        let aside = folder.join(format!(".trash-{name}-{}-{number}@{}", std::process::id(), lease::host()));
         match fs::rename(path, &aside) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -266,9 +284,11 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).remove(&self.path);
+        let mut drafts = drafts();
         // After publishing there is nothing under this name any more.
-        let _gone = fs::remove_dir_all(&self.path);
+        if drafts.remove(&self.path) {
+            let _gone = fs::remove_dir_all(&self.path);
+        }
     }
 }
 

@@ -93,7 +93,7 @@ choices! {
     Normalize {
         /// Not at all.
         None = "none",
-        /// Each row sums to one.
+        /// Each row of given features sums to one; made-up rows are drawn at unit scale and stay.
         Row = "row",
     }
 }
