@@ -31,9 +31,13 @@ impl Store {
     pub fn lease(&self, artifact: &Artifact) -> Lease {
         let folder = self.root().join("leases");
         let path = folder.join(format!("{}-{}-{}", host(), std::process::id(), artifact.manifest.key));
-        *held().entry(path.clone()).or_insert(0) += 1;
-        // In a read-only store nothing is collected, so nothing is lost when these fail.
-        let _unimportant = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, b""));
+        {
+            // Written under the lock, so that a signal finds every lease that is there.
+            let mut held = held();
+            *held.entry(path.clone()).or_insert(0) += 1;
+            // In a read-only store nothing is collected, so nothing is lost when these fail.
+            let _unimportant = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, b""));
+        }
         TOUCHER.get_or_init(|| drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever)));
         Lease { path }
     }
@@ -52,11 +56,13 @@ impl Drop for Lease {
     }
 }
 
-/// Removes all leases of this process, before it ends by a signal.
+/// Removes all leases of this process, before it ends by a signal. The lock is never given back: none is taken any more.
 pub(crate) fn release_all() {
-    for path in std::mem::take(&mut *held()).into_keys() {
+    let held = held();
+    for path in held.keys() {
         let _unimportant = fs::remove_file(path);
     }
+    std::mem::forget(held);
 }
 
 /// This host's name, with nothing in it that a file name could not bear.
