@@ -117,6 +117,10 @@ pub enum Init {
     GlorotUniform,
     /// All zero.
     Zero,
+    /// All one.
+    One,
+    /// Normal distribution, mean 0, deviation 1.
+    Normal,
 }
 
 /// What is done.
@@ -208,7 +212,7 @@ pub enum Schedule {
 }
 
 /// Which edges of a vertex are visited, and which end is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// In-edges u -> v, reading u.

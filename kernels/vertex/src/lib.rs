@@ -78,6 +78,7 @@
 //! ```
 pub mod builtin;
 pub mod facts;
+pub mod gir;
 pub mod launch;
 pub mod reference;
 

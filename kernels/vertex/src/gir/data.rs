@@ -1,0 +1,84 @@
+//! data: what a program may know of the data set that it is compiled for.
+//!
+//! promises  nothing else of a data set decides what a program becomes
+//! never     holds rows
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Type;
+
+/// Shape of a data set, after ingest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// Vertices.
+    pub nodes: u64,
+    /// Stored edges.
+    pub edges: u64,
+    /// Graphs; 1 but for sets of many graphs.
+    pub graphs: u64,
+    /// Whether `nodes.parquet` says which graph a vertex is of, so that the target belongs to graphs.
+    pub many_graphs: bool,
+    /// Columns of the features; none: `v.x` is one-hot identity.
+    pub features: Option<u64>,
+    /// Nonzeros of the features when they are kept sparse.
+    pub sparse_features: Option<u64>,
+    /// Columns of the edge features; 0 without.
+    pub edge_features: u64,
+    /// Whether edges have weights.
+    pub weighted: bool,
+    /// Names of the relations, by number; empty when edges have no type.
+    pub relations: Vec<String>,
+    /// Further columns of nodes.parquet, and their types.
+    pub columns: BTreeMap<String, Type>,
+    /// What is learned; none: nothing, `v.classes` is then an error.
+    pub target: Option<Target>,
+    /// Whether the program is trained or measured against the target: then it returns scores, and label and split cannot be read.
+    pub training: bool,
+    /// Bytes of a real: 4 or 8. Decides by bytes only, never what is computed.
+    pub bytes_per_real: u64,
+}
+
+/// What is learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Classes, or values to fit: `v.classes`.
+    pub columns: u64,
+    /// How results are measured.
+    pub loss: Loss,
+}
+
+/// Mean losses over the training rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// `-log softmax(result)[class]`.
+    CrossEntropy,
+    /// Mean of squared differences over rows and columns.
+    MeanSquares,
+    /// Binary cross entropy of each column with targets in 0 to 1, of scores before the sigmoid, mean over rows and columns.
+    Binary,
+}
+
+impl Data {
+    /// A data set of so many vertices and edges, and nothing else.
+    pub fn bare(nodes: u64, edges: u64) -> Data {
+        Data {
+            nodes,
+            edges,
+            graphs: 1,
+            many_graphs: false,
+            features: None,
+            sparse_features: None,
+            edge_features: 0,
+            weighted: false,
+            relations: Vec::new(),
+            columns: BTreeMap::new(),
+            target: None,
+            training: false,
+            bytes_per_real: 4,
+        }
+    }
+}
