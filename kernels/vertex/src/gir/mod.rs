@@ -12,7 +12,7 @@ mod data;
 mod print;
 mod types;
 
-pub use build::{Builder, Made, Misfit};
+pub use build::{Builder, Made, Misfit, broadcast};
 pub use data::{Data, Loss, Target};
 pub use print::line_and_column;
 pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
