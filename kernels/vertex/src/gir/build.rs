@@ -339,7 +339,18 @@ impl<'a> Builder<'a> {
     fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<Made> {
         let rowwise = matches!(
             op,
-            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Detach | Op::WhenTraining | Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Product { .. } | Op::Lookup { .. }
+            Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Select
+                | Op::Cast(_)
+                | Op::Detach
+                | Op::WhenTraining
+                | Op::Axis(..)
+                | Op::Concat(_)
+                | Op::Slice { .. }
+                | Op::Unslice { .. }
+                | Op::Product { .. }
+                | Op::Lookup { .. }
         );
         if !rowwise {
             return None;
@@ -354,14 +365,16 @@ impl<'a> Builder<'a> {
             }
         }
         let view = view?;
-        let inner: Vec<NodeId> =
-            inputs.iter().map(|input| if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }).collect();
+        let inner: Vec<NodeId> = inputs.iter().map(|input| if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }).collect();
         Some(self.make(op.clone(), &inner).and_then(|made| self.make(view, &[made])))
     }
 
     fn row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let of = |position: usize| -> Result<&Node, Misfit> {
-            inputs.get(position).map(|id| self.node(*id)).ok_or_else(|| Misfit::new(format!("inputs of {op:?}"), format!("at least {}", position + 1), inputs.len().to_string()))
+            inputs
+                .get(position)
+                .map(|id| self.node(*id))
+                .ok_or_else(|| Misfit::new(format!("inputs of {op:?}"), format!("at least {}", position + 1), inputs.len().to_string()))
         };
         match op {
             Op::Constant(_) | Op::Parameter(_) | Op::State(_) | Op::Ended(..) | Op::Reshape | Op::Expand | Op::Scatter { .. } => {
@@ -548,7 +561,12 @@ impl<'a> Builder<'a> {
                 let shared = matches!(right.place, Place::P | Place::C);
                 let (2, true, Some(inner)) = (right.shape.len(), shared, left.shape.last()) else {
                     let hint = "the right side is a parameter, as  param((k, n))";
-                    return Err(Misfit::new("operands of a product", "rows [.., k] and a shared matrix P [k, n]", format!("{} and {}", self.describe(*a), self.describe(*b))).hint(hint));
+                    return Err(Misfit::new(
+                        "operands of a product",
+                        "rows [.., k] and a shared matrix P [k, n]",
+                        format!("{} and {}", self.describe(*a), self.describe(*b)),
+                    )
+                    .hint(hint));
                 };
                 let (k, n) = if *transposed { (right.shape[1], right.shape[0]) } else { (right.shape[0], right.shape[1]) };
                 if *inner != k {
@@ -598,9 +616,8 @@ impl<'a> Builder<'a> {
         let (first, second) = (self.node(a).kind, self.node(b).kind);
         match (first, second) {
             (Type::Id, Type::Id) => Ok(Type::Id),
-            (Type::Id, _) | (_, Type::Id) => {
-                Err(Misfit::new("type of operands", "two ids or two numbers", format!("{first} and {second}")).hint("an id can be compared with ids and with a number written in the program"))
-            }
+            (Type::Id, _) | (_, Type::Id) => Err(Misfit::new("type of operands", "two ids or two numbers", format!("{first} and {second}"))
+                .hint("an id can be compared with ids and with a number written in the program")),
             _ => Ok(first.max(second)),
         }
     }

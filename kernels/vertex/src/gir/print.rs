@@ -19,7 +19,8 @@ impl Gir {
         }
         for (number, repeated) in self.loops.iter().enumerate() {
             for (position, state) in repeated.states.iter().enumerate() {
-                let _ = writeln!(page, "loop {number} state {position} {}: {} -> {} -> {}", state.name, shown(state.first), shown(state.inside), shown(state.next));
+                let _ =
+                    writeln!(page, "loop {number} state {position} {}: {} -> {} -> {}", state.name, shown(state.first), shown(state.inside), shown(state.next));
             }
             let until = match &repeated.until {
                 Until::Unchanged(states) => format!("nothing changes in states {states:?}"),
