@@ -64,7 +64,8 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     if is_dense_copy(index, op, inputs) {
         return Ok(());
     }
-    let (place, kind, expected) = made_row(index, (op, shape), inputs).map_err(|found| (format!("operands of {}", op.words()), "such as fit".to_owned(), found))?;
+    let (place, kind, expected) =
+        made_row(index, (op, shape), inputs).map_err(|found| (format!("operands of {}", op.words()), "such as fit".to_owned(), found))?;
     let copied = matches!(op, Op::Detach) && matches!(place, Place::C | Place::P);
     let place = if copied || place == Place::C { made.rows.place() } else { place };
     let found = (made.rows.place(), made.element.kind(), shape.clone());

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use crate::gir::Type;
 
 use super::{
-    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Schedule, Unary, Until,
-    View, gradient_buffer, parameter_buffer,
+    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Schedule, Unary,
+    Until, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {

@@ -36,8 +36,15 @@ impl fmt::Display for Flaw {
 impl LaunchList {
     /// Proves that the list can be executed as it stands, or says everything that is wrong with it.
     pub fn validate(&self) -> Result<(), Vec<Flaw>> {
-        let mut inspector =
-            Inspector { list: self, index: self.index(), written: BTreeSet::new(), launches: BTreeSet::new(), sites: BTreeMap::new(), switches: false, flaws: Vec::new() };
+        let mut inspector = Inspector {
+            list: self,
+            index: self.index(),
+            written: BTreeSet::new(),
+            launches: BTreeSet::new(),
+            sites: BTreeMap::new(),
+            switches: false,
+            flaws: Vec::new(),
+        };
         inspector.buffers();
         inspector.parameters();
         inspector.body();

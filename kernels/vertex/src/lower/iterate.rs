@@ -27,7 +27,6 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         }
     }
     let mut after = vec![0; gir.nodes.len()];
-    let mut started = 0;
     for id in gir.ids() {
         let node = gir.node(id);
         after[id.index()] = match node.op {
@@ -41,7 +40,6 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
             let phase = node.region.map_or(2 * after[id.index()], |number| 2 * number + 1);
             lowering.visit(id, phase);
         }
-        started = started.max(after[id.index()]);
     }
     let loops = (0..count).map(|number| close(&mut lowering, number, &states[number])).collect();
     let results = results(&mut lowering);
@@ -57,7 +55,8 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
 
 /// Names of the states of each loop.
 fn states(gir: &Gir) -> Vec<Vec<BufferName>> {
-    let mut taken = BTreeSet::new();
+    // Names of what the data set gives.
+    let mut taken = BTreeSet::from(["x", "x.dense"].map(str::to_owned));
     let mut name = |name: &str, number: usize, position: usize| {
         let free = [name.to_owned(), format!("{name}.loop{number}")].into_iter().find(|name| !taken.contains(name));
         let chosen = free.unwrap_or_else(|| format!("{name}.loop{number}.{position}"));

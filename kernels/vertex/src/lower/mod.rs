@@ -111,7 +111,7 @@ impl<'a> Lowering<'a> {
     /// Makes a value, if it needs a launch, in this phase.
     fn visit(&mut self, id: NodeId, phase: Phase) {
         let node = self.gir.node(id);
-        let held = match self.alias(id, node) {
+        let held = match self.alias(id, node, phase) {
             Some(held) => held,
             None => Held::Operand(self.launch(id, node, phase)),
         };
@@ -119,7 +119,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// What needs no launch of its own.
-    fn alias(&mut self, id: NodeId, node: &Node) -> Option<Held> {
+    fn alias(&mut self, id: NodeId, node: &Node, phase: Phase) -> Option<Held> {
         if self.wanted.contains_key(&id) {
             return None;
         }
@@ -134,8 +134,8 @@ impl<'a> Lowering<'a> {
                 _ => None,
             },
             Op::Detach => input().filter(|held| matches!(held, Held::Operand(_))),
-            Op::Far(edges) => seen(input()?, View::Far(*edges)),
-            Op::Near(edges) => seen(input()?, View::Near(*edges)),
+            Op::Far(edges) => seen(self.read(node.inputs[0], phase), View::Far(*edges)),
+            Op::Near(edges) => seen(self.read(node.inputs[0], phase), View::Near(*edges)),
             Op::Reshape => match input()? {
                 Held::Operand(Operand::Rows(rows)) => Some(Held::Operand(Operand::Rows(Rowed { shape: node.shape.clone(), ..rows }))),
                 _ => None,
@@ -230,7 +230,7 @@ impl<'a> Lowering<'a> {
     /// What a leaf or a view is, where it also has to lie in a buffer.
     fn leaf(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
         let wanted = self.wanted.remove(&id);
-        let held = self.alias(id, node);
+        let held = self.alias(id, node, phase);
         self.wanted.extend(wanted.map(|wanted| (id, wanted)));
         self.held.insert(id, held.expect("leaves and views need no launch"));
         self.read(id, phase)
@@ -265,7 +265,8 @@ impl<'a> Lowering<'a> {
         let operand = self.read(id, phase);
         if let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = &operand {
             let declared = self.buffers.iter().find(|declared| declared.name == *buffer);
-            let fits = declared.is_some_and(|declared| matches!(declared.role, Role::Value | Role::Gradient) && declared.rows == rows_of(place, self.data, &node.shape));
+            let fits = declared
+                .is_some_and(|declared| matches!(declared.role, Role::Value | Role::Gradient) && declared.rows == rows_of(place, self.data, &node.shape));
             if fits {
                 return buffer.clone();
             }
@@ -298,9 +299,9 @@ fn rows(buffer: BufferName, shape: &[u64]) -> Held {
 }
 
 /// Rows of vertices as edges see them.
-fn seen(held: Held, view: View) -> Option<Held> {
-    match held {
-        Held::Operand(Operand::Rows(rows)) if rows.view == View::Own => Some(Held::Operand(Operand::Rows(Rowed { view, ..rows }))),
+fn seen(operand: Operand, view: View) -> Option<Held> {
+    match operand {
+        Operand::Rows(rows) if rows.view == View::Own => Some(Held::Operand(Operand::Rows(Rowed { view, ..rows }))),
         _ => None,
     }
 }

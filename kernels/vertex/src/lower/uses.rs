@@ -45,7 +45,7 @@ impl Uses {
         let small = &gir.node(gir.node(id).inputs[0]).shape;
         let repeats = |user: &NodeId| {
             let node = gir.node(*user);
-            let other = node.inputs.iter().find(|input| **input != id).map(|other| &gir.node(*other).shape);
+            let other = node.inputs.iter().map(|other| gir.node(*other)).find(|other| !matches!(other.op, Op::Expand)).map(|other| &other.shape);
             matches!(node.op, Op::Binary(_)) && other.and_then(|other| broadcast(small, other)).as_ref() == Some(&node.shape) && other == Some(&node.shape)
         };
         !self.roots[id.index()] && self.users[id.index()].iter().all(repeats)
