@@ -80,6 +80,7 @@ pub mod builtin;
 pub mod facts;
 pub mod gir;
 pub mod launch;
+pub mod passes;
 pub mod reference;
 
 pub use facts::Facts;
