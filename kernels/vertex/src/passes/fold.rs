@@ -30,7 +30,7 @@ pub(super) fn constant(builder: &Builder<'_>, id: NodeId) -> Option<Number> {
     }
 }
 
-fn unary(operator: Unary, a: Number) -> Option<Number> {
+pub(super) fn unary(operator: Unary, a: Number) -> Option<Number> {
     Some(match (operator, a) {
         (Unary::Not, Number::Bool(a)) => Number::Bool(!a),
         (Unary::Negative, Number::Int(a)) => Number::Int(a.wrapping_neg()),
@@ -46,7 +46,7 @@ fn unary(operator: Unary, a: Number) -> Option<Number> {
     })
 }
 
-fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
+pub(super) fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
     match (a, b) {
         (Number::Real(a), Number::Real(b)) => real(operator, a, b),
         (Number::Int(a), Number::Int(b)) => whole(operator, a, b),
@@ -90,7 +90,7 @@ fn whole(operator: Binary, a: i64, b: i64) -> Option<Number> {
     })
 }
 
-fn cast(kind: Type, a: Number) -> Option<Number> {
+pub(super) fn cast(kind: Type, a: Number) -> Option<Number> {
     Some(match (kind, a) {
         (Type::Int, Number::Bool(a)) => Number::Int(i64::from(a)),
         (Type::Real, Number::Bool(_) | Number::Int(_)) => Number::Real(a.real()),

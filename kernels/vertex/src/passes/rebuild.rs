@@ -13,6 +13,8 @@ use crate::gir::{Builder, Data, Gir, Gradient, Made, Misfit, Node, NodeId, Op, O
 pub(super) struct Site<'s> {
     /// Its number in the old program.
     pub id: NodeId,
+    /// What the nodes before it became.
+    pub made: &'s [Option<NodeId>],
     /// What it was.
     pub node: &'s Node,
     /// Its inputs in the new program.
@@ -70,7 +72,7 @@ impl Rebuild<'_> {
             _ => {
                 let inputs: Vec<NodeId> = node.inputs.iter().map(|input| self.new(*input)).collect();
                 self.builder.region = node.region.and_then(|number| self.loops[number]).map(|(number, _)| number);
-                let ruled = rule(&mut self.builder, &Site { id, node, inputs: &inputs }).ok().flatten();
+                let ruled = rule(&mut self.builder, &Site { id, made: &self.made, node, inputs: &inputs }).ok().flatten();
                 match ruled.filter(|new| fits(node, self.builder.node(*new))) {
                     Some(new) => new,
                     None => remake(&mut self.builder, node, &inputs)?,
