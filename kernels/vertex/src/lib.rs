@@ -80,6 +80,7 @@ pub mod autodiff;
 pub mod builtin;
 pub mod facts;
 pub mod gir;
+pub mod interpret;
 pub mod launch;
 pub mod reference;
 
