@@ -76,12 +76,14 @@
 //! assert_eq!(run.get("rank").map(<[f64]>::len), Some(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+pub mod autodiff;
 pub mod builtin;
 pub mod facts;
 pub mod gir;
 pub mod interpret;
 pub mod launch;
 pub mod lower;
+pub mod passes;
 pub mod reference;
 
 pub use facts::Facts;
