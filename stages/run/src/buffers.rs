@@ -165,7 +165,6 @@ impl<E: Pod + arrow_buffer::ArrowNativeType> Bank<E> {
         self.put(first, other);
         self.put(second, held);
     }
-
 }
 
 impl<E: Scalar + arrow_buffer::ArrowNativeType> Bank<E> {

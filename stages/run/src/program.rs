@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
 use warploom_ops::Scalar;
-use warploom_ops::expression::Compiled;
 use warploom_ops::evaluate::Index;
+use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{

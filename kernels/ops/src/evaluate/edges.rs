@@ -25,6 +25,8 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
         (Op::Winner(largest, edges), ValuesMut::Whole(out)) => winner(out, call, (*largest, *edges), Values::real),
         (Op::Others(edges), ValuesMut::Real(out)) => others(out, call, *edges, Values::real),
         (Op::Others(edges), ValuesMut::Whole(out)) => others(out, call, *edges, Values::whole),
+        (Op::Turn, ValuesMut::Real(out)) => turn(out, call, Values::real),
+        (Op::Turn, ValuesMut::Whole(out)) => turn(out, call, Values::whole),
         (Op::CommonNeighbors, ValuesMut::Whole(out)) => common_neighbors(out, &call.graph),
         (op, _) => unreachable!("a validated list gives `{op:?}` a result of its type"),
     }
@@ -207,6 +209,23 @@ fn others<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, edges: Edg
     for (row, values) in tasks.into_iter().flatten() {
         out[row * columns..][..columns].copy_from_slice(&values);
     }
+}
+
+/// Rows of in-edges and of out-edges change places.
+fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
+    let columns = call.columns();
+    if columns == 0 {
+        return;
+    }
+    let (source, edges) = (Source::of(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
+    out.par_chunks_mut(TASK_EDGES * columns).enumerate().for_each(|(task, out)| {
+        let mut scratch = vec![A::default(); columns];
+        for (row, out) in out.chunks_exact_mut(columns).enumerate() {
+            let row = task * TASK_EDGES + row;
+            let other = if row < edges { row + edges } else { row - edges };
+            out.copy_from_slice(source.row(At::row(other), &mut scratch));
+        }
+    });
 }
 
 /// Adjacent vertices of each, ascending, each once; then how many two lists share, apart from the two ends.

@@ -16,6 +16,8 @@ mod within;
 
 use warploom_vertex::gir::{EdgeSet, Input, Op, Type};
 
+pub use element::Element;
+
 use crate::Real;
 use crate::random::dropout::Context;
 
@@ -171,7 +173,7 @@ pub fn evaluate<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
         Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Expand | Op::Reshape => {
             elementwise::evaluate(out, call);
         }
-        Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::CommonNeighbors => edges::evaluate(out, call),
+        Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => edges::evaluate(out, call),
         Op::Pool(_) | Op::SumRows | Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } => dense::evaluate(out, call),
         Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => within::evaluate(out, call),
         Op::Input(Input::Features) => elementwise::copy(out, call),

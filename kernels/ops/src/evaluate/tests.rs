@@ -378,6 +378,8 @@ fn products_made_where_they_are_summed() {
 #[test]
 fn neighbours_in_common() {
     check(&Op::CommonNeighbors, &[], None);
+    check(&Op::Turn, &[given(TWICE, Type::Real, &[2])], None);
+    check(&Op::Turn, &[seen(Op::Far(EdgeSet::BOTH), &[2])], None);
 }
 
 #[test]

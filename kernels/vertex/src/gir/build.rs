@@ -410,7 +410,9 @@ impl<'a> Builder<'a> {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
                 Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
             }
-            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => self.edge_row(op, inputs),
+            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => {
+                self.edge_row(op, inputs)
+            }
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
             Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
@@ -481,7 +483,11 @@ impl<'a> Builder<'a> {
             Op::Turn => {
                 let twice = Place::E(super::EdgeRows::Twice);
                 let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
-                return if fits { Ok(Row::like(node(0)).at(twice)) } else { Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0]))) };
+                return if fits {
+                    Ok(Row::like(node(0)).at(twice))
+                } else {
+                    Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0])))
+                };
             }
             Op::Far(edges) | Op::Near(edges) => {
                 if node(0).place != Place::D {

@@ -88,6 +88,13 @@ pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
     })
 }
 
+/// On each edge the row of the same edge seen from its other end.
+pub(super) fn turn(call: &Call) -> Rows {
+    let edges = call.world.edges();
+    let other = |row: usize| if row < edges { row + edges } else { row - edges };
+    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| call.inputs[0].at(other(row), column))
+}
+
 /// Distinct third vertices adjacent, in either direction, to both ends of each edge.
 pub(super) fn common_neighbors(call: &Call) -> Rows {
     let world = call.world;

@@ -50,6 +50,7 @@ pub fn evaluate(node: &Node, inputs: &[&Rows], input_nodes: &[&Node], world: &Wo
         Op::Winner(largest, edges) => edges::winner(&call, *largest, *edges),
         Op::Others(edges) => edges::others(&call, *edges),
         Op::Fold(function, edges) => edges::fold(&call, function, *edges),
+        Op::Turn => edges::turn(&call),
         Op::CommonNeighbors => edges::common_neighbors(&call),
         Op::Pool(pooling) => edges::pool(&call, *pooling),
         Op::SumRows => dense::sum_rows(&call),
