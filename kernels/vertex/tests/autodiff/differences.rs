@@ -1,5 +1,5 @@
 //! differences: the gradient of every operation against central differences in f64.
-use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Unary};
+use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary};
 
 use crate::worlds::{EDGE_FEATURES, FEATURES, compare_all, input, parameter, summed, where_above};
 
@@ -441,12 +441,6 @@ fn leaves_without_a_way_to_the_loss() {
         let used = parameter(builder, "used", &[]);
         summed(builder, used)
     });
-    compare_all("detached", &|builder| {
-        let used = parameter(builder, "used", &[]);
-        let height = input(builder, Input::Column("height".to_owned()));
-        let scaled = builder.multiply(used, height)?;
-        summed(builder, scaled)
-    });
 }
 
 #[test]
@@ -464,4 +458,19 @@ fn a_weight_that_only_meets_one_end() {
             builder.add(first, second)
         });
     }
+}
+
+#[test]
+fn a_choice_by_relation() {
+    compare_all("a choice by relation", &|builder| {
+        let (above, any) = operands(builder)?;
+        let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[any])?, builder.make(Op::Near(EdgeSet::IN), &[above])?);
+        let kind = input(builder, Input::EdgeType);
+        let one = builder.constant(Number::Int(1));
+        let same = builder.binary(Binary::Equal, kind, one)?;
+        let product = builder.multiply(near, far)?;
+        let message = builder.select(same, far, product)?;
+        let y = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+        summed(builder, y)
+    });
 }
