@@ -7,7 +7,7 @@ use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling, Reduction, Target, Type, Unary};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-use crate::worlds::{input, parameter, run, start, where_above, Case};
+use crate::worlds::{Case, input, parameter, run, start, where_above};
 
 pub fn data() -> Data {
     Data { features: Some(5), weighted: true, target: Some(Target { columns: 3, loss: Loss::CrossEntropy }), training: true, ..Data::bare(100, 700) }
@@ -137,7 +137,11 @@ fn golden(name: &str, gir: &Gir) {
 /// The backward part alone, a line a node.
 fn backward(gir: &Gir, first: usize) -> Vec<String> {
     let printed = gir.print(None);
-    printed.lines().filter(|line| line.strip_prefix('%').and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok()).is_some_and(|id| id >= first)).map(str::to_owned).collect()
+    printed
+        .lines()
+        .filter(|line| line.strip_prefix('%').and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok()).is_some_and(|id| id >= first))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]

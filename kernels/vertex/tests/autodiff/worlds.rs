@@ -131,7 +131,10 @@ pub fn summed(builder: &mut Builder, a: NodeId) -> Made {
 /// Real leaves that a program reads.
 pub fn leaves(gir: &Gir) -> Vec<NodeId> {
     gir.ids()
-        .filter(|id| gir.node(*id).kind == Type::Real && matches!(gir.node(*id).op, Op::Parameter(_) | Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures | Input::Column(_))))
+        .filter(|id| {
+            gir.node(*id).kind == Type::Real
+                && matches!(gir.node(*id).op, Op::Parameter(_) | Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures | Input::Column(_)))
+        })
         .collect()
 }
 
