@@ -153,8 +153,9 @@ fn gradients_read_as_they_should() {
 
 #[test]
 fn a_sum_of_neighbours_is_a_sum_of_neighbours_backwards() {
-    let data = data();
-    for edges in [EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH] {
+    let data = Data { relations: vec!["a".to_owned(), "b".to_owned()], ..data() };
+    let of_one = |edges: EdgeSet| EdgeSet { relation: Some(1), ..edges };
+    for edges in [EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH, of_one(EdgeSet::IN), of_one(EdgeSet::OUT), of_one(EdgeSet::BOTH)] {
         let mut builder = Builder::new("sum", &data);
         let features = input(&mut builder, Input::Features);
         let z = linear(&mut builder, features, "w", 3).unwrap();
@@ -213,7 +214,7 @@ fn what_is_detached_or_not_of_training_gets_nothing() {
 /// A graph whose vertices 0 and 1 have edges of weight 0 alone, and vertex 5 none.
 fn weightless() -> Case {
     let mut case = Case::new(3, 6, 0);
-    case.world.source = vec![2, 3, 1, 2, 3, 4, 2, 0];
+    case.world.source = vec![2, 3, 2, 2, 3, 4, 2, 0];
     case.world.target = vec![0, 0, 1, 2, 3, 2, 4, 4];
     case.world.weight = Some(vec![0.0, 0.0, 0.0, 0.5, 0.7, 0.9, 0.4, 0.6]);
     case.world.edge_type = vec![0, 0, 0, 1, 1, 1, 1, 1];
@@ -278,6 +279,20 @@ fn a_choice_sends_exactly_zero() {
         let product = builder.multiply(quotient, power)?;
         where_above(builder, degree, 0.0, product)
     });
+    // What the inner choice lets through is infinite at degree 0; the outer one leaves it out.
+    for is_zero in [false, true] {
+        assert_silent("a choice within a choice", |builder, weight| {
+            let degree = degree(builder, weight)?;
+            let inverse = builder.unary(Unary::Reciprocal, degree)?;
+            let (zero, infinity) = (builder.real(0.0), builder.real(f64::INFINITY));
+            let (value, limit) = if is_zero { (inverse, zero) } else { (degree, infinity) };
+            let condition = builder.binary(Binary::Equal, value, limit)?;
+            let inner = builder.select(condition, zero, inverse)?;
+            let features = input(builder, Input::Features);
+            let product = builder.multiply(inner, features)?;
+            where_above(builder, degree, 0.0, product)
+        });
+    }
     assert_silent("product with what is infinite", |builder, weight| {
         let degree = degree(builder, weight)?;
         let scale = builder.unary(Unary::Rsqrt, degree)?;
@@ -307,6 +322,12 @@ fn a_mask_a_relation_and_an_extremum_send_exactly_zero() {
         let best = builder.reduce(Reduction::Maximum, EdgeSet::IN, log, Some(heavy))?;
         let degree = degree(builder, weight)?;
         where_above(builder, degree, 0.0, best)
+    });
+    // Every vertex with an out-edge of weight 0 has a heavier one; e^-inf of the others is 0, so that no select is needed.
+    assert_silent("extremum of all", |builder, weight| {
+        let (log, _) = of_heavy(builder, weight)?;
+        let best = builder.reduce(Reduction::Maximum, EdgeSet::OUT, log, None)?;
+        builder.unary(Unary::Exp, best)
     });
 }
 

@@ -49,6 +49,35 @@ fn what_would_need_another_value_kept_is_kept() {
 }
 
 #[test]
+fn bytes_of_what_is_kept_instead_count_twice() {
+    let data = data();
+    let mut builder = Builder::new("relu", &data);
+    let features = input(&mut builder, Input::Features);
+    let (first, second) = (parameter(&mut builder, "first", &[4, 5]), parameter(&mut builder, "second", &[3, 4]));
+    let z = builder.make(Op::Product { transposed: true }, &[features, first]).unwrap();
+    let h = builder.unary(Unary::Relu, z).unwrap();
+    let y = builder.make(Op::Product { transposed: true }, &[h, second]).unwrap();
+    let (gir, reasons) = remember(gradients(finish(builder, y), &data), &data);
+    let relu = decided(&reasons, &gir, &Op::Unary(Unary::Relu));
+    assert_eq!((relu.saved, relu.bytes, relu.read_again), (true, 1_600, Some(3_200)));
+}
+
+#[test]
+fn a_view_of_few_edges_reads_no_more_rows_than_there_are() {
+    let data = Data { edges: 10, ..data() };
+    let mut builder = Builder::new("few", &data);
+    let features = input(&mut builder, Input::Features);
+    let (weight, scale) = (input(&mut builder, Input::Weight), parameter(&mut builder, "scale", &[5]));
+    let far = builder.make(Op::Far(EdgeSet::IN), &[features]).unwrap();
+    let scaled = builder.multiply(weight, scale).unwrap();
+    let message = builder.multiply(scaled, far).unwrap();
+    let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None).unwrap();
+    let (gir, reasons) = remember(gradients(finish(builder, sum), &data), &data);
+    let view = decided(&reasons, &gir, &Op::Far(EdgeSet::IN));
+    assert_eq!((view.saved, view.bytes, view.read_again), (false, 200, Some(200)));
+}
+
+#[test]
 fn sums_and_products_are_never_made_again() {
     let data = data();
     let (gir, reasons) = remember(gradients(gat(&data), &data), &data);

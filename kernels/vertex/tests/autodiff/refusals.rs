@@ -97,6 +97,10 @@ fn a_loop_beside_the_way_to_the_loss_is_fine() {
         let far = builder.make(Op::Far(EdgeSet::IN), &[value])?;
         let mode = builder.reduce(Reduction::Mode, EdgeSet::IN, far, None)?;
         let kept = builder.make(Op::Detach, &[mode])?;
+        let detached = builder.make(Op::Detach, &[value])?;
+        let far = builder.make(Op::Far(EdgeSet::IN), &[detached])?;
+        let other = builder.reduce(Reduction::Mode, EdgeSet::IN, far, None)?;
+        let kept = builder.add(kept, other)?;
         builder.add(scaled, kept)
     });
     assert_eq!(made.unwrap().gradients.len(), 1);
