@@ -81,6 +81,14 @@ fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64
     let (far, near) = (builder.make(Op::Far(edges), &[sides[0]])?, builder.make(Op::Near(edges), &[sides[1]])?);
     let score = builder.add(far, near)?;
     let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
+    let share = softmax(builder, edges, score)?;
+    let values = builder.make(Op::Far(edges), &[z])?;
+    let message = builder.multiply(share, values)?;
+    builder.reduce(Reduction::Sum, edges, message, None)
+}
+
+/// Shares of a vertex's edges by their scores, without overflow; 0 where there is nothing to share.
+pub fn softmax(builder: &mut Builder, edges: EdgeSet, score: NodeId) -> Made {
     let best = builder.reduce(Reduction::Maximum, edges, score, None)?;
     let best = builder.make(Op::Detach, &[best])?;
     let (lowest, zero) = (builder.real(f64::NEG_INFINITY), builder.real(0.0));
@@ -92,10 +100,7 @@ fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64
     let total = builder.reduce(Reduction::Sum, edges, power, None)?;
     let total = builder.make(Op::Near(edges), &[total])?;
     let share = builder.divide(power, total)?;
-    let share = where_above(builder, total, 0.0, share)?;
-    let values = builder.make(Op::Far(edges), &[z])?;
-    let message = builder.multiply(share, values)?;
-    builder.reduce(Reduction::Sum, edges, message, None)
+    where_above(builder, total, 0.0, share)
 }
 
 /// Two layers of means over neighbours.

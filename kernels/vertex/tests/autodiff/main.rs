@@ -3,6 +3,7 @@
 
 mod differences;
 mod forms;
+mod golden;
 mod keeping;
 mod random_programs;
 mod refusals;
