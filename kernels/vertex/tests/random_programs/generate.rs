@@ -71,7 +71,7 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
     let graphs = 1 + draws.below(2);
     let loss = draws.one_of(&[Loss::CrossEntropy, Loss::MeanSquares, Loss::Binary]);
     let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0];
-    let mut table = |rows: usize, columns: usize, draws: &mut Draws| {
+    let table = |rows: usize, columns: usize, draws: &mut Draws| {
         let element = |draws: &mut Draws| if !tame && draws.below(4) == 0 { draws.one_of(&odd) } else { draws.real() };
         Rows::real(rows, columns, (0..rows * columns).map(|_| element(draws)).collect())
     };
