@@ -531,7 +531,10 @@ impl Maker<'_> {
 
     /// A loop of a few steps with one or two states.
     fn repeat(&mut self) {
-        let Some(first) = self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).shape.is_empty() && builder.node(id).kind != Type::Bool) else { return };
+        // What a tame loop's end depends on is no rounded number.
+        let fitting = |builder: &Builder<'_>, id: NodeId| builder.node(id).place == Place::D && builder.node(id).shape.is_empty() && builder.node(id).kind != Type::Bool;
+        let given: Vec<NodeId> = self.given.iter().copied().filter(|id| fitting(&self.builder, *id)).collect();
+        let Some(first) = (if self.tame { Some(self.draws.one_of(&given)) } else { self.any(fitting) }) else { return };
         let Some(second) = self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).kind == Type::Real) else { return };
         let before = self.values.len();
         let (number, inside) = self.builder.begin_loop(&[("first".to_owned(), first), ("second".to_owned(), second)]);
@@ -540,9 +543,10 @@ impl Maker<'_> {
             self.step();
         }
         let edges = self.edges();
-        let next = [self.next(inside[0], edges, first), self.next(inside[1], edges, second)];
+        let tame = self.tame;
+        let next = [self.next(inside[0], edges, if tame { None } else { Some(first) }), self.next(inside[1], edges, Some(second))];
         let until = match self.draws.below(3) {
-            0 => Until::Unchanged(vec![0, 1]),
+            0 if !tame => Until::Unchanged(vec![0, 1]),
             1 => Until::ChangeAtMost(1, 1e-3),
             _ => match self.builder.binary(Binary::NotEqual, inside[0], next[0]) {
                 Ok(node) => Until::Nowhere(node),
@@ -554,16 +558,16 @@ impl Maker<'_> {
         self.values.extend(ended);
     }
 
-    /// The smallest of a state and what its neighbours have; for reals, now and then, half of their sum.
-    fn next(&mut self, state: NodeId, edges: EdgeSet, first: NodeId) -> NodeId {
+    /// The smallest of a state and what its neighbours have; for reals with a bias, now and then, half of their sum.
+    fn next(&mut self, state: NodeId, edges: EdgeSet, bias: Option<NodeId>) -> NodeId {
         let made = (|| {
             let far = self.builder.make(Op::Far(edges), &[state]).ok()?;
-            if self.builder.node(state).kind == Type::Real && self.draws.below(2) == 0 {
+            if let (Type::Real, Some(bias), 0) = (self.builder.node(state).kind, bias, self.draws.below(2)) {
                 let sum = self.builder.reduce(Reduction::Sum, edges, far, None).ok()?;
                 let sum = self.builder.unary(Unary::Tanh, sum).ok()?;
                 let half = self.builder.real(0.5);
                 let half = self.builder.multiply(half, sum).ok()?;
-                return self.builder.add(half, first).ok();
+                return self.builder.add(half, bias).ok();
             }
             let least = self.builder.reduce(Reduction::Minimum, edges, far, None).ok()?;
             self.builder.binary(Binary::Minimum, state, least).ok()
