@@ -550,7 +550,12 @@ impl<'a> Builder<'a> {
                 }
                 row.shape[*axis] = *length;
             }
-            Op::Unslice { total, .. } => row.shape[*axis] = *total,
+            Op::Unslice { start, total, .. } => {
+                if start.checked_add(row.shape[*axis]).is_none_or(|end| end > *total) {
+                    return Err(Misfit::new(format!("places of axis {axis} among {total}, from {start} on"), format!("at most {}", total.saturating_sub(*start)), self.describe(inputs[0])));
+                }
+                row.shape[*axis] = *total;
+            }
             _ => {
                 let apart = |shape: &[u64]| shape.iter().enumerate().filter(|(index, _)| index != axis).map(|(_, length)| *length).collect::<Vec<_>>();
                 for id in &inputs[1..] {

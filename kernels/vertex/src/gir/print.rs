@@ -66,7 +66,8 @@ impl Gir {
         }
     }
 
-    fn operation(&self, node: &Node) -> String {
+    /// What a node does, as it is printed.
+    pub(crate) fn operation(&self, node: &Node) -> String {
         match &node.op {
             Op::Parameter(index) => format!("parameter {}", self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())),
             op => op.words(),

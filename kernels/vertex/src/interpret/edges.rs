@@ -15,6 +15,12 @@ pub(super) fn view(call: &Call, edges: EdgeSet, end: impl Fn((usize, usize)) -> 
     Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| call.inputs[0].at(end(call.world.ends(edges, row)), column))
 }
 
+/// Rows of in-edges where those of out-edges stood, and the other way round.
+pub(super) fn turn(call: &Call) -> Rows {
+    let (rows, edges) = (call.rows(), call.world.edges());
+    Rows::made(call.node.kind, rows, call.columns(), |row, column| call.inputs[0].at((row + edges) % rows, column))
+}
+
 /// Rows of the edges of each vertex, in order; a mask is a value of edges with one column.
 fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&Rows>) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); call.world.nodes];
@@ -86,13 +92,6 @@ pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
         }
         made
     })
-}
-
-/// On each edge the row of the same edge seen from its other end.
-pub(super) fn turn(call: &Call) -> Rows {
-    let edges = call.world.edges();
-    let other = |row: usize| if row < edges { row + edges } else { row - edges };
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| call.inputs[0].at(other(row), column))
 }
 
 /// Distinct third vertices adjacent, in either direction, to both ends of each edge.
