@@ -9,12 +9,9 @@ use crate::launch::{Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand
 pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let count = gir.loops.len();
     let mut lowering = Lowering::new(gir, data, 2 * count + 1);
-    if let Some(parameter) = gir.parameters.first() {
-        return Err(Refusal {
-            what: format!("the program learns `{}`, and nothing is trained here", parameter.name),
-            hint: "give the data set labels, or take the learned parts out".to_owned(),
-            span: crate::gir::Span::default(),
-        });
+    if let Some((index, span)) = learned(gir, &lowering) {
+        let what = format!("the program learns `{}`, and nothing is trained here", gir.parameters[index].name);
+        return Err(Refusal { what, hint: "give the data set labels, or take the learned parts out".to_owned(), span });
     }
     let states = states(gir);
     for (number, repeated) in gir.loops.iter().enumerate() {
@@ -51,6 +48,14 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     }
     let finish = phases.next().unwrap_or_default();
     Ok(lowering.list(Vec::new(), Body::Iterate(Iterate { loops, finish }), results))
+}
+
+/// A parameter that something needs.
+fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, crate::gir::Span)> {
+    gir.ids().filter(|id| lowering.uses.live[id.index()]).find_map(|id| match gir.node(id).op {
+        Op::Parameter(index) => Some((index, gir.node(id).span)),
+        _ => None,
+    })
 }
 
 /// Names of the states of each loop.

@@ -129,6 +129,9 @@ impl<'a> Lowering<'a> {
             Op::Parameter(index) => Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape)),
             Op::Input(Input::Features) if self.data.sparse_features.is_some() => Some(Held::Sparse(None)),
             Op::Input(given) => Some(self.given(given, node)),
+            // Nothing is drawn where nothing is trained.
+            Op::Dropout { .. } if !self.data.training => input(),
+            Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
             Op::Dropout { probability, site } if self.uses.is_sparse_only(id) => match input() {
                 Some(Held::Sparse(None)) => Some(Held::Sparse(Some(Dropout { probability: *probability, site: *site }))),
                 _ => None,
@@ -141,13 +144,19 @@ impl<'a> Lowering<'a> {
                 _ => None,
             },
             Op::Expand if self.uses.is_broadcast(self.gir, id) => input().filter(|held| matches!(held, Held::Operand(_))),
-            Op::Select if node.inputs[1] == node.inputs[2] && self.gir.node(node.inputs[1]).place == node.place => self.held.get(&node.inputs[1]).cloned(),
+            Op::Select if node.inputs[1] == node.inputs[2] && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
             Op::Binary(crate::gir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
                 let (first, second) = (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
                 Some(Held::Operand(Operand::Times(Box::new(first), Box::new(second))))
             }
             _ => None,
         }
+    }
+
+    /// Whether a value has place and shape of another.
+    fn is_like(&self, id: NodeId, node: &Node) -> bool {
+        let value = self.gir.node(id);
+        (value.place, &value.shape) == (node.place, &node.shape)
     }
 
     /// The buffer of something that the data set gives.

@@ -13,6 +13,10 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         let what = "a program that is trained has a `while`".to_owned();
         return Err(Refusal { what, hint: "use  for k in range(n)  , or make the values of the loop a data set's column".to_owned(), span });
     }
+    if data.many_graphs {
+        let what = "a program is trained on a set of many graphs".to_owned();
+        return Err(Refusal { what, hint: "this version trains on nodes of one graph".to_owned(), span: Default::default() });
+    }
     let mut lowering = Lowering::new(gir, data, 3);
     let parameters = lowering.parameters();
     let (mut slope, mut loss) = (None, None);
