@@ -15,6 +15,7 @@ use warploom_contract::{
     kinds::{csr::Csr, graph},
     parquet_file::read_table,
 };
+use warploom_shell::columns;
 use warploom_vertex::{
     gir::{EdgeSet, Input, Type},
     launch::{BufferName, Direction, LaunchList, Role},
@@ -118,7 +119,7 @@ pub fn read_column(artifact: &Artifact, name: &str) -> Result<Column, StageError
     let path = artifact.file(graph::NODES_FILE);
     let table = read_table(&path, Some(&[name]))?;
     let column = table.column(name).ok_or_else(|| absent(artifact, &format!("the column `{name}`")))?;
-    match column_type(column.data_type()) {
+    match columns::type_of(column.data_type()) {
         None => Err(StageError::damaged(&path, format!("column `{name}`: no numbers, but {}", column.data_type()))),
         Some(Type::Real) => Ok(Column::Real(reals(column))),
         Some(_) => Ok(Column::Whole(wholes(column))),
@@ -129,17 +130,6 @@ fn column<T: Precision>(data: &Data<T>, name: &str, artifact: &Artifact) -> Resu
     match read_column(artifact, name)? {
         Column::Real(values) => real((0..data.nodes).map(|row| T::rounded(values[data.old(row)]))),
         Column::Whole(values) => whole((0..data.nodes).map(|row| values[data.old(row)])),
-    }
-}
-
-/// What the language calls a column of this type; none: it is no number.
-pub fn column_type(found: &arrow_schema::DataType) -> Option<Type> {
-    use arrow_schema::DataType;
-    match found {
-        DataType::Boolean => Some(Type::Bool),
-        DataType::Float32 | DataType::Float64 => Some(Type::Real),
-        whole if whole.is_integer() => Some(Type::Int),
-        _ => None,
     }
 }
 
