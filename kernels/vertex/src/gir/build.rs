@@ -213,6 +213,9 @@ impl<'a> Builder<'a> {
                 }
                 Row::like(node).shaped(shape.to_vec())
             }
+            (Op::Scatter { .. }, _) if shape.len() != 2 => {
+                return Err(Misfit::new("table that rows are added to", "a shape of 2 axes", format!("{shape:?}")));
+            }
             (Op::Scatter { .. }, _) => Row { place: Place::P, kind: Type::Real, shape: shape.to_vec() },
             _ => self.row(&op, inputs)?,
         };
@@ -350,6 +353,7 @@ impl<'a> Builder<'a> {
                 | Op::Select
                 | Op::Cast(_)
                 | Op::Detach
+                | Op::Dropout { .. }
                 | Op::WhenTraining
                 | Op::Axis(..)
                 | Op::Concat(_)
@@ -410,7 +414,9 @@ impl<'a> Builder<'a> {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
                 Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
             }
-            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => self.edge_row(op, inputs),
+            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => {
+                self.edge_row(op, inputs)
+            }
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
             Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
@@ -481,7 +487,11 @@ impl<'a> Builder<'a> {
             Op::Turn => {
                 let twice = Place::E(super::EdgeRows::Twice);
                 let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
-                return if fits { Ok(Row::like(node(0)).at(twice)) } else { Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0]))) };
+                return if fits {
+                    Ok(Row::like(node(0)).at(twice))
+                } else {
+                    Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0])))
+                };
             }
             Op::Far(edges) | Op::Near(edges) => {
                 if node(0).place != Place::D {
@@ -546,7 +556,11 @@ impl<'a> Builder<'a> {
             }
             Op::Unslice { start, total, .. } => {
                 if start.checked_add(row.shape[*axis]).is_none_or(|end| end > *total) {
-                    return Err(Misfit::new(format!("places of axis {axis} among {total}, from {start} on"), format!("at most {}", total.saturating_sub(*start)), self.describe(inputs[0])));
+                    return Err(Misfit::new(
+                        format!("places of axis {axis} among {total}, from {start} on"),
+                        format!("at most {}", total.saturating_sub(*start)),
+                        self.describe(inputs[0]),
+                    ));
                 }
                 row.shape[*axis] = *total;
             }

@@ -205,7 +205,19 @@ impl Maker<'_> {
 
     fn unary(&mut self) -> Option<NodeId> {
         let a = self.real(|_| true)?;
-        let smooth = [Unary::Negative, Unary::Absolute, Unary::Tanh, Unary::Sigmoid, Unary::Relu, Unary::LeakyRelu(0.2), Unary::Elu, Unary::Gelu, Unary::Silu, Unary::Softplus, Unary::Square];
+        let smooth = [
+            Unary::Negative,
+            Unary::Absolute,
+            Unary::Tanh,
+            Unary::Sigmoid,
+            Unary::Relu,
+            Unary::LeakyRelu(0.2),
+            Unary::Elu,
+            Unary::Gelu,
+            Unary::Silu,
+            Unary::Softplus,
+            Unary::Square,
+        ];
         let jumping = [Unary::Exp, Unary::Log, Unary::Sqrt, Unary::Rsqrt, Unary::Reciprocal, Unary::Floor, Unary::Erf];
         if !self.tame && self.draws.below(2) == 0 {
             let operator = self.draws.one_of(&jumping);
@@ -302,7 +314,10 @@ impl Maker<'_> {
         let (place, shape) = (self.builder.node(a).place, self.builder.node(a).shape.clone());
         let axis = self.draws.below(shape.len());
         match self.draws.below(7) {
-            0 => self.builder.make(Op::Axis(if self.tame { Pooling::Sum } else { self.draws.one_of(&[Pooling::Sum, Pooling::Maximum, Pooling::Minimum]) }, axis), &[a]).ok(),
+            0 => self
+                .builder
+                .make(Op::Axis(if self.tame { Pooling::Sum } else { self.draws.one_of(&[Pooling::Sum, Pooling::Maximum, Pooling::Minimum]) }, axis), &[a])
+                .ok(),
             1 => self.builder.sum_last(a).ok(),
             2 => {
                 let flat = [shape.iter().product()];
@@ -423,7 +438,8 @@ impl Maker<'_> {
     /// A product before or after a sum over edges.
     fn sum_beside_product(&mut self) -> Option<NodeId> {
         let edges = self.edges();
-        let mut value = self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).kind == Type::Real && !builder.node(id).shape.is_empty())?;
+        let mut value =
+            self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).kind == Type::Real && !builder.node(id).shape.is_empty())?;
         let scale = self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).kind == Type::Real && builder.node(id).shape.is_empty())?;
         let first = self.draws.below(2) == 0;
         if first {
@@ -507,7 +523,9 @@ impl Maker<'_> {
             7 => builder.multiply(a, a).and_then(|square| builder.multiply(square, a)),
             8 => builder.multiply(number, number).and_then(|number| builder.multiply(number, a)),
             9 => builder.make_shaped(Op::Expand, &[number], &[2, 3]).and_then(|wide| builder.add(wide, a)),
-            10 => builder.make(Op::Unslice { axis: 0, start: 1, total: 4 }, &[a]).and_then(|wide| builder.make(Op::Slice { axis: 0, start: 1, length: 2 }, &[wide])),
+            10 => builder
+                .make(Op::Unslice { axis: 0, start: 1, total: 4 }, &[a])
+                .and_then(|wide| builder.make(Op::Slice { axis: 0, start: 1, length: 2 }, &[wide])),
             _ => builder.multiply(number, a).and_then(|first| builder.multiply(a, number).and_then(|second| builder.add(first, second))),
         };
         let made = made.ok()?;
@@ -519,7 +537,8 @@ impl Maker<'_> {
     fn whole(&mut self) -> Option<NodeId> {
         let whole = |builder: &Builder<'_>, id: NodeId| builder.node(id).kind == Type::Int;
         let (a, b) = (self.any(whole)?, self.any(whole)?);
-        let operators = [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::FloorDivide, Binary::Remainder, Binary::Power, Binary::Minimum, Binary::Maximum];
+        let operators =
+            [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::FloorDivide, Binary::Remainder, Binary::Power, Binary::Minimum, Binary::Maximum];
         let operator = self.draws.one_of(&operators);
         match self.draws.below(4) {
             0 => self.builder.cast(Type::Real, a).ok(),
@@ -532,7 +551,8 @@ impl Maker<'_> {
     /// A loop of a few steps with one or two states.
     fn repeat(&mut self) {
         // What a tame loop's end depends on is no rounded number.
-        let fitting = |builder: &Builder<'_>, id: NodeId| builder.node(id).place == Place::D && builder.node(id).shape.is_empty() && builder.node(id).kind != Type::Bool;
+        let fitting =
+            |builder: &Builder<'_>, id: NodeId| builder.node(id).place == Place::D && builder.node(id).shape.is_empty() && builder.node(id).kind != Type::Bool;
         let given: Vec<NodeId> = self.given.iter().copied().filter(|id| fitting(&self.builder, *id)).collect();
         let Some(first) = (if self.tame { Some(self.draws.one_of(&given)) } else { self.any(fitting) }) else { return };
         let Some(second) = self.any(|builder, id| builder.node(id).place == Place::D && builder.node(id).kind == Type::Real) else { return };

@@ -53,7 +53,8 @@ fn given(gir: &Gir, data: &Data, world: &World, training: bool) -> Given {
         Op::Parameter(position) => gir.parameters[position].name.clone(),
         ref op => format!("{op:?}"),
     };
-    let reals: Vec<f64> = gir.ids().filter_map(|id| run.value(id)).flat_map(|rows| if let Values::Real(values) = &rows.values { values.clone() } else { Vec::new() }).collect();
+    let reals: Vec<f64> =
+        gir.ids().filter_map(|id| run.value(id)).flat_map(|rows| if let Values::Real(values) = &rows.values { values.clone() } else { Vec::new() }).collect();
     Given {
         results: gir.results.iter().map(|result| value(result.node)).collect(),
         loss: run.loss(),
@@ -123,11 +124,22 @@ fn check(what: &str, near: Numbers, case: &Case, before: &Gir, after: &Gir) -> R
         let (old, new) = (given(before, &case.data, &case.world, training), given(after, &case.data, &case.world, training));
         let near = if near == Numbers::Kept { Near::Exact } else { Near::Rounded { largest: old.largest } };
         compare(near, &old, &new).map_err(|difference| {
-            TestCaseError::fail(format!("{what}, training {training}: {difference}\nbefore\n{}\nafter\n{}\nworld {:?}", before.print(None), after.print(None), case.world))
+            TestCaseError::fail(format!(
+                "{what}, training {training}: {difference}\nbefore\n{}\nafter\n{}\nworld {:?}",
+                before.print(None),
+                after.print(None),
+                case.world
+            ))
         })?;
         // Unread loops are dropped, so the endings that are left are compared when their number is the same.
         if old.endings.len() == new.endings.len() && old.endings != new.endings {
-            return Err(TestCaseError::fail(format!("{what}: loops ended {:?}, and end {:?}\nbefore\n{}\nafter\n{}", old.endings, new.endings, before.print(None), after.print(None))));
+            return Err(TestCaseError::fail(format!(
+                "{what}: loops ended {:?}, and end {:?}\nbefore\n{}\nafter\n{}",
+                old.endings,
+                new.endings,
+                before.print(None),
+                after.print(None)
+            )));
         }
     }
     Ok(())
