@@ -213,6 +213,9 @@ impl<'a> Builder<'a> {
                 }
                 Row::like(node).shaped(shape.to_vec())
             }
+            (Op::Scatter { .. }, _) if shape.len() != 2 => {
+                return Err(Misfit::new("table that rows are added to", "a shape of 2 axes", format!("{shape:?}")));
+            }
             (Op::Scatter { .. }, _) => Row { place: Place::P, kind: Type::Real, shape: shape.to_vec() },
             _ => self.row(&op, inputs)?,
         };
@@ -350,6 +353,7 @@ impl<'a> Builder<'a> {
                 | Op::Select
                 | Op::Cast(_)
                 | Op::Detach
+                | Op::Dropout { .. }
                 | Op::WhenTraining
                 | Op::Axis(..)
                 | Op::Concat(_)
@@ -552,7 +556,11 @@ impl<'a> Builder<'a> {
             }
             Op::Unslice { start, total, .. } => {
                 if start.checked_add(row.shape[*axis]).is_none_or(|end| end > *total) {
-                    return Err(Misfit::new(format!("places of axis {axis} among {total}, from {start} on"), format!("at most {}", total.saturating_sub(*start)), self.describe(inputs[0])));
+                    return Err(Misfit::new(
+                        format!("places of axis {axis} among {total}, from {start} on"),
+                        format!("at most {}", total.saturating_sub(*start)),
+                        self.describe(inputs[0]),
+                    ));
                 }
                 row.shape[*axis] = *total;
             }
