@@ -81,5 +81,7 @@ pub mod facts;
 pub mod gir;
 pub mod launch;
 pub mod reference;
+pub mod syntax;
+pub mod trace;
 
 pub use facts::Facts;
