@@ -86,5 +86,7 @@ pub mod launch;
 pub mod lower;
 pub mod passes;
 pub mod reference;
+pub mod syntax;
+pub mod trace;
 
 pub use facts::Facts;
