@@ -79,6 +79,7 @@
 pub mod builtin;
 pub mod facts;
 pub mod gir;
+pub mod interpret;
 pub mod launch;
 pub mod reference;
 
