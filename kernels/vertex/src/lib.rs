@@ -76,6 +76,7 @@
 //! assert_eq!(run.get("rank").map(<[f64]>::len), Some(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+pub mod autodiff;
 pub mod builtin;
 pub mod facts;
 pub mod gir;

@@ -391,7 +391,7 @@ impl<'a> Builder<'a> {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
                 Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
             }
-            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::CommonNeighbors => self.edge_row(op, inputs),
+            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => self.edge_row(op, inputs),
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
             Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
@@ -459,6 +459,11 @@ impl<'a> Builder<'a> {
         let once = Place::E(super::EdgeRows::Once);
         let (edges, mask) = match op {
             Op::CommonNeighbors => return Ok(Row { place: once, kind: Type::Int, shape: Vec::new() }),
+            Op::Turn => {
+                let twice = Place::E(super::EdgeRows::Twice);
+                let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
+                return if fits { Ok(Row::like(node(0)).at(twice)) } else { Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0]))) };
+            }
             Op::Far(edges) | Op::Near(edges) => {
                 if node(0).place != Place::D {
                     return Err(Misfit::new("value seen from an edge", "one of vertices (D)", self.describe(inputs[0])));
@@ -561,7 +566,12 @@ impl<'a> Builder<'a> {
                 Ok(row)
             }
             Op::Outer => {
-                if left.place != right.place || left.shape.split_last().map(|(_, rest)| rest) != right.shape.split_last().map(|(_, rest)| rest) {
+                let rows = |place: Place| match place {
+                    Place::C => Place::P,
+                    Place::S(rows) => Place::E(rows),
+                    other => other,
+                };
+                if rows(left.place) != rows(right.place) || left.shape.split_last().map(|(_, rest)| rest) != right.shape.split_last().map(|(_, rest)| rest) {
                     return Err(Misfit::new("rows of an outer product", self.describe(*a), self.describe(*b)));
                 }
                 let last = |node: &Node| node.shape.last().copied().unwrap_or(1);

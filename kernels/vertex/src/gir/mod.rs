@@ -205,6 +205,9 @@ pub enum Op {
     /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges in order.
     /// `[a, start]` or `[a, start, mask]`.
     Fold(Function, EdgeSet),
+    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of out-edges change places.
+    /// What the gradient of `Far` over `Both` needs; `[a]`.
+    Turn,
     /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
     CommonNeighbors,
 

@@ -99,6 +99,7 @@ impl Gir {
             Op::Detach => "detach".to_owned(),
             Op::WhenTraining => "when training".to_owned(),
             Op::CommonNeighbors => "common neighbors".to_owned(),
+            Op::Turn => "turn".to_owned(),
             Op::Give => "give".to_owned(),
             Op::SumRows => "sum rows".to_owned(),
             Op::Reshape => "reshape".to_owned(),
