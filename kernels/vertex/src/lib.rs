@@ -82,6 +82,7 @@ pub mod facts;
 pub mod gir;
 pub mod interpret;
 pub mod launch;
+pub mod passes;
 pub mod reference;
 
 pub use facts::Facts;

@@ -129,6 +129,12 @@ impl<'a> Builder<'a> {
         self.put(Op::Parameter(self.gir.parameters.len() - 1), &[], row)
     }
 
+    /// The node of a parameter that was declared before, by its position.
+    pub fn declared(&mut self, position: usize) -> NodeId {
+        let row = Row { place: Place::P, kind: Type::Real, shape: self.gir.parameters[position].shape.clone() };
+        self.put(Op::Parameter(position), &[], row)
+    }
+
     /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read its states, which are
     /// `(name, first value)`. `end_loop` closes it.
     pub fn begin_loop(&mut self, states: &[(String, NodeId)]) -> (usize, Vec<NodeId>) {
