@@ -51,7 +51,7 @@ fn answer(program: &str) -> String {
     };
     let mut page: String = traced.warnings.iter().map(|warning| warning.render(&format!("{entry}.py"), program)).collect();
     let plain = run(&traced.gir, &data, &world);
-    let cleaned = run(&passes::clean(traced.gir.clone(), &data), &data, &world);
+    let cleaned = run(&passes::clean(traced.gir.clone(), &data).0, &data, &world);
     assert_eq!(plain, cleaned, "{entry}: the passes change what it gives");
     page.push_str(&plain);
     page
@@ -101,7 +101,8 @@ fn table(gir: &Gir, columns: &[(&Output, &Rows)]) -> String {
     }
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..=columns.len()).map(width).collect();
-    let aligned = |line: &Vec<String>| line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect::<Vec<_>>().join("  ").trim_end().to_owned();
+    let aligned =
+        |line: &Vec<String>| line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect::<Vec<_>>().join("  ").trim_end().to_owned();
     lines.iter().map(|line| aligned(line) + "\n").collect()
 }
 

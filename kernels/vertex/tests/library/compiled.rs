@@ -29,9 +29,8 @@ pub const ROUTES: [Route; 2] = [Route::Plain, Route::Cleaned];
 pub const MODELS: [&str; 11] = ["gcn", "gin", "sage", "sage_max", "gat", "gatv2", "appnp", "rgcn", "graph_transformer", "sgc", "gcnii"];
 
 /// Programs of the library that learn nothing.
-pub const ANALYTICS: [&str; 10] = [
-    "pagerank", "pagerank_spread", "personalized_pagerank", "sssp", "bfs", "components", "kcore", "label_propagation", "triangles", "hits",
-];
+pub const ANALYTICS: [&str; 10] =
+    ["pagerank", "pagerank_spread", "personalized_pagerank", "sssp", "bfs", "components", "kcore", "label_propagation", "triangles", "hits"];
 
 /// A program ready to run.
 pub struct Compiled {
@@ -61,7 +60,7 @@ pub fn compile(name: &str, settings: &Value, data: &Data, route: Route) -> Compi
     });
     let warnings: Vec<String> = traced.warnings.iter().map(|warning| warning.render(&format!("{name}.py"), &text)).collect();
     assert!(warnings.is_empty(), "{name}: {}", warnings.join("\n"));
-    let clean = |gir: Gir| if route == Route::Cleaned { passes::clean(gir, data) } else { gir };
+    let clean = |gir: Gir| if route == Route::Cleaned { passes::clean(gir, data).0 } else { gir };
     let mut gir = clean(traced.gir);
     if gir.loss.is_some() {
         let by = leaves(&gir);
@@ -143,4 +142,3 @@ pub fn mixed(seed: u64) -> u64 {
 pub fn drawn(seed: u64, index: usize) -> f64 {
     (mixed(seed ^ mixed(index as u64)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
-

@@ -40,11 +40,17 @@ fn of_pipeline(name: &str) -> Value {
     settings.map(|(name, value)| (name.to_owned(), serde_json::from_str(value).unwrap())).collect::<serde_json::Map<_, _>>().into()
 }
 
+/// 0 or what makes up for it, by the element's site and place.
+fn dropped(site: u32, probability: f64, row: u64, column: u64) -> f64 {
+    let uniform = drawn(u64::from(site) * 1_000_003 + row, column as usize) / 2.0 + 0.5;
+    if uniform < probability { 0.0 } else { 1.0 / (1.0 - probability) }
+}
+
 /// Every value of a training pass: scores, loss, gradients.
 fn trained(what: &str, compiled: &Compiled, world: &warploom_vertex::interpret::World) -> Vec<Vec<f64>> {
     let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;
-    run.draw = Some(Box::new(|site, row, column| drawn(u64::from(site) * 1_000_003 + row, column as usize) / 2.0 + 0.5));
+    run.draw = Some(Box::new(dropped));
     for (parameter, values) in start(&compiled.gir) {
         run.set_parameter(&parameter, &values).unwrap();
     }

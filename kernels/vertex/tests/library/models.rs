@@ -65,7 +65,9 @@ pub fn program(case: &Case) -> (&'static str, Value) {
         "gatv2" => ("gatv2", json!({"heads": hyper["heads"][0], "out_heads": hyper["heads"][1], "hidden": hidden, "slope": hyper["slope"], "drop": drop})),
         "appnp" => ("appnp", json!({"hidden": hidden, "steps": hyper["steps"], "alpha": hyper["alpha"], "drop": drop})),
         "rgcn" => ("rgcn", json!({"hidden": hidden, "bases": case.text["options"]["bases"].as_u64().unwrap_or(0), "drop": drop})),
-        "transformer" => ("graph_transformer", json!({"heads": hyper["heads"][0], "hidden": hidden, "edges": case.text["options"]["edge_features"], "drop": drop})),
+        "transformer" => {
+            ("graph_transformer", json!({"heads": hyper["heads"][0], "hidden": hidden, "edges": case.text["options"]["edge_features"], "drop": drop}))
+        }
         other => panic!("{}: unknown model {other}", case.name),
     }
 }
