@@ -15,6 +15,12 @@ pub(super) fn view(call: &Call, edges: EdgeSet, end: impl Fn((usize, usize)) -> 
     Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| call.inputs[0].at(end(call.world.ends(edges, row)), column))
 }
 
+/// Rows of in-edges where those of out-edges stood, and the other way round.
+pub(super) fn turn(call: &Call) -> Rows {
+    let (rows, edges) = (call.rows(), call.world.edges());
+    Rows::made(call.node.kind, rows, call.columns(), |row, column| call.inputs[0].at((row + edges) % rows, column))
+}
+
 /// Rows of the edges of each vertex, in order; a mask is a value of edges with one column.
 fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&Rows>) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); call.world.nodes];

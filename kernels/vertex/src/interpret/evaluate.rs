@@ -46,6 +46,7 @@ pub fn evaluate(node: &Node, inputs: &[&Rows], input_nodes: &[&Node], world: &Wo
         Op::WhenTraining => call.element_by_element(|[a, b, _], _, _| if context.training { a } else { b }),
         Op::Far(edges) => edges::view(&call, *edges, |(_, far)| far),
         Op::Near(edges) => edges::view(&call, *edges, |(near, _)| near),
+        Op::Turn => edges::turn(&call),
         Op::Reduce(reduction, edges) => edges::reduce(&call, *reduction, *edges),
         Op::Winner(largest, edges) => edges::winner(&call, *largest, *edges),
         Op::Others(edges) => edges::others(&call, *edges),

@@ -2,7 +2,8 @@
 //!
 //! A row by edge id is the same row for in-edges and out-edges, so that an edge value's gradient needs no renumbering: the sum over the far
 //! end's own edges is a sum over the reversed set. Over `Both` an edge has two rows, and seen from its other end they change places (`Turn`).
-//! A list over one relation has rows for all edges; only those of the relation are read, so only those get a gradient.
+//! A view has rows for all edges, whatever the relation of its list; a reduction over one relation reads the rows of that relation, so that
+//! others get 0 from it. The sum over all edges that a view hands on is then narrowed to the relation by `orient`.
 use super::super::{Refusal, Walk};
 use crate::gir::{Binary, EdgeRows, EdgeSet, Input, Made, Misfit, Node, NodeId, Number, Op, Reduction};
 
@@ -13,12 +14,12 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
         // a += sum of g over the edges whose far end the vertex is
         Op::Far(edges) => {
             let seen = if edges.rows() == EdgeRows::Twice { walk.builder.make(Op::Turn, &[g])? } else { g };
-            let part = walk.builder.reduce(Reduction::Sum, edges.reversed(), seen, None)?;
+            let part = walk.builder.reduce(Reduction::Sum, EdgeSet { relation: None, ..edges.reversed() }, seen, None)?;
             walk.give(a, part)?;
         }
         // a += sum of g over the edges whose near end the vertex is
         Op::Near(edges) => {
-            let part = walk.builder.reduce(Reduction::Sum, *edges, g, None)?;
+            let part = walk.builder.reduce(Reduction::Sum, EdgeSet { relation: None, ..*edges }, g, None)?;
             walk.give(a, part)?;
         }
         // a += g, turned back
@@ -70,16 +71,20 @@ fn shaped_mask(walk: &mut Walk<'_>, mask: NodeId) -> Made {
     walk.builder.make_shaped(Op::Reshape, &[mask], &[])
 }
 
-/// The value on edges of the relation, 0 on the others. Over `Both` only lists of the same set read the rows, so nothing is cleared.
+/// The value on edges of the relation, 0 on the others.
 fn of_relation(walk: &mut Walk<'_>, edges: EdgeSet, value: NodeId) -> Made {
-    match edges.relation {
-        Some(relation) if edges.rows() == EdgeRows::Once => {
-            let kind = walk.builder.make(Op::Input(Input::EdgeType), &[])?;
-            let number = walk.builder.constant(Number::Int(i64::from(relation)));
-            let same = walk.builder.binary(Binary::Equal, kind, number)?;
-            let zero = walk.builder.real(0.0);
-            walk.builder.select(same, value, zero)
-        }
-        _ => Ok(value),
-    }
+    let Some(relation) = edges.relation else { return Ok(value) };
+    let zero = walk.builder.real(0.0);
+    let same = if edges.rows() == EdgeRows::Once {
+        let kind = walk.builder.make(Op::Input(Input::EdgeType), &[])?;
+        let number = walk.builder.constant(Number::Int(i64::from(relation)));
+        walk.builder.binary(Binary::Equal, kind, number)?
+    } else {
+        // Types have a row for each edge, lists over `Both` have two. A product of ones over the others is 1, and 0 on edges left out.
+        let one = walk.builder.real(1.0);
+        let ones = walk.builder.on_edges(EdgeSet::BOTH, one)?;
+        let others = walk.builder.make(Op::Others(edges), &[ones])?;
+        walk.builder.binary(Binary::Less, zero, others)?
+    };
+    walk.builder.select(same, value, zero)
 }
