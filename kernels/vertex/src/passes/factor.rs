@@ -27,7 +27,6 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
         let value = sums.of(builder, &term, &mut Vec::new())?;
         let value = sums.guarded(builder, value)?;
-        let value = builder.on_vertices(value);
-        builder.make_shaped(Op::Expand, &[value?], &site.node.shape).map(Some)
+        builder.make_shaped(Op::Expand, &[value], &site.node.shape).map(Some)
     })
 }

@@ -8,11 +8,22 @@
 //! `PASSES` is the order. A program is cleaned before `autodiff`, so that its gradient is made of the better form, and again
 //! after it; `Stage` says which passes run when. Inlining of functions and unrolling of `for` come before all of them and are
 //! the tracer's: it runs a program's text as written, once for each call and each value of a counter.
+mod bytes;
 mod common;
 mod dead;
+mod demand;
+mod factor;
 mod fold;
+mod forward_sums;
+mod hoist;
+mod order;
+mod powers;
 mod rebuild;
 mod simplify;
+mod terms;
+
+pub use demand::{Demand, demand};
+pub use hoist::{Phase, phases};
 
 use crate::gir::{Data, Gir, NodeId};
 
@@ -81,13 +92,46 @@ pub struct Choice {
     pub bytes_after: u64,
 }
 
-/// All passes in their order.
+/// All passes in their order. Some stand twice: what they do, another pass makes room for.
 pub const PASSES: &[Pass] = &[
-    Pass { name: "fold", reason: "numbers of numbers are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: fold::run },
-    Pass { name: "simplify", reason: "work that changes nothing is left out", stage: Stage::Always, numbers: Numbers::Kept, run: simplify::run },
-    Pass { name: "common", reason: "equal values are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: common::run },
-    Pass { name: "dead", reason: "values that nothing reads are not computed", stage: Stage::Always, numbers: Numbers::Kept, run: dead::run },
+    FOLD,
+    SIMPLIFY,
+    Pass { name: "powers", reason: "powers of small whole numbers are products", stage: Stage::Always, numbers: Numbers::Reordered, run: powers::run },
+    COMMON,
+    DEAD,
+    Pass {
+        name: "factor",
+        reason: "what is the summing vertex's stands outside of its sum over edges",
+        stage: Stage::Always,
+        numbers: Numbers::Reordered,
+        run: factor::run,
+    },
+    Pass {
+        name: "order",
+        reason: "a sum over edges runs on the narrower side of a product",
+        stage: Stage::Program,
+        numbers: Numbers::Reordered,
+        run: order::run,
+    },
+    Pass {
+        name: "forward_sums",
+        reason: "sums that gradients need are taken going forward",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: forward_sums::run,
+    },
+    FOLD,
+    SIMPLIFY,
+    COMMON,
+    Pass { name: "hoist", reason: "what does not change in a loop is computed before it", stage: Stage::Always, numbers: Numbers::Kept, run: hoist::run },
+    DEAD,
 ];
+
+const FOLD: Pass = Pass { name: "fold", reason: "numbers of numbers are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: fold::run };
+const SIMPLIFY: Pass =
+    Pass { name: "simplify", reason: "work that changes nothing is left out", stage: Stage::Always, numbers: Numbers::Kept, run: simplify::run };
+const COMMON: Pass = Pass { name: "common", reason: "equal values are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: common::run };
+const DEAD: Pass = Pass { name: "dead", reason: "values that nothing reads are not computed", stage: Stage::Always, numbers: Numbers::Kept, run: dead::run };
 
 /// The program after all passes of its stage, and what each did.
 pub fn clean(gir: Gir, data: &Data) -> (Gir, Vec<Applied>) {

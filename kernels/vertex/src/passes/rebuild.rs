@@ -26,7 +26,8 @@ pub(super) type Ruled = Result<Option<NodeId>, Misfit>;
 
 /// The program with the rule applied to each node of `live` (all, when there is none).
 pub(super) fn rebuild(gir: &Gir, data: &Data, live: Option<&[bool]>, rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled) -> Gir {
-    let mut work = Rebuild { old: gir, builder: Builder::new(gir.program.clone(), data), made: vec![None; gir.nodes.len()], loops: vec![None; gir.loops.len()] };
+    let mut work =
+        Rebuild { old: gir, builder: Builder::new(gir.program.clone(), data), made: vec![None; gir.nodes.len()], loops: vec![None; gir.loops.len()] };
     work.builder.gir.parameters = gir.parameters.clone();
     for id in gir.ids() {
         if live.is_none_or(|live| live[id.index()]) {

@@ -97,7 +97,9 @@ fn sum(builder: &mut Builder<'_>, operator: Binary, a: NodeId, b: NodeId) -> Rul
     let adds = operator == Binary::Add;
     // x + -0 and x - 0 are x; x + 0 is x, but for x = -0.
     let leaves = |builder: &Builder<'_>, number: NodeId, other: NodeId, adds: bool| {
-        is_int(builder, number, 0) || is_real(builder, number, if adds { -0.0 } else { 0.0 }) || adds && is_real(builder, number, 0.0) && never_minus_zero(builder, other)
+        is_int(builder, number, 0)
+            || is_real(builder, number, if adds { -0.0 } else { 0.0 })
+            || adds && is_real(builder, number, 0.0) && never_minus_zero(builder, other)
     };
     if leaves(builder, b, a, adds) {
         return Ok(Some(a));
