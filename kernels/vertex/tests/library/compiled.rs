@@ -25,6 +25,15 @@ pub enum Route {
 
 pub const ROUTES: [Route; 2] = [Route::Plain, Route::Cleaned];
 
+/// What the loss has gradients by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum By {
+    /// The parameters, as in a run.
+    Parameters,
+    /// Also features, weights and features of edges, where the program reads them.
+    Everything,
+}
+
 /// Training programs of the library.
 pub const MODELS: [&str; 11] = ["gcn", "gin", "sage", "sage_max", "gat", "gatv2", "appnp", "rgcn", "graph_transformer", "sgc", "gcnii"];
 
@@ -49,8 +58,13 @@ pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines")
 }
 
-/// Compiles a program; when it is trained, with the gradients of all parameters and of everything real that it reads.
+/// Compiles a program; when it is trained, with the gradients by all parameters and by everything real that it reads.
 pub fn compile(name: &str, settings: &Value, data: &Data, route: Route) -> Compiled {
+    compile_by(name, settings, data, route, By::Everything)
+}
+
+/// Compiles a program; when it is trained, with these gradients.
+pub fn compile_by(name: &str, settings: &Value, data: &Data, route: Route, by: By) -> Compiled {
     let text = text(name);
     let settings: BTreeMap<String, Value> = settings.as_object().unwrap().clone().into_iter().collect();
     let begin = Instant::now();
@@ -63,16 +77,18 @@ pub fn compile(name: &str, settings: &Value, data: &Data, route: Route) -> Compi
     let clean = |gir: Gir| if route == Route::Cleaned { passes::clean(gir, data).0 } else { gir };
     let mut gir = clean(traced.gir);
     if gir.loss.is_some() {
-        let by = leaves(&gir);
+        let by = leaves(&gir, by);
         let differentiated = autodiff::differentiate(gir, data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
         gir = clean(differentiated);
     }
     Compiled { gir, data: data.clone(), took: begin.elapsed() }
 }
 
-/// Parameters and inputs that the loss has a gradient by.
-fn leaves(gir: &Gir) -> Vec<NodeId> {
+fn leaves(gir: &Gir, by: By) -> Vec<NodeId> {
     let mut leaves = autodiff::parameters(gir);
+    if by == By::Parameters {
+        return leaves;
+    }
     let read = |id: &NodeId| matches!(gir.node(*id).op, Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures));
     leaves.extend(gir.ids().filter(read));
     leaves

@@ -10,7 +10,7 @@ use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
 use crate::case::{Case, Edges};
-use crate::compiled::{Compiled, ROUTES, Route, bare, compile};
+use crate::compiled::{By, Compiled, ROUTES, Route, bare, compile, compile_by};
 use crate::models::{self, Twin};
 
 /// What a case says of its data set, and the data.
@@ -54,15 +54,23 @@ fn model(name: &str, route: Route) {
     assert_eq!(declared, named, "{name}: parameters");
     let theirs: BTreeSet<&str> = twins.iter().map(|twin| twin.theirs.as_str()).collect();
     assert_eq!(case.names("param.").iter().map(String::as_str).collect::<BTreeSet<_>>(), theirs, "{name}: golden parameters");
-    let mut run = Interpreter::new(&compiled.gir, &data, &world).unwrap();
+    let run = started(&case, &compiled, &world, &twins);
+    forward(&case, &compiled, &run, route);
+    gradients(&case, &compiled, &run, &twins, &edges);
+    let compiled = compile_by(program, &settings, &data, route, By::Parameters);
+    let mut run = started(&case, &compiled, &world, &twins);
+    training(&case, &compiled, &mut run, &twins);
+}
+
+/// A first pass with the golden parameters.
+fn started<'a>(case: &Case, compiled: &'a Compiled, world: &'a World, twins: &[Twin]) -> Interpreter<'a> {
+    let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;
-    for twin in &twins {
+    for twin in twins {
         run.set_parameter(&twin.ours, &twin.part.of(case.tensor(&format!("param.{}", twin.theirs)))).unwrap();
     }
     run.run(1);
-    forward(&case, &compiled, &run, route);
-    gradients(&case, &compiled, &run, &twins, &edges);
-    training(&case, &compiled, &mut run, &twins);
+    run
 }
 
 fn forward(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, route: Route) {

@@ -153,16 +153,15 @@ fn relational(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Par
     let bases = case.text["options"]["bases"].is_u64();
     for (number, relation) in relations(case).iter().enumerate() {
         match bases {
-            true => put(format!("{ours}.param.{relation}"), format!("{theirs}.comp"), Part::One(number)),
-            false => put(format!("{ours}.linear.{relation}.weight"), format!("{theirs}.weight"), Part::OneTransposed(number)),
+            true => put(format!("{ours}.param.0.{relation}"), format!("{theirs}.comp"), Part::One(number)),
+            false => put(format!("{ours}.linear.0.{relation}.weight"), format!("{theirs}.weight"), Part::OneTransposed(number)),
         }
     }
     if bases {
         put(format!("{ours}.linear.0.weight"), format!("{theirs}.weight"), Part::Bases);
     }
-    let own = if bases { 1 } else { 0 };
-    put(format!("{ours}.linear.{own}.weight"), format!("{theirs}.root"), Part::Transposed);
-    put(format!("{ours}.linear.{own}.bias"), format!("{theirs}.bias"), Part::Whole);
+    put(format!("{ours}.linear.1.weight"), format!("{theirs}.root"), Part::Transposed);
+    put(format!("{ours}.linear.1.bias"), format!("{theirs}.bias"), Part::Whole);
 }
 
 fn transformer(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Part)) {
