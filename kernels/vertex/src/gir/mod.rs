@@ -178,7 +178,7 @@ pub enum Op {
     /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
     Cast(Type),
     /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site, own row, column). The
-    /// identity when not training. `[a]`.
+    /// identity when not training. Of S it is drawn once for each far row. `[a]`.
     Dropout {
         /// Probability of 0.
         probability: f64,

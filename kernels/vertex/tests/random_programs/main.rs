@@ -1,0 +1,236 @@
+//! Random programs mean the same before and after each pass, and after the whole list: results, loss, endings of loops, and gradients.
+//!
+//! Passes that keep every value are compared bit for bit (NaN with NaN), on programs with infinities, NaN and zeros of both signs.
+//! Passes that round in another order are compared on tame programs: 1e-9 of the value, and 1e-12 of the largest number that the
+//! program computes anywhere (a small difference of large numbers has their error). 300 programs of each sort; `WARPLOOM_TEST_LONG=1`
+//! runs 10,000. A failure prints seed and size of its program, and the program before and after.
+mod generate;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use generate::{Case, Draws, case};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use warploom_vertex::autodiff::{differentiate, parameters};
+use warploom_vertex::gir::{Data, Gir, Op};
+use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
+use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
+use warploom_vertex::reference::Ending;
+
+const SUPERSTEPS_MAX: u64 = 6;
+
+fn programs() -> u32 {
+    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") { 10_000 } else { 300 }
+}
+
+/// What a program gives.
+struct Given {
+    results: Vec<Rows>,
+    loss: Option<f64>,
+    endings: Vec<Option<Ending>>,
+    gradients: BTreeMap<String, Rows>,
+    /// Largest finite number that it computes, and whether all are finite.
+    largest: f64,
+    finite: bool,
+}
+
+fn given(gir: &Gir, data: &Data, world: &World, training: bool) -> Given {
+    let draw = |site: u32, probability: f64, row: u64, column: u64| {
+        let chance = (Draws::new(u64::from(site) << 40 | row << 20 | column).real() + 1.0) / 2.0;
+        if chance < probability { 0.0 } else { 1.0 / (1.0 - probability) }
+    };
+    let mut run = Interpreter::new(gir, data, world).expect("program and world fit");
+    for (index, parameter) in gir.parameters.iter().enumerate() {
+        let mut draws = Draws::new(index as u64);
+        let values: Vec<f64> = (0..parameter.shape.iter().product::<u64>()).map(|_| draws.real()).collect();
+        run.set_parameter(&parameter.name, &values).expect("the program declares it");
+    }
+    run.training = training;
+    run.draw = Some(Box::new(draw));
+    let endings = run.run(SUPERSTEPS_MAX);
+    let value = |id| run.value(id).cloned().unwrap_or_default();
+    let name = |of| match gir.node(of).op {
+        Op::Parameter(position) => gir.parameters[position].name.clone(),
+        ref op => format!("{op:?}"),
+    };
+    let reals: Vec<f64> =
+        gir.ids().filter_map(|id| run.value(id)).flat_map(|rows| if let Values::Real(values) = &rows.values { values.clone() } else { Vec::new() }).collect();
+    Given {
+        results: gir.results.iter().map(|result| value(result.node)).collect(),
+        loss: run.loss(),
+        endings: endings.into_iter().flatten().map(Some).collect(),
+        gradients: gir.gradients.iter().map(|gradient| (name(gradient.of), value(gradient.node))).collect(),
+        largest: reals.iter().filter(|value| value.is_finite()).fold(0.0, |largest, value| value.abs().max(largest)),
+        finite: reals.iter().all(|value| value.is_finite()),
+    }
+}
+
+/// How near two values must be.
+#[derive(Clone, Copy)]
+enum Near {
+    Exact,
+    Rounded { largest: f64 },
+}
+
+fn equal(near: Near, a: f64, b: f64) -> bool {
+    let same = a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    match near {
+        Near::Exact => same,
+        Near::Rounded { largest } => same || a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-12 * largest,
+    }
+}
+
+fn compare_rows(near: Near, what: &str, before: &Rows, after: &Rows) -> Result<(), String> {
+    if (before.rows, before.columns) != (after.rows, after.columns) {
+        return Err(format!("{what} had {} x {} elements, and has {} x {}", before.rows, before.columns, after.rows, after.columns));
+    }
+    for (index, (a, b)) in before.values.reals().into_iter().zip(after.values.reals()).enumerate() {
+        if !equal(near, a, b) {
+            return Err(format!("element {index} of {what} was {a:?}, and is {b:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn compare(near: Near, before: &Given, after: &Given) -> Result<(), String> {
+    for (index, (a, b)) in before.results.iter().zip(&after.results).enumerate() {
+        compare_rows(near, &format!("result {index}"), a, b)?;
+    }
+    if let (Some(a), Some(b)) = (before.loss, after.loss)
+        && !equal(near, a, b)
+    {
+        return Err(format!("the loss was {a:?}, and is {b:?}"));
+    }
+    if (before.results.len(), before.loss.is_some()) != (after.results.len(), after.loss.is_some()) {
+        return Err("results or loss are others".to_owned());
+    }
+    for (name, a) in &before.gradients {
+        match after.gradients.get(name) {
+            Some(b) => compare_rows(near, &format!("gradient of {name}"), a, b)?,
+            // A parameter that nothing reads has no leaf, once dead has run, and its gradient was 0.
+            None if a.values.reals().iter().all(|value| *value == 0.0) => {}
+            None => return Err(format!("there is no gradient of {name}, which was {a:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// Compares two programs while training and while measuring.
+fn check(what: &str, near: Numbers, case: &Case, before: &Gir, after: &Gir) -> Result<(), TestCaseError> {
+    for training in [true, false] {
+        if !training && !before.gradients.is_empty() {
+            continue;
+        }
+        let (old, new) = (given(before, &case.data, &case.world, training), given(after, &case.data, &case.world, training));
+        let near = if near == Numbers::Kept { Near::Exact } else { Near::Rounded { largest: old.largest } };
+        compare(near, &old, &new).map_err(|difference| {
+            TestCaseError::fail(format!(
+                "{what}, training {training}: {difference}\nbefore\n{}\nafter\n{}\nworld {:?}",
+                before.print(None),
+                after.print(None),
+                case.world
+            ))
+        })?;
+        // Unread loops are dropped, so the endings that are left are compared when their number is the same.
+        if old.endings.len() == new.endings.len() && old.endings != new.endings {
+            return Err(TestCaseError::fail(format!(
+                "{what}: loops ended {:?}, and end {:?}\nbefore\n{}\nafter\n{}",
+                old.endings,
+                new.endings,
+                before.print(None),
+                after.print(None)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn passed(pass: &Pass, gir: &Gir, data: &Data) -> Gir {
+    (pass.run)(gir.clone(), data, &mut Vec::new())
+}
+
+/// Programs that each pass changed.
+type Changed = RefCell<BTreeMap<&'static str, u32>>;
+
+fn note(changed: &Changed, name: &'static str, before: &Gir, after: &Gir) {
+    *changed.borrow_mut().entry(name).or_default() += u32::from(before != after);
+}
+
+fn runs(pass: &Pass, gir: &Gir) -> bool {
+    pass.stage != if gir.gradients.is_empty() { Stage::Gradients } else { Stage::Program }
+}
+
+fn with_gradients(case: &Case, gir: &Gir) -> Option<Gir> {
+    gir.loss?;
+    differentiate(gir.clone(), &case.data, &parameters(gir)).ok()
+}
+
+fn run_cases(test: impl Fn(u64, usize, &Changed) -> Result<(), TestCaseError>) -> BTreeMap<&'static str, u32> {
+    let config = Config { cases: programs(), failure_persistence: None, max_global_rejects: 20 * programs(), ..Config::default() };
+    let changed = Changed::default();
+    let seeds = (proptest::num::u64::ANY, 1usize..24);
+    let done = TestRunner::new(config).run(&seeds, |(seed, size)| test(seed, size, &changed));
+    if let Err(error) = done {
+        panic!("{error}");
+    }
+    changed.into_inner()
+}
+
+fn check_that_all_changed(changed: &BTreeMap<&'static str, u32>, expected: &[&str]) {
+    println!("of {} programs changed: {changed:?}", programs());
+    for name in expected {
+        let count = changed.get(name).copied().unwrap_or(0);
+        assert!(count >= programs() / 100, "`{name}` changed {count} of {} programs: the generator does not reach it; all: {changed:?}", programs());
+    }
+}
+
+#[test]
+fn passes_that_keep_values_keep_every_bit() {
+    let changed = run_cases(|seed, size, changed| {
+        let case = case(seed, size, false);
+        for gir in [Some(case.gir.clone()), with_gradients(&case, &case.gir)].into_iter().flatten() {
+            let mut chained = gir.clone();
+            for pass in PASSES.iter().filter(|pass| pass.numbers == Numbers::Kept && runs(pass, &gir)) {
+                let after = passed(pass, &gir, &case.data);
+                note(changed, pass.name, &gir, &after);
+                check(pass.name, Numbers::Kept, &case, &gir, &after)?;
+                chained = passed(pass, &chained, &case.data);
+            }
+            check("all passes that keep values", Numbers::Kept, &case, &gir, &chained)?;
+        }
+        Ok(())
+    });
+    check_that_all_changed(&changed, &["fold", "simplify", "common", "dead"]);
+}
+
+#[test]
+fn all_passes_keep_meaning_and_gradients() {
+    let changed = run_cases(|seed, size, changed| {
+        let case = case(seed, size, true);
+        let sizes = given(&case.gir, &case.data, &case.world, true);
+        let differentiated = with_gradients(&case, &case.gir);
+        let slopes = differentiated.as_ref().map(|gir| given(gir, &case.data, &case.world, true));
+        let tame = |given: &Given| given.largest < 1e6;
+        if !tame(&sizes) || slopes.is_some_and(|slopes| !slopes.finite || !tame(&slopes)) {
+            return Err(TestCaseError::reject("numbers grow too large to be compared"));
+        }
+        for gir in [Some(&case.gir), differentiated.as_ref()].into_iter().flatten() {
+            for pass in PASSES.iter().filter(|pass| runs(pass, gir)) {
+                let after = passed(pass, gir, &case.data);
+                note(changed, pass.name, gir, &after);
+                check(pass.name, pass.numbers, &case, gir, &after)?;
+                if let (true, Some(before), Some(after)) = (gir.gradients.is_empty(), &differentiated, with_gradients(&case, &after)) {
+                    check(&format!("gradients after {}", pass.name), Numbers::Reordered, &case, before, &after)?;
+                }
+            }
+        }
+        let (cleaned, _) = clean(case.gir.clone(), &case.data);
+        check("the whole list", Numbers::Reordered, &case, &case.gir, &cleaned)?;
+        if let (Some(before), Some(after)) = (&differentiated, with_gradients(&case, &cleaned)) {
+            let (after, _) = clean(after, &case.data);
+            check("the whole list, gradients and the list again", Numbers::Reordered, &case, before, &after)?;
+        }
+        Ok(())
+    });
+    check_that_all_changed(&changed, &["fold", "simplify", "powers", "common", "dead", "factor", "order", "forward_sums"]);
+}
