@@ -110,7 +110,9 @@ where
             return finish_with(&talk, environment.format, &error);
         }
         let done = match arguments.action {
-            None if let Some((show, form)) = show => chain.step::<S::Request>(&S::CONTRACT).and_then(|step| (show.text)(&step.inputs, &step.request, form)).map(|text| print_data(&text)),
+            None if let Some((show, form)) = show => {
+                chain.step::<S::Request>(&S::CONTRACT).and_then(|step| (show.text)(&step.inputs, &step.request, form)).map(|text| print_data(&text))
+            }
             None => build::<S>(&mut chain, &talk),
             Some(Action::Check) => prove::<S>(&mut chain, &talk),
             Some(Action::Explain) => explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
