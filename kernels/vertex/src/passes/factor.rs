@@ -4,8 +4,9 @@
 //!           row and not once an edge, GCN's normalised sum becomes an unweighted one (4 bytes less an edge), and the softmax's
 //!           division is done once a vertex; the gradient then follows the better form
 //! keeps     the sum as a real number; it is rounded in another order. Sums only: a maximum would turn with a negative factor
-//! trap      over no edge a sum is 0, whatever its factors are; `0 * (1 / 0)` is NaN. Where the factors, taken at a vertex without
-//!           edges, do not give 0 by themselves, the result is chosen to be 0 there
+//! trap      over no edge a sum is 0, whatever its factors are; `0 * (1 / 0)` is NaN. A divisor that may be 0 at a vertex without edges is
+//!           therefore 1 there, and a factor that may be infinite 0. Inputs and parameters are taken as finite, sums and products of
+//!           finite values too, as by `autodiff`
 //!
 //! Where a factor of a vertex with edges is infinite or NaN (or a divisor 0), its row has no finite value before and after; NaN
 //! and infinity may then change places. A sum that is 0 may have the other sign.
@@ -26,7 +27,6 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         }
         let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
         let value = sums.of(builder, &term, &mut Vec::new())?;
-        let value = sums.guarded(builder, value)?;
         builder.make_shaped(Op::Expand, &[value], &site.node.shape).map(Some)
     })
 }

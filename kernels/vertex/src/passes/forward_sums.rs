@@ -66,7 +66,6 @@ fn taken_forward(builder: &mut Builder<'_>, site: &Site<'_>, edges: EdgeSet, ter
         });
     }
     let value = value.unwrap_or(site.inputs[0]);
-    let value = sums.guarded(builder, value)?;
     let value = builder.make_shaped(Op::Expand, &[value], &site.node.shape)?;
     made.sort();
     made.dedup();

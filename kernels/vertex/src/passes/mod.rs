@@ -13,8 +13,10 @@ mod common;
 mod dead;
 mod demand;
 mod factor;
+mod finite;
 mod fold;
 mod forward_sums;
+mod guards;
 mod hoist;
 mod order;
 mod powers;
@@ -113,6 +115,7 @@ pub const PASSES: &[Pass] = &[
         numbers: Numbers::Reordered,
         run: order::run,
     },
+    Pass { name: "guards", reason: "a gradient is not guarded against what cannot be", stage: Stage::Gradients, numbers: Numbers::Reordered, run: guards::run },
     Pass {
         name: "forward_sums",
         reason: "sums that gradients need are taken going forward",

@@ -6,6 +6,8 @@
 use crate::gir::{Binary, Builder, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, Number, Op, Place, Pooling, Reduction, Type, Unary};
 use crate::launch::Direction;
 
+use super::finite::{is_zero, may_be_infinite, may_be_zero};
+
 /// What a term is multiplied with, divided by, or kept under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Around {
@@ -140,6 +142,7 @@ pub(super) fn terms(builder: &mut Builder<'_>, edges: EdgeSet, id: NodeId, is_kn
         },
         (Op::Select, &[condition, yes, no]) => match gate(builder, edges, condition, yes, no) {
             Some((around, kept)) => Ok(terms(builder, edges, kept, is_known)?.map(|terms| terms.into_iter().map(|term| term.under(around)).collect())),
+            None if is_known(condition) => chosen(builder, edges, [condition, yes, no], is_known),
             None => Ok(None),
         },
         _ => Ok(None),
@@ -191,6 +194,44 @@ impl Term {
     }
 }
 
+/// A choice on a condition that passes the test. Where one side is the other times a number, the number is chosen (both slopes of
+/// a leaky relu); else each side is 0 where it is not chosen.
+fn chosen(
+    builder: &mut Builder<'_>,
+    edges: EdgeSet,
+    [condition, yes, no]: [NodeId; 3],
+    is_known: &dyn Fn(NodeId) -> bool,
+) -> Result<Option<Vec<Term>>, Misfit> {
+    let factor_over = |builder: &Builder<'_>, side: NodeId, other: NodeId| {
+        let node = builder.node(side);
+        match (&node.op, node.inputs.as_slice()) {
+            (Op::Binary(Binary::Multiply), &[a, b]) if a == other && is_known(b) => Some(b),
+            (Op::Binary(Binary::Multiply), &[a, b]) if b == other && is_known(a) => Some(a),
+            _ => None,
+        }
+    };
+    let (one, zero) = (builder.real(1.0), builder.real(0.0));
+    let sides = match (factor_over(builder, no, yes), factor_over(builder, yes, no)) {
+        (Some(factor), _) => vec![(yes, one, factor)],
+        (None, Some(factor)) => vec![(no, factor, one)],
+        (None, None) => vec![(yes, one, zero), (no, zero, one)],
+    };
+    let mut all = Vec::new();
+    for (side, where_it_holds, else_where) in sides {
+        if is_zero(builder, side) {
+            continue;
+        }
+        let Some(terms) = terms(builder, edges, side, is_known)? else { return Ok(None) };
+        let factor = builder.select(condition, where_it_holds, else_where)?;
+        for term in terms {
+            let rest = Term { rest: Some(factor), ..Term::default() };
+            let Some(term) = term.times(builder, rest)? else { return Ok(None) };
+            all.push(term);
+        }
+    }
+    Ok(Some(all))
+}
+
 fn negated(terms: Vec<Term>) -> Vec<Term> {
     terms.into_iter().map(|term| Term { negative: !term.negative, ..term }).collect()
 }
@@ -217,11 +258,6 @@ fn gate(builder: &Builder<'_>, edges: EdgeSet, condition: NodeId, yes: NodeId, n
     }
 }
 
-/// Whether a node is the number 0.
-pub(super) fn is_zero(builder: &Builder<'_>, id: NodeId) -> bool {
-    matches!(builder.node(id).op, Op::Constant(Number::Real(0.0) | Number::Int(0)))
-}
-
 fn dots(builder: &mut Builder<'_>, edges: EdgeSet, a: NodeId, axis: usize, kept: bool, is_known: &dyn Fn(NodeId) -> bool) -> Result<Option<Vec<Term>>, Misfit> {
     let shape = builder.node(a).shape.clone();
     let Some(terms) = terms(builder, edges, a, is_known)? else { return Ok(None) };
@@ -233,6 +269,26 @@ fn dots(builder: &mut Builder<'_>, edges: EdgeSet, a: NodeId, axis: usize, kept:
         Term { negative, dot: Some(Dot { axis, shape: shape.clone(), kept, term: Box::new(term) }), ..Term::default() }
     };
     Ok(Some(terms.into_iter().map(dot).collect()))
+}
+
+impl Dot {
+    /// A factor of the dot as a factor of what it sums: with an axis of length 1 where the sum runs. Refused when the factor is no
+    /// number along that axis, or repeats the dot along axes that it does not have.
+    fn beside(&self, builder: &mut Builder<'_>, factor: NodeId) -> Result<NodeId, Misfit> {
+        let mut shape = builder.node(factor).shape.clone();
+        let behind = self.shape.len() - self.axis;
+        let axes = if self.kept { self.shape.len() } else { self.shape.len() - 1 };
+        if shape.len() > axes {
+            return Err(Misfit::new("axes of a factor of a dot product", axes.to_string(), shape.len().to_string()));
+        }
+        if self.kept && shape.len() >= behind && shape[shape.len() - behind] != 1 {
+            return Err(Misfit::new("length of a factor where a dot product sums", "1", format!("{shape:?}")));
+        }
+        if !self.kept && shape.len() >= behind {
+            shape.insert(shape.len() + 1 - behind, 1);
+        }
+        builder.make_shaped(Op::Reshape, &[factor], &shape)
+    }
 }
 
 /// A sum over edges in whose terms the vertex's own part stands outside.
@@ -249,19 +305,13 @@ impl Sums {
             let sum = self.over_edges(builder, term.rest, made)?;
             return self.around(builder, sum, term);
         };
-        let mut rest = dot.term.rest;
-        if let Some(outer) = term.rest {
-            let mut shape = builder.node(outer).shape.clone();
-            let behind = dot.shape.len() - dot.axis;
-            if !dot.kept && shape.len() >= behind {
-                shape.insert(shape.len() + 1 - behind, 1);
+        let rest = match (dot.term.rest, term.rest) {
+            (inner, Some(outer)) => {
+                let outer = dot.beside(builder, outer)?;
+                Some(inner.map_or(Ok(outer), |inner| builder.multiply(outer, inner))?)
             }
-            let outer = builder.make_shaped(Op::Reshape, &[outer], &shape)?;
-            rest = Some(match rest {
-                Some(inner) => builder.multiply(outer, inner)?,
-                None => outer,
-            });
-        }
+            (inner, None) => inner,
+        };
         let sum = self.over_edges(builder, rest, made)?;
         let product = self.around(builder, sum, &dot.term)?;
         let product = builder.make_shaped(Op::Expand, &[product], &dot.shape)?;
@@ -272,25 +322,6 @@ impl Sums {
             value = builder.make_shaped(Op::Reshape, &[value], &shape)?;
         }
         self.around(builder, value, term)
-    }
-
-    /// The value, and 0 where the vertex has no edge, when what stands around its sums could make something else of 0 there.
-    pub fn guarded(&self, builder: &mut Builder<'_>, value: NodeId) -> Result<NodeId, Misfit> {
-        if matches!(self.over_nothing(builder, value), Some(number) if number.real() == 0.0) {
-            return Ok(value);
-        }
-        let zero = self.zero(builder);
-        let has_edges = match self.mask {
-            Some(mask) => {
-                let any = builder.reduce(Reduction::Any, self.edges, mask, None)?;
-                builder.make_shaped(Op::Reshape, &[any], &[])?
-            }
-            None => {
-                let (none, degree) = (builder.constant(Number::Int(0)), builder.make(Op::Input(Input::Degree(self.edges)), &[])?);
-                builder.binary(Binary::Less, none, degree)?
-            }
-        };
-        builder.select(has_edges, value, zero)
     }
 
     fn zero(&self, builder: &mut Builder<'_>) -> NodeId {
@@ -311,21 +342,42 @@ impl Sums {
     }
 
     fn around(&self, builder: &mut Builder<'_>, value: NodeId, term: &Term) -> Result<NodeId, Misfit> {
-        let mut value = value;
+        let zero = self.zero(builder);
+        let (mut plain, mut careful) = (value, value);
         for around in &term.around {
-            let zero = self.zero(builder);
-            value = match *around {
-                Around::Times(factor) => builder.multiply(value, factor)?,
-                Around::Over(divisor) => builder.divide(value, divisor)?,
-                Around::Where(condition) => builder.select(condition, value, zero)?,
-                Around::Unless(condition) => builder.select(condition, zero, value)?,
-            };
+            plain = apply(builder, plain, zero, *around)?;
         }
+        let stays_zero = matches!(self.over_nothing(builder, plain), Some(number) if number.real() == 0.0);
+        for around in &term.around {
+            let around = match *around {
+                _ if stays_zero => *around,
+                Around::Times(factor) if may_be_infinite(builder, factor) => Around::Times(self.where_edges_are(builder, factor, 0.0)?),
+                Around::Over(divisor) if may_be_zero(builder, divisor) => Around::Over(self.where_edges_are(builder, divisor, 1.0)?),
+                around => around,
+            };
+            careful = apply(builder, careful, zero, around)?;
+        }
+        let mut value = careful;
         if term.negative {
-            let zero = self.zero(builder);
             value = builder.subtract(zero, value)?;
         }
         Ok(value)
+    }
+
+    /// The factor at a vertex with an edge (of the mask), and this number at others.
+    fn where_edges_are(&self, builder: &mut Builder<'_>, factor: NodeId, other: f64) -> Result<NodeId, Misfit> {
+        let has_edges = match self.mask {
+            Some(mask) => {
+                let any = builder.reduce(Reduction::Any, self.edges, mask, None)?;
+                builder.make_shaped(Op::Reshape, &[any], &[])?
+            }
+            None => {
+                let (none, degree) = (builder.constant(Number::Int(0)), builder.make(Op::Input(Input::Degree(self.edges)), &[])?);
+                builder.binary(Binary::Less, none, degree)?
+            }
+        };
+        let other = builder.real(other);
+        builder.select(has_edges, factor, other)
     }
 
     /// The number that a value of vertices is, in all of its row, at a vertex without an edge (of the mask); none: it depends.
@@ -358,5 +410,14 @@ impl Sums {
             Op::Axis(Pooling::Sum, _) => part(0).filter(|number| number.real() == 0.0),
             _ => None,
         }
+    }
+}
+
+fn apply(builder: &mut Builder<'_>, value: NodeId, zero: NodeId, around: Around) -> Result<NodeId, Misfit> {
+    match around {
+        Around::Times(factor) => builder.multiply(value, factor),
+        Around::Over(divisor) => builder.divide(value, divisor),
+        Around::Where(condition) => builder.select(condition, value, zero),
+        Around::Unless(condition) => builder.select(condition, zero, value),
     }
 }

@@ -1,5 +1,7 @@
 //! Random programs mean the same before and after each pass, and after the whole list: results, loss, endings of loops, and gradients.
 //!
+//! Values that `demand` leaves out can be 0.
+//!
 //! Passes that keep every value are compared bit for bit (NaN with NaN), on programs with infinities, NaN and zeros of both signs.
 //! Passes that round in another order are compared on tame programs: 1e-9 of the value, and 1e-12 of the largest number that the
 //! program computes anywhere (a small difference of large numbers has their error). 300 programs of each sort; `WARPLOOM_TEST_LONG=1`
@@ -12,9 +14,9 @@ use std::collections::BTreeMap;
 use generate::{Case, Draws, case};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{Data, Gir, Op};
-use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
-use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
+use warploom_vertex::gir::{Data, Gir, Node, Op, Place};
+use warploom_vertex::interpret::{Context, Interpreter, Rows, Values, World, cast, evaluate};
+use warploom_vertex::passes::{Demand, Numbers, PASSES, Pass, Stage, clean, demand};
 use warploom_vertex::reference::Ending;
 
 const SUPERSTEPS_MAX: u64 = 6;
@@ -145,15 +147,22 @@ fn check(what: &str, near: Numbers, case: &Case, before: &Gir, after: &Gir) -> R
     Ok(())
 }
 
-fn passed(pass: &Pass, gir: &Gir, data: &Data) -> Gir {
-    (pass.run)(gir.clone(), data, &mut Vec::new())
+/// The program after the pass, and whether the pass did anything: took a choice, or left another program when what is unread is swept.
+fn passed(pass: &Pass, gir: &Gir, data: &Data) -> (Gir, bool) {
+    let sweep = PASSES.iter().find(|pass| pass.name == "dead").expect("the list has it").run;
+    let mut choices = Vec::new();
+    let after = (pass.run)(gir.clone(), data, &mut choices);
+    let swept = pass.name != "dead";
+    let swept = |gir: &Gir| if swept { sweep(gir.clone(), data, &mut Vec::new()) } else { gir.clone() };
+    let has_changed = if choices.is_empty() { swept(gir) != swept(&after) } else { choices.iter().any(|choice| choice.taken) };
+    (after, has_changed)
 }
 
 /// Programs that each pass changed.
 type Changed = RefCell<BTreeMap<&'static str, u32>>;
 
-fn note(changed: &Changed, name: &'static str, before: &Gir, after: &Gir) {
-    *changed.borrow_mut().entry(name).or_default() += u32::from(before != after);
+fn note(changed: &Changed, name: &'static str, has_changed: bool) {
+    *changed.borrow_mut().entry(name).or_default() += u32::from(has_changed);
 }
 
 fn runs(pass: &Pass, gir: &Gir) -> bool {
@@ -191,16 +200,94 @@ fn passes_that_keep_values_keep_every_bit() {
         for gir in [Some(case.gir.clone()), with_gradients(&case, &case.gir)].into_iter().flatten() {
             let mut chained = gir.clone();
             for pass in PASSES.iter().filter(|pass| pass.numbers == Numbers::Kept && runs(pass, &gir)) {
-                let after = passed(pass, &gir, &case.data);
-                note(changed, pass.name, &gir, &after);
+                let (after, has_changed) = passed(pass, &gir, &case.data);
+                note(changed, pass.name, has_changed);
                 check(pass.name, Numbers::Kept, &case, &gir, &after)?;
-                chained = passed(pass, &chained, &case.data);
+                chained = passed(pass, &chained, &case.data).0;
             }
             check("all passes that keep values", Numbers::Kept, &case, &gir, &chained)?;
         }
         Ok(())
     });
     check_that_all_changed(&changed, &["fold", "simplify", "common", "dead"]);
+}
+
+/// Steps along edges from each vertex to the nearest training row; none: there is no way.
+fn steps_to_training(world: &World) -> Vec<Option<u32>> {
+    let mut steps: Vec<Option<u32>> = vec![None; world.nodes];
+    for row in &world.training_rows {
+        steps[*row as usize] = Some(0);
+    }
+    for _ in 0..world.nodes {
+        for (source, target) in world.source.iter().zip(&world.target) {
+            for (from, to) in [(*source as usize, *target as usize), (*target as usize, *source as usize)] {
+                if let Some(step) = steps[from] {
+                    steps[to] = Some(steps[to].map_or(step + 1, |known| known.min(step + 1)));
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// Whether a row of a value is among those that are demanded.
+fn is_demanded(demand: Demand, place: Place, row: usize, world: &World, steps: &[Option<u32>]) -> bool {
+    let within = |hops: u32, vertex: usize| steps[vertex].is_some_and(|steps| steps <= hops);
+    match (demand, place) {
+        (Demand::Nothing, _) => false,
+        (Demand::Hops(hops), Place::D) => within(hops, row),
+        (Demand::Hops(hops), Place::S(_) | Place::E(_)) => {
+            let edge = row % world.edges();
+            within(hops, world.source[edge] as usize) || within(hops, world.target[edge] as usize)
+        }
+        (Demand::Hops(_) | Demand::All, _) => true,
+    }
+}
+
+/// All values of a program without loops, those rows 0 that no one demands.
+fn demanded_values(gir: &Gir, world: &World, demand: &[Demand]) -> Vec<Rows> {
+    let steps = steps_to_training(world);
+    let context = Context { training: true, draw: None };
+    let mut values: Vec<Rows> = Vec::new();
+    for id in gir.ids() {
+        let node = gir.node(id);
+        let held = if let Op::Parameter(position) = node.op {
+            let mut draws = Draws::new(position as u64);
+            Some(Rows::real(1, node.columns() as usize, (0..node.columns()).map(|_| draws.real()).collect()))
+        } else {
+            None
+        };
+        let inputs: Vec<&Rows> = held.iter().chain(node.inputs.iter().map(|input| &values[input.index()])).collect();
+        let input_nodes: Vec<&Node> = node.inputs.iter().map(|input| gir.node(*input)).collect();
+        let made = evaluate(node, &inputs, &input_nodes, world, context);
+        let kept = Rows::made(node.kind, made.rows, made.columns, |row, column| {
+            if is_demanded(demand[id.index()], node.place, row, world, &steps) { made.at(row, column) } else { cast(node.kind, false.into()) }
+        });
+        values.push(kept);
+    }
+    values
+}
+
+/// Rows that `demand` leaves out can be 0: results, loss and gradients stay as they are, bit for bit but for the sign of 0.
+#[test]
+fn rows_that_nothing_demands_can_be_left_out() {
+    let left_out = RefCell::new(0);
+    run_cases(|seed, size, _| {
+        let case = case(seed, size, true);
+        let Some(gir) = with_gradients(&case, &case.gir) else { return Ok(()) };
+        let demand = demand(&gir);
+        let (all, some) = (demanded_values(&gir, &case.world, &vec![Demand::All; gir.nodes.len()]), demanded_values(&gir, &case.world, &demand));
+        let roots = gir.results.iter().map(|result| result.node).chain(gir.loss).chain(gir.gradients.iter().map(|gradient| gradient.node));
+        for root in roots {
+            let (a, b) = (all[root.index()].values.reals(), some[root.index()].values.reals());
+            if a.iter().all(|value| value.is_finite()) && a != b {
+                return Err(TestCaseError::fail(format!("{root:?} was {a:?}, and is {b:?}\n{demand:?}\n{}\nworld {:?}", gir.print(None), case.world)));
+            }
+        }
+        *left_out.borrow_mut() += u32::from(demand.iter().any(|demand| matches!(demand, Demand::Hops(1..))));
+        Ok(())
+    });
+    assert!(left_out.into_inner() > programs() / 20, "demand of more than no hop is hardly ever reached");
 }
 
 #[test]
@@ -216,8 +303,8 @@ fn all_passes_keep_meaning_and_gradients() {
         }
         for gir in [Some(&case.gir), differentiated.as_ref()].into_iter().flatten() {
             for pass in PASSES.iter().filter(|pass| runs(pass, gir)) {
-                let after = passed(pass, gir, &case.data);
-                note(changed, pass.name, gir, &after);
+                let (after, has_changed) = passed(pass, gir, &case.data);
+                note(changed, pass.name, has_changed);
                 check(pass.name, pass.numbers, &case, gir, &after)?;
                 if let (true, Some(before), Some(after)) = (gir.gradients.is_empty(), &differentiated, with_gradients(&case, &after)) {
                     check(&format!("gradients after {}", pass.name), Numbers::Reordered, &case, before, &after)?;
@@ -232,5 +319,5 @@ fn all_passes_keep_meaning_and_gradients() {
         }
         Ok(())
     });
-    check_that_all_changed(&changed, &["fold", "simplify", "powers", "common", "dead", "factor", "order", "forward_sums"]);
+    check_that_all_changed(&changed, &["fold", "simplify", "powers", "common", "dead", "factor", "order", "guards", "forward_sums"]);
 }
