@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every benchmark of tests/bench/definitions and writes a record folder: machine.json, results.json, README.md.
-# usage: tests/bench/run.sh [NAME...]      needs python3; peers (torch, PyG, scipy) come from PEERS, a virtual environment
-# that tests/peers/bench-setup.sh makes. A benchmark whose peer is missing is reported as skipped, never left out.
+# usage: tests/bench/run.sh [NAME...]      needs python3; the peers come from PEERS, a virtual environment in which somebody did
+#   pip install torch torch_geometric scipy pyarrow
+# (default target/peers-bench). A benchmark whose peer is missing is reported as skipped, never left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cargo build --release --workspace --bins --quiet

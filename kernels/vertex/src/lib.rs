@@ -2,7 +2,8 @@
 //!
 //! holds   `builtin` (the shipped programs, recognised by their text, and how each becomes a launch list), `facts` (what
 //!         must be known of a graph for that), `launch` (what a plan tells an executor to do; device-independent) and
-//!         `reference` (the slow, obvious executor in f64 that says what a launch list means)
+//!         `reference` (the slow, obvious executor in f64 that says what a launch list means), `gir` (a program as a graph of
+//!         symbolic rows) and `interpret` (the slow, obvious interpreter in f64 that says what a program means)
 //! never   knows CUDA, files, threads or the store
 //!
 //! # One program's way
@@ -76,10 +77,13 @@
 //! assert_eq!(run.get("rank").map(<[f64]>::len), Some(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+pub mod autodiff;
 pub mod builtin;
 pub mod facts;
 pub mod gir;
+pub mod interpret;
 pub mod launch;
+pub mod passes;
 pub mod reference;
 pub mod syntax;
 pub mod trace;

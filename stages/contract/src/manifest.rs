@@ -119,14 +119,7 @@ impl Manifest {
     /// Reads and proves the manifest of an artifact's directory; `Ok(None)` when there is no such directory.
     pub fn read(directory: &Path, kind: Kind) -> Result<Option<Self>, StageError> {
         let path = directory.join(MANIFEST_FILE);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(StageError::damaged(&path, "the manifest is missing").hint(rebuild_hint(directory)));
-            }
-            Err(error) => return Err(StageError::io("read a manifest", &path, &error)),
-        };
+        let Some(bytes) = read_published(directory, &path)? else { return Ok(None) };
         let damaged = |what: String| StageError::damaged(&path, what).hint(rebuild_hint(directory));
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| damaged(format!("the manifest cannot be read: {error}")))?;
         if manifest.self_digest.as_ref() != Some(&manifest.seal()) {
@@ -201,6 +194,23 @@ fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let day = (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u32;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 } as u32;
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Looks at a directory again when it was there and its manifest was not.
+const LOOKS: u32 = 3;
+
+/// Bytes of a manifest; none when its directory is not there. A directory that another process publishes between a look for
+/// the manifest and a look for the directory is no damage, so only what is still without a manifest at the last look is.
+fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, StageError> {
+    for _ in 0..LOOKS {
+        match fs::read(path) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !directory.exists() => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StageError::io("read a manifest", path, &error)),
+        }
+    }
+    Err(StageError::damaged(path, "the manifest is missing").hint(rebuild_hint(directory)))
 }
 
 #[cfg(test)]

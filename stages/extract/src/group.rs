@@ -2,85 +2,45 @@
 //!
 //! promises  the result of a stable sort, hence the same bytes for any number of threads
 //! never     compares two edges; writes at random over more than a cache holds: the first level spreads edges over
-//!           runs of nodes, the second sorts inside a run
-//! limits    O(nodes + edges) time; 12 (16 above 2^32 edges) bytes an edge beside input and output
+//!           runs of nodes, the second sorts inside a run; asks for memory beside its result that grows with the graph, but
+//!           for one run at a time and thread: edges on their way lie where the result will be, since first touching memory
+//!           costs more here than all the sorting (measured: two thirds of the time, with a buffer of its own)
+//! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
+use std::ops::Range;
+
 use rayon::prelude::*;
-use warploom_contract::kinds::{
-    csr::{CsrParts, DirectionParts},
-    graph::EdgeTable,
+use warploom_contract::{
+    kinds::{
+        csr::{CsrParts, DirectionParts},
+        graph::EdgeTable,
+    },
+    mapped::zeros,
 };
 
-/// Runs of nodes of the first level, at most: their write heads fit the first cache.
-const RUNS_MAX: usize = 512;
+/// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.
+const RUNS_MAX: usize = 256;
 /// Edges below which one level is enough.
 const SMALL: usize = 1 << 12;
-
-/// An edge on its way: the end to group by, the other end, its id. Arrays of plain numbers, since a vector of zeros of
-/// these is memory that the threads who write it first get from the system, not one thread beforehand.
-trait Record: Copy + Send + Sync {
-    fn new(key: u32, other: u32, id: usize) -> Self;
-    fn zeros(count: usize) -> Vec<Self>;
-    fn key(self) -> u32;
-    fn other(self) -> u32;
-    fn id(self) -> u64;
-}
-
-/// With fewer than 2^32 edges.
-impl Record for [u32; 3] {
-    fn new(key: u32, other: u32, id: usize) -> Self {
-        [key, other, id as u32]
-    }
-    fn zeros(count: usize) -> Vec<Self> {
-        vec![[0; 3]; count]
-    }
-    fn key(self) -> u32 {
-        self[0]
-    }
-    fn other(self) -> u32 {
-        self[1]
-    }
-    fn id(self) -> u64 {
-        u64::from(self[2])
-    }
-}
-
-/// With more: both ends in one number, then the id.
-impl Record for [u64; 2] {
-    fn new(key: u32, other: u32, id: usize) -> Self {
-        [u64::from(key) << 32 | u64::from(other), id as u64]
-    }
-    fn zeros(count: usize) -> Vec<Self> {
-        vec![[0; 2]; count]
-    }
-    fn key(self) -> u32 {
-        (self[0] >> 32) as u32
-    }
-    fn other(self) -> u32 {
-        self[0] as u32
-    }
-    fn id(self) -> u64 {
-        self[1]
-    }
-}
+/// An edge on its way is its node's place in the run above its id: 24 bits (2^32 nodes in 256 runs) and 40.
+const ID_BITS: u32 = 40;
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types first.
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
-    let (mut incoming, mut outgoing) = if is_sorted(&table.source, &table.target) {
+    let (mut incoming, mut outgoing) = (DirectionParts::default(), DirectionParts::default());
+    if is_sorted(&table.source, &table.target) {
+        group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None);
         // The edge table is the outgoing direction as it stands.
-        let outgoing = DirectionParts {
+        outgoing = DirectionParts {
             offsets: offsets_of_sorted(nodes, &table.source),
-            neighbours: table.target.par_iter().copied().collect(),
-            edges: identity(table.source.len()),
+            neighbours: filled(table.target.len(), |edge| table.target[edge]),
+            edges: filled(table.source.len(), |edge| edge as u64),
         };
-        (group(nodes, &table.target, &table.source, None), outgoing)
     } else {
-        let by_source = group(nodes, &table.source, &table.target, None);
-        let sources = expand(&by_source.offsets);
-        let incoming = group(nodes, &by_source.neighbours, &sources, Some(&by_source.edges));
-        let targets = expand(&incoming.offsets);
-        let outgoing = group(nodes, &incoming.neighbours, &targets, Some(&incoming.edges));
-        (incoming, outgoing)
-    };
+        group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None);
+        group(&mut incoming, nodes, &outgoing.neighbours, Others::Rows(&outgoing.offsets), Some(&outgoing.edges));
+        // Now each row's neighbours ascend: those that were found in the order of the edges are replaced.
+        group(&mut outgoing, nodes, &incoming.neighbours, Others::Rows(&incoming.offsets), Some(&incoming.edges));
+    }
     if let Some(types) = &table.kind {
         sort_rows_by_type(&mut incoming, types);
         sort_rows_by_type(&mut outgoing, types);
@@ -90,39 +50,69 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     CsrParts { incoming, outgoing, weights, types }
 }
 
-/// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position.
-pub fn group(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u64]>) -> DirectionParts {
-    if u32::try_from(keys.len()).is_ok() { group_with::<[u32; 3]>(nodes, keys, others, ids) } else { group_with::<[u64; 2]>(nodes, keys, others, ids) }
+/// The end of each edge that is not grouped by.
+#[derive(Clone, Copy)]
+pub enum Others<'a> {
+    /// One for each edge.
+    Listed(&'a [u32]),
+    /// Edges stand in the rows of these offsets, and the row is the end.
+    Rows(&'a [u64]),
 }
 
-fn group_with<R: Record>(nodes: usize, keys: &[u32], others: &[u32], ids: Option<&[u64]>) -> DirectionParts {
+impl Others<'_> {
+    /// Calls for each edge of a range, in order, with its position and that end.
+    fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
+        match self {
+            Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
+            Others::Rows(offsets) => {
+                let mut at = range.start;
+                let mut row = offsets.partition_point(|&offset| offset as usize <= at).saturating_sub(1);
+                while at < range.end {
+                    let end = range.end.min(offsets[row + 1] as usize);
+                    (at..end).for_each(|at| visit(at, row as u32));
+                    (at, row) = (at.max(end), row + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position. What `parts` held
+/// is replaced, in the same memory if it fits.
+pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Others, ids: Option<&[u64]>) {
     let edges = keys.len();
-    let record = |index: usize| R::new(keys[index], others[index], ids.map_or(index, |ids| ids[index] as usize));
-    let shift = run_shift(nodes);
-    let runs = if edges <= SMALL { 1 } else { nodes.div_ceil(1 << shift).max(1) };
+    if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
+        // Zeros come from the system as they are first written, by the thread that writes them.
+        *parts = DirectionParts { offsets: zeros(nodes + 1), neighbours: zeros(edges), edges: zeros(edges) };
+    }
+    let shift = if edges <= SMALL { 0 } else { run_shift(nodes) };
+    let run_nodes = if edges <= SMALL { nodes.max(1) } else { 1 << shift };
+    let runs = nodes.div_ceil(run_nodes).max(1);
     let run_of = |key: u32| if runs == 1 { 0 } else { (key >> shift) as usize };
     let chunk = edges.div_ceil(4 * rayon::current_num_threads()).max(SMALL);
+    let of_chunk = |index: usize| index * chunk..edges.min((index + 1) * chunk);
     let counts: Vec<Vec<usize>> = (0..edges.div_ceil(chunk))
         .into_par_iter()
         .map(|index| {
             let mut counts = vec![0; runs];
-            keys[index * chunk..edges.min((index + 1) * chunk)].iter().for_each(|&key| counts[run_of(key)] += 1);
+            keys[of_chunk(index)].iter().for_each(|&key| counts[run_of(key)] += 1);
             counts
         })
         .collect();
-    let mut spread = R::zeros(edges);
-    let heads = split_by_counts(&mut spread, &counts, runs);
-    heads.into_par_iter().enumerate().for_each(|(index, mut heads)| {
-        let mut filled = vec![0usize; runs];
-        for at in index * chunk..edges.min((index + 1) * chunk) {
-            let record = record(at);
-            let run = run_of(record.key());
-            heads[run][filled[run]] = record;
-            filled[run] += 1;
-        }
+    let neighbours = split_by_counts(&mut parts.neighbours, &counts, runs);
+    let slots = split_by_counts(&mut parts.edges, &counts, runs);
+    neighbours.into_par_iter().zip(slots).enumerate().for_each(|(index, (neighbours, slots))| {
+        let mut heads: Vec<_> = neighbours.into_iter().zip(slots).map(|(neighbours, slots)| neighbours.iter_mut().zip(slots)).collect();
+        others.each(of_chunk(index), |at, other| {
+            let (key, id) = (keys[at], ids.map_or(at as u64, |ids| ids[at]));
+            let run = run_of(key);
+            let place = (key as usize - run * run_nodes) as u64;
+            let (neighbour, slot) = heads[run].next().expect("a run has a place for each edge that was counted");
+            (*neighbour, *slot) = (other, place << ID_BITS | id);
+        });
     });
     let run_sizes: Vec<usize> = (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
-    sort_runs(nodes, if runs == 1 { nodes } else { 1 << shift }, &spread, &run_sizes)
+    sort_runs(parts, run_nodes, &run_sizes);
 }
 
 /// Nodes of a run as a power of two, so that there are at most `RUNS_MAX` runs.
@@ -132,8 +122,8 @@ fn run_shift(nodes: usize) -> u32 {
 }
 
 /// For each chunk its slice of each run: runs follow each other, and in a run the chunks.
-fn split_by_counts<'a, R>(mut rest: &'a mut [R], counts: &[Vec<usize>], runs: usize) -> Vec<Vec<&'a mut [R]>> {
-    let mut heads: Vec<Vec<&'a mut [R]>> = counts.iter().map(|_| Vec::with_capacity(runs)).collect();
+fn split_by_counts<'a, T>(mut rest: &'a mut [T], counts: &[Vec<usize>], runs: usize) -> Vec<Vec<&'a mut [T]>> {
+    let mut heads: Vec<Vec<&'a mut [T]>> = counts.iter().map(|_| Vec::with_capacity(runs)).collect();
     for run in 0..runs {
         for (chunk, counts) in counts.iter().enumerate() {
             let (head, tail) = rest.split_at_mut(counts[run]);
@@ -155,34 +145,35 @@ fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut 
     pieces
 }
 
-/// Second level: sorts each run of nodes by counting.
-fn sort_runs<R: Record>(nodes: usize, run_nodes: usize, spread: &[R], run_sizes: &[usize]) -> DirectionParts {
-    let mut parts = DirectionParts { offsets: vec![0; nodes + 1], neighbours: vec![0; spread.len()], edges: vec![0; spread.len()] };
+/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node of it is a hub.
+fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) {
+    let nodes = parts.offsets.len() - 1;
+    parts.offsets[0] = 0;
     let node_sizes: Vec<usize> = (0..run_sizes.len()).map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes))).collect();
     let starts: Vec<usize> = run_sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
     let offsets = split_by_sizes(&mut parts.offsets[1..], &node_sizes);
     let neighbours = split_by_sizes(&mut parts.neighbours, run_sizes);
     let edges = split_by_sizes(&mut parts.edges, run_sizes);
     let work: Vec<_> = offsets.into_iter().zip(neighbours).zip(edges).enumerate().collect();
-    work.into_par_iter().for_each(|(run, ((offsets, neighbours), edges))| {
-        let records = &spread[starts[run]..starts[run] + run_sizes[run]];
-        let first = (run * run_nodes) as u32;
-        let mut heads = vec![0u32; offsets.len()];
-        records.iter().for_each(|record| heads[(record.key() - first) as usize] += 1);
-        let mut sum = 0u32;
+    work.into_par_iter().for_each_init(<(Vec<u32>, Vec<u64>)>::default, |(others, slots), (run, ((offsets, neighbours), edges))| {
+        others.clear();
+        others.extend_from_slice(neighbours);
+        slots.clear();
+        slots.extend_from_slice(edges);
+        let mut heads = vec![0usize; offsets.len()];
+        slots.iter().for_each(|slot| heads[(slot >> ID_BITS) as usize] += 1);
+        let mut sum = 0;
         for (head, offset) in heads.iter_mut().zip(offsets.iter_mut()) {
-            let count = std::mem::replace(head, sum);
-            sum += count;
-            *offset = starts[run] as u64 + u64::from(sum);
+            sum += std::mem::replace(head, sum);
+            *offset = (starts[run] + sum) as u64;
         }
-        for record in records {
-            let head = &mut heads[(record.key() - first) as usize];
-            neighbours[*head as usize] = record.other();
-            edges[*head as usize] = record.id();
+        for (&other, &slot) in others.iter().zip(slots.iter()) {
+            let head = &mut heads[(slot >> ID_BITS) as usize];
+            neighbours[*head] = other;
+            edges[*head] = slot & ((1 << ID_BITS) - 1);
             *head += 1;
         }
     });
-    parts
 }
 
 /// Whether edges ascend by source, then target.
@@ -190,20 +181,27 @@ fn is_sorted(source: &[u32], target: &[u32]) -> bool {
     (1..source.len()).into_par_iter().with_min_len(1 << 16).all(|at| (source[at - 1], target[at - 1]) <= (source[at], target[at]))
 }
 
+/// Nodes whose offsets are found one after the other, after one search.
+const SEARCH_NODES: usize = 1 << 12;
+
 fn offsets_of_sorted(nodes: usize, sorted: &[u32]) -> Vec<u64> {
-    (0..nodes + 1).into_par_iter().with_min_len(1 << 12).map(|node| sorted.partition_point(|&key| (key as usize) < node) as u64).collect()
+    let mut offsets = zeros(nodes + 1);
+    offsets.par_chunks_mut(SEARCH_NODES).enumerate().for_each(|(block, offsets)| {
+        let first = block * SEARCH_NODES;
+        let mut at = sorted.partition_point(|&key| (key as usize) < first);
+        for (offset, node) in offsets.iter_mut().zip(first..) {
+            at += sorted[at..].iter().take_while(|&&key| (key as usize) < node).count();
+            *offset = at as u64;
+        }
+    });
+    offsets
 }
 
-fn identity(edges: usize) -> Vec<u64> {
-    (0..edges).into_par_iter().with_min_len(1 << 16).map(|edge| edge as u64).collect()
-}
-
-/// The row of every slot.
-pub fn expand(offsets: &[u64]) -> Vec<u32> {
-    let mut rows = vec![0u32; offsets.last().map_or(0, |&edges| edges as usize)];
-    let sizes: Vec<usize> = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
-    split_by_sizes(&mut rows, &sizes).into_par_iter().with_min_len(1 << 12).enumerate().for_each(|(row, slots)| slots.fill(row as u32));
-    rows
+/// An array of values by position.
+fn filled<T: Copy + Default + Send>(count: usize, value: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut array = zeros(count);
+    array.par_iter_mut().with_min_len(1 << 16).enumerate().for_each(|(at, slot)| *slot = value(at));
+    array
 }
 
 /// Typed graphs: in each row by type, then as before.

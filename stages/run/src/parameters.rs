@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use safetensors::Dtype;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_ops::random::glorot_uniform;
+use warploom_ops::random::{glorot_uniform, normal};
 use warploom_spec::{RunSpec, nearest};
 use warploom_vertex::launch::{Init, LaunchList, Parameter};
 
@@ -32,7 +32,9 @@ pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Ve
 fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
     match parameter.init {
         Init::GlorotUniform => glorot_uniform(seed, &parameter.name, &parameter.shape),
+        Init::Normal => normal(seed, &parameter.name, &parameter.shape),
         Init::Zero => vec![T::ZERO; parameter.shape.iter().product::<u64>() as usize],
+        Init::One => vec![T::rounded(1.0); parameter.shape.iter().product::<u64>() as usize],
     }
 }
 

@@ -34,6 +34,17 @@ pub fn glorot_uniform<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
     (0..count).map(|index| T::rounded((2.0 * uniform(seed, name_hash(name), index) - 1.0) * limit)).collect()
 }
 
+/// A parameter drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958): element i is made of the
+/// numbers 2i and 2i + 1 of the stream. The last bit may differ between mathematics libraries.
+pub fn normal<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
+    let stream = name_hash(name);
+    let draw = |index: u64| {
+        let (radius, angle) = (uniform(seed, stream, 2 * index), uniform(seed, stream, 2 * index + 1));
+        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    };
+    (0..shape.iter().product()).map(|index| T::rounded(draw(index))).collect()
+}
+
 /// FNV-1a, 64 bits, of the bytes of a name.
 pub fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -65,6 +76,16 @@ fn high(word: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn normal_has_mean_0_and_deviation_1_and_all_that_is_drawn_is_finite() {
+        let drawn: Vec<f64> = normal(3, "embedding.0", &[200, 100]);
+        let mean = drawn.iter().sum::<f64>() / 20_000.0;
+        let square = drawn.iter().map(|value| value * value).sum::<f64>() / 20_000.0;
+        assert!(drawn.iter().all(|value| value.is_finite()));
+        assert!(mean.abs() < 0.03 && (square - 1.0).abs() < 0.05, "mean {mean}, mean square {square}");
+        assert!(normal::<f32>(3, "embedding.0", &[200, 100]).iter().zip(&drawn).all(|(&narrow, &wide)| narrow == wide as f32));
+    }
 
     #[test]
     fn glorot_is_the_same_for_both_types_and_fills_its_range() {

@@ -129,6 +129,12 @@ impl<'a> Builder<'a> {
         self.put(Op::Parameter(self.gir.parameters.len() - 1), &[], row)
     }
 
+    /// The node of a parameter that was declared before, by its position.
+    pub fn declared(&mut self, position: usize) -> NodeId {
+        let row = Row { place: Place::P, kind: Type::Real, shape: self.gir.parameters[position].shape.clone() };
+        self.put(Op::Parameter(position), &[], row)
+    }
+
     /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read its states, which are
     /// `(name, first value)`. `end_loop` closes it.
     pub fn begin_loop(&mut self, states: &[(String, NodeId)]) -> (usize, Vec<NodeId>) {
@@ -206,6 +212,9 @@ impl<'a> Builder<'a> {
                     return Err(Misfit::new("row that is repeated", format!("a shape that broadcasts to {shape:?}"), format!("{:?}", node.shape)));
                 }
                 Row::like(node).shaped(shape.to_vec())
+            }
+            (Op::Scatter { .. }, _) if shape.len() != 2 => {
+                return Err(Misfit::new("table that rows are added to", "a shape of 2 axes", format!("{shape:?}")));
             }
             (Op::Scatter { .. }, _) => Row { place: Place::P, kind: Type::Real, shape: shape.to_vec() },
             _ => self.row(&op, inputs)?,
@@ -339,7 +348,19 @@ impl<'a> Builder<'a> {
     fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<Made> {
         let rowwise = matches!(
             op,
-            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Detach | Op::WhenTraining | Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Product { .. } | Op::Lookup { .. }
+            Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Select
+                | Op::Cast(_)
+                | Op::Detach
+                | Op::Dropout { .. }
+                | Op::WhenTraining
+                | Op::Axis(..)
+                | Op::Concat(_)
+                | Op::Slice { .. }
+                | Op::Unslice { .. }
+                | Op::Product { .. }
+                | Op::Lookup { .. }
         );
         if !rowwise {
             return None;
@@ -354,14 +375,16 @@ impl<'a> Builder<'a> {
             }
         }
         let view = view?;
-        let inner: Vec<NodeId> =
-            inputs.iter().map(|input| if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }).collect();
+        let inner: Vec<NodeId> = inputs.iter().map(|input| if self.node(*input).op == view { self.node(*input).inputs[0] } else { *input }).collect();
         Some(self.make(op.clone(), &inner).and_then(|made| self.make(view, &[made])))
     }
 
     fn row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let of = |position: usize| -> Result<&Node, Misfit> {
-            inputs.get(position).map(|id| self.node(*id)).ok_or_else(|| Misfit::new(format!("inputs of {op:?}"), format!("at least {}", position + 1), inputs.len().to_string()))
+            inputs
+                .get(position)
+                .map(|id| self.node(*id))
+                .ok_or_else(|| Misfit::new(format!("inputs of {op:?}"), format!("at least {}", position + 1), inputs.len().to_string()))
         };
         match op {
             Op::Constant(_) | Op::Parameter(_) | Op::State(_) | Op::Ended(..) | Op::Reshape | Op::Expand | Op::Scatter { .. } => {
@@ -391,7 +414,9 @@ impl<'a> Builder<'a> {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
                 Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
             }
-            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::CommonNeighbors => self.edge_row(op, inputs),
+            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => {
+                self.edge_row(op, inputs)
+            }
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
             Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
@@ -459,6 +484,15 @@ impl<'a> Builder<'a> {
         let once = Place::E(super::EdgeRows::Once);
         let (edges, mask) = match op {
             Op::CommonNeighbors => return Ok(Row { place: once, kind: Type::Int, shape: Vec::new() }),
+            Op::Turn => {
+                let twice = Place::E(super::EdgeRows::Twice);
+                let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
+                return if fits {
+                    Ok(Row::like(node(0)).at(twice))
+                } else {
+                    Err(Misfit::new("value that is turned", "one over `v.nbs`", self.describe(inputs[0])))
+                };
+            }
             Op::Far(edges) | Op::Near(edges) => {
                 if node(0).place != Place::D {
                     return Err(Misfit::new("value seen from an edge", "one of vertices (D)", self.describe(inputs[0])));
@@ -520,7 +554,16 @@ impl<'a> Builder<'a> {
                 }
                 row.shape[*axis] = *length;
             }
-            Op::Unslice { total, .. } => row.shape[*axis] = *total,
+            Op::Unslice { start, total, .. } => {
+                if start.checked_add(row.shape[*axis]).is_none_or(|end| end > *total) {
+                    return Err(Misfit::new(
+                        format!("places of axis {axis} among {total}, from {start} on"),
+                        format!("at most {}", total.saturating_sub(*start)),
+                        self.describe(inputs[0]),
+                    ));
+                }
+                row.shape[*axis] = *total;
+            }
             _ => {
                 let apart = |shape: &[u64]| shape.iter().enumerate().filter(|(index, _)| index != axis).map(|(_, length)| *length).collect::<Vec<_>>();
                 for id in &inputs[1..] {
@@ -548,7 +591,12 @@ impl<'a> Builder<'a> {
                 let shared = matches!(right.place, Place::P | Place::C);
                 let (2, true, Some(inner)) = (right.shape.len(), shared, left.shape.last()) else {
                     let hint = "the right side is a parameter, as  param((k, n))";
-                    return Err(Misfit::new("operands of a product", "rows [.., k] and a shared matrix P [k, n]", format!("{} and {}", self.describe(*a), self.describe(*b))).hint(hint));
+                    return Err(Misfit::new(
+                        "operands of a product",
+                        "rows [.., k] and a shared matrix P [k, n]",
+                        format!("{} and {}", self.describe(*a), self.describe(*b)),
+                    )
+                    .hint(hint));
                 };
                 let (k, n) = if *transposed { (right.shape[1], right.shape[0]) } else { (right.shape[0], right.shape[1]) };
                 if *inner != k {
@@ -561,7 +609,12 @@ impl<'a> Builder<'a> {
                 Ok(row)
             }
             Op::Outer => {
-                if left.place != right.place || left.shape.split_last().map(|(_, rest)| rest) != right.shape.split_last().map(|(_, rest)| rest) {
+                let rows = |place: Place| match place {
+                    Place::C => Place::P,
+                    Place::S(rows) => Place::E(rows),
+                    other => other,
+                };
+                if rows(left.place) != rows(right.place) || left.shape.split_last().map(|(_, rest)| rest) != right.shape.split_last().map(|(_, rest)| rest) {
                     return Err(Misfit::new("rows of an outer product", self.describe(*a), self.describe(*b)));
                 }
                 let last = |node: &Node| node.shape.last().copied().unwrap_or(1);
@@ -598,9 +651,8 @@ impl<'a> Builder<'a> {
         let (first, second) = (self.node(a).kind, self.node(b).kind);
         match (first, second) {
             (Type::Id, Type::Id) => Ok(Type::Id),
-            (Type::Id, _) | (_, Type::Id) => {
-                Err(Misfit::new("type of operands", "two ids or two numbers", format!("{first} and {second}")).hint("an id can be compared with ids and with a number written in the program"))
-            }
+            (Type::Id, _) | (_, Type::Id) => Err(Misfit::new("type of operands", "two ids or two numbers", format!("{first} and {second}"))
+                .hint("an id can be compared with ids and with a number written in the program")),
             _ => Ok(first.max(second)),
         }
     }

@@ -178,7 +178,7 @@ pub enum Op {
     /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
     Cast(Type),
     /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site, own row, column). The
-    /// identity when not training. `[a]`.
+    /// identity when not training. Of S it is drawn once for each far row. `[a]`.
     Dropout {
         /// Probability of 0.
         probability: f64,
@@ -205,6 +205,9 @@ pub enum Op {
     /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges in order.
     /// `[a, start]` or `[a, start, mask]`.
     Fold(Function, EdgeSet),
+    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of out-edges change places.
+    /// What the gradient of `Far` over `Both` needs; `[a]`.
+    Turn,
     /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
     CommonNeighbors,
 

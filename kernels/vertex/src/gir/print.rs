@@ -19,7 +19,8 @@ impl Gir {
         }
         for (number, repeated) in self.loops.iter().enumerate() {
             for (position, state) in repeated.states.iter().enumerate() {
-                let _ = writeln!(page, "loop {number} state {position} {}: {} -> {} -> {}", state.name, shown(state.first), shown(state.inside), shown(state.next));
+                let _ =
+                    writeln!(page, "loop {number} state {position} {}: {} -> {} -> {}", state.name, shown(state.first), shown(state.inside), shown(state.next));
             }
             let until = match &repeated.until {
                 Until::Unchanged(states) => format!("nothing changes in states {states:?}"),
@@ -65,7 +66,8 @@ impl Gir {
         }
     }
 
-    fn operation(&self, node: &Node) -> String {
+    /// What a node does, as it is printed.
+    pub(crate) fn operation(&self, node: &Node) -> String {
         let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         match &node.op {
             Op::Constant(number) => number.to_string(),
@@ -99,6 +101,7 @@ impl Gir {
             Op::Detach => "detach".to_owned(),
             Op::WhenTraining => "when training".to_owned(),
             Op::CommonNeighbors => "common neighbors".to_owned(),
+            Op::Turn => "turn".to_owned(),
             Op::Give => "give".to_owned(),
             Op::SumRows => "sum rows".to_owned(),
             Op::Reshape => "reshape".to_owned(),

@@ -69,6 +69,20 @@ fn the_loser_of_a_race_takes_the_winners() {
 }
 
 #[test]
+fn a_reader_at_the_moment_of_publishing_sees_all_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let artifact = publish(&Store::at(folder.path()), 1, vec![1, 0]);
+    let aside = folder.path().join("aside");
+    for round in 0..2000 {
+        fs::rename(&artifact.path, &aside).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| fs::rename(&aside, &artifact.path).unwrap());
+            while Manifest::read(&artifact.path, Kind::Permutation).unwrap_or_else(|error| panic!("round {round}: {}", error.what)).is_none() {}
+        });
+    }
+}
+
+#[test]
 fn force_keeps_equal_bytes_and_replaces_different_ones() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());

@@ -1,0 +1,112 @@
+//! elementwise: what happens within a row: broadcasting, dropout, axes.
+//!
+//! promises  a row's elements are in the order of its shape, the last axis running fastest
+//! never     mixes rows
+use super::evaluate::Call;
+use super::rows::{Rows, Scalar};
+use super::scalar;
+use crate::gir::{Place, Pooling};
+
+/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands there, as numpy broadcasts.
+pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
+    let missing = wide.len().saturating_sub(narrow.len());
+    let count: u64 = wide.iter().product();
+    let column = |wide_column: u64| {
+        let (mut rest, mut stride, mut made) = (wide_column, 1, 0);
+        for axis in (missing..wide.len()).rev() {
+            let (place, length) = (rest % wide[axis], narrow[axis - missing]);
+            if length > 1 {
+                made += place * stride;
+            }
+            (rest, stride) = (rest / wide[axis], stride * length);
+        }
+        made as usize
+    };
+    (0..count).map(column).collect()
+}
+
+/// The identity out of training; in training an element whose factor is 0 is 0, also where it was infinite.
+pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
+    let Some(draw) = call.context.draw.filter(|_| call.context.training) else { return call.inputs[0].clone() };
+    call.element_by_element(|[a, ..], row, column| {
+        let own_row = if call.node.place == Place::D { call.world.artifact_row(row) } else { row as u64 };
+        let factor = draw(site, probability, own_row, column as u64);
+        Scalar::Real(if factor == 0.0 { 0.0 } else { a.real() * factor })
+    })
+}
+
+/// A row's elements as `[before, length, after]`: what stands before an axis, the axis, what stands after it.
+struct Around {
+    before: usize,
+    length: usize,
+    after: usize,
+}
+
+impl Around {
+    fn new(shape: &[u64], axis: usize) -> Around {
+        let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
+        Around { before: product(&shape[..axis]), length: shape[axis] as usize, after: product(&shape[axis + 1..]) }
+    }
+
+    /// Column of an element.
+    fn column(&self, before: usize, place: usize, after: usize) -> usize {
+        (before * self.length + place) * self.after + after
+    }
+
+    /// Where an element stands: what is before, the place on the axis, what is after.
+    fn place(&self, column: usize) -> (usize, usize, usize) {
+        (column / self.after / self.length, column / self.after % self.length, column % self.after)
+    }
+
+    /// Number of elements.
+    fn count(&self) -> usize {
+        self.before * self.length * self.after
+    }
+}
+
+/// The elements along an axis as one.
+pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> Rows {
+    let around = Around::new(&call.input_nodes[0].shape, axis);
+    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
+        let (before, after) = (column / around.after, column % around.after);
+        let line: Vec<Scalar> = (0..around.length).map(|place| call.inputs[0].at(row, around.column(before, place, after))).collect();
+        scalar::pool(pooling, call.node.kind, &line)
+    })
+}
+
+/// Rows side by side.
+pub(super) fn concat(call: &Call, axis: usize) -> Rows {
+    let whole = Around::new(&call.node.shape, axis);
+    Rows::made(call.node.kind, call.rows(), whole.count(), |row, column| {
+        let (before, mut place, after) = whole.place(column);
+        for (input, node) in call.input_nodes.iter().enumerate() {
+            let part = Around::new(&node.shape, axis);
+            if place < part.length {
+                return call.inputs[input].at(call.input_row(input, row), part.column(before, place, after));
+            }
+            place -= part.length;
+        }
+        unreachable!("the lengths of the parts sum up to the axis")
+    })
+}
+
+/// Some places of an axis.
+pub(super) fn slice(call: &Call, axis: usize, start: u64) -> Rows {
+    let (part, whole) = (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
+    Rows::made(call.node.kind, call.rows(), part.count(), |row, column| {
+        let (before, place, after) = part.place(column);
+        call.inputs[0].at(row, whole.column(before, place + start as usize, after))
+    })
+}
+
+/// Zeros around the places of a slice.
+pub(super) fn unslice(call: &Call, axis: usize, start: u64) -> Rows {
+    let (whole, part) = (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
+    Rows::made(call.node.kind, call.rows(), whole.count(), |row, column| {
+        let (before, place, after) = whole.place(column);
+        match place.checked_sub(start as usize).filter(|place| *place < part.length) {
+            Some(place) => call.inputs[0].at(row, part.column(before, place, after)),
+            None => scalar::cast(call.node.kind, Scalar::Whole(0)),
+        }
+    })
+}

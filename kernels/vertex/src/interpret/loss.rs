@@ -1,0 +1,88 @@
+//! loss: mean losses over the training rows, and their slopes.
+//!
+//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice
+//! never     looks at a row that does not train
+use super::evaluate::Call;
+use super::rows::Rows;
+use super::scalar::{sigmoid, softplus};
+use crate::gir::Loss;
+
+/// Mean over the training rows.
+pub(super) fn mean(call: &Call, kind: Loss) -> Rows {
+    let count = terms(call, kind);
+    let total = call.world.training_rows.iter().map(|row| term(call, kind, *row as usize) / count).sum::<f64>();
+    // A sum of nothing starts at -0.
+    Rows::real(1, 1, vec![total + 0.0])
+}
+
+/// Gradient of the mean by the result.
+pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
+    let (count, columns) = (terms(call, kind), call.columns());
+    let mut slopes = vec![0.0; call.rows() * columns];
+    for &row in &call.world.training_rows {
+        let row = row as usize;
+        let result_row = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
+        for column in 0..columns {
+            slopes[result_row * columns + column] += slope_of_term(call, kind, row, column) / count;
+        }
+    }
+    Rows::real(call.rows(), columns, slopes)
+}
+
+/// What the sum over training rows is divided by.
+fn terms(call: &Call, kind: Loss) -> f64 {
+    let columns = match kind {
+        Loss::CrossEntropy => 1,
+        Loss::MeanSquares | Loss::Binary => call.inputs[0].columns,
+    };
+    (call.world.training_rows.len() * columns) as f64
+}
+
+/// Loss of one row: for the kinds with a value in each column their sum.
+fn term(call: &Call, kind: Loss, row: usize) -> f64 {
+    let scores = scores(call, row);
+    match kind {
+        Loss::CrossEntropy => {
+            let (largest, sum) = normaliser(&scores);
+            match scores.iter().enumerate().find(|(column, _)| *column as f64 == target(call, row, 0)) {
+                Some((_, score)) => sum.ln() + largest - score,
+                // A class without a column; `Interpreter::new` refuses it.
+                None => f64::NAN,
+            }
+        }
+        Loss::MeanSquares => scores.iter().enumerate().map(|(column, score)| (score - target(call, row, column)).powi(2)).sum(),
+        Loss::Binary => scores.iter().enumerate().map(|(column, score)| softplus(*score) - score * target(call, row, column)).sum(),
+    }
+}
+
+/// Slope of the loss of one row by one column of the result.
+fn slope_of_term(call: &Call, kind: Loss, row: usize, column: usize) -> f64 {
+    let scores = scores(call, row);
+    match kind {
+        Loss::CrossEntropy => {
+            let (largest, sum) = normaliser(&scores);
+            let hit = if column as f64 == target(call, row, 0) { 1.0 } else { 0.0 };
+            (scores[column] - largest).exp() / sum - hit
+        }
+        Loss::MeanSquares => 2.0 * (scores[column] - target(call, row, column)),
+        Loss::Binary => sigmoid(scores[column]) - target(call, row, column),
+    }
+}
+
+/// Largest score, and the sum of e^(score - largest).
+fn normaliser(scores: &[f64]) -> (f64, f64) {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (largest, scores.iter().map(|score| (score - largest).exp()).sum())
+}
+
+/// Row of the result that belongs to a row of the target.
+fn scores(call: &Call, row: usize) -> Vec<f64> {
+    let seen = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
+    (0..call.inputs[0].columns).map(|column| call.inputs[0].at(seen, column).real()).collect()
+}
+
+/// What a column of a row should be; a single column stands for all.
+fn target(call: &Call, row: usize, column: usize) -> f64 {
+    let column = if call.inputs[1].columns == 1 { 0 } else { column };
+    call.inputs[1].at(row, column).real()
+}

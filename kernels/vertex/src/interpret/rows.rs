@@ -1,0 +1,167 @@
+//! rows: values of a program while it is interpreted, a rectangle of elements.
+//!
+//! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a, b]` has `a * b` columns, the last
+//!           axis running fastest
+//! never     knows what a row stands for
+use crate::gir::{Number, Type};
+
+/// A rectangle of elements.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// How many rows.
+    pub rows: usize,
+    /// Elements of a row.
+    pub columns: usize,
+    /// Row after row.
+    pub values: Values,
+}
+
+/// Elements, all of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Real numbers.
+    Real(Vec<f64>),
+    /// Bools (0 and 1), ints and ids.
+    Whole(Vec<i64>),
+}
+
+/// One element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// A real number.
+    Real(f64),
+    /// A bool (0 or 1), an int or an id.
+    Whole(i64),
+}
+
+impl Rows {
+    /// Real numbers; their number is `rows * columns`.
+    pub fn real(rows: usize, columns: usize, values: Vec<f64>) -> Rows {
+        Rows { rows, columns, values: Values::Real(values) }
+    }
+
+    /// Whole numbers; their number is `rows * columns`.
+    pub fn whole(rows: usize, columns: usize, values: Vec<i64>) -> Rows {
+        Rows { rows, columns, values: Values::Whole(values) }
+    }
+
+    /// Elements of this type, each made by its row and column.
+    pub fn made(kind: Type, rows: usize, columns: usize, mut element: impl FnMut(usize, usize) -> Scalar) -> Rows {
+        let mut values = Values::with_room(kind, rows * columns);
+        for row in 0..rows {
+            for column in 0..columns {
+                values.push(element(row, column));
+            }
+        }
+        Rows { rows, columns, values }
+    }
+
+    /// The element of a row and column.
+    pub fn at(&self, row: usize, column: usize) -> Scalar {
+        self.values.at(row * self.columns + column)
+    }
+
+    /// Whether there are as many elements as rows and columns say.
+    pub fn is_whole_rectangle(&self) -> bool {
+        self.rows.checked_mul(self.columns) == Some(self.values.len())
+    }
+}
+
+impl Values {
+    /// None yet.
+    fn with_room(kind: Type, count: usize) -> Values {
+        match kind {
+            Type::Real => Values::Real(Vec::with_capacity(count)),
+            Type::Bool | Type::Int | Type::Id => Values::Whole(Vec::with_capacity(count)),
+        }
+    }
+
+    fn push(&mut self, element: Scalar) {
+        match self {
+            Values::Real(values) => values.push(element.real()),
+            Values::Whole(values) => values.push(element.whole()),
+        }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Real(values) => values.len(),
+            Values::Whole(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them.
+    pub fn at(&self, index: usize) -> Scalar {
+        match self {
+            Values::Real(values) => Scalar::Real(values[index]),
+            Values::Whole(values) => Scalar::Whole(values[index]),
+        }
+    }
+
+    /// All as real numbers.
+    pub fn reals(&self) -> Vec<f64> {
+        match self {
+            Values::Real(values) => values.clone(),
+            Values::Whole(values) => values.iter().map(|value| *value as f64).collect(),
+        }
+    }
+
+    /// Whether they are elements of this type.
+    pub fn fit(&self, kind: Type) -> bool {
+        matches!(self, Values::Real(_)) == (kind == Type::Real)
+    }
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values::Real(Vec::new())
+    }
+}
+
+impl Scalar {
+    /// As a real number.
+    pub fn real(self) -> f64 {
+        match self {
+            Scalar::Real(value) => value,
+            Scalar::Whole(value) => value as f64,
+        }
+    }
+
+    /// As a whole number: the fraction is dropped, what is too large becomes the largest, NaN becomes 0.
+    pub fn whole(self) -> i64 {
+        match self {
+            Scalar::Real(value) => value as i64,
+            Scalar::Whole(value) => value,
+        }
+    }
+
+    /// Whether it holds, as a bool.
+    pub fn holds(self) -> bool {
+        match self {
+            Scalar::Real(value) => value != 0.0,
+            Scalar::Whole(value) => value != 0,
+        }
+    }
+}
+
+impl From<bool> for Scalar {
+    fn from(value: bool) -> Self {
+        Scalar::Whole(i64::from(value))
+    }
+}
+
+impl From<Number> for Scalar {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Bool(value) => value.into(),
+            Number::Int(value) => Scalar::Whole(value),
+            Number::Real(value) => Scalar::Real(value),
+        }
+    }
+}

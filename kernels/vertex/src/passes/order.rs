@@ -1,0 +1,272 @@
+//! order: a sum over edges on the narrower side of a dense product, where that moves fewer bytes.
+//!
+//! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product (type 2 of the GNNA paper) or
+//!           after it (type 1). The sum reads a row an edge, so its width decides
+//! keeps     the value as a real number; it is rounded in another order. Between product and sum only numbers of a vertex or an edge
+//!           (rows of shape []) may stand, as factor, divisor or condition
+//! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum runs once more along the reversed
+//!           edges: after the product always, before it only when a gradient by x is wanted. A sum of what no epoch changes is made
+//!           once, before the first epoch, and counts nothing
+//!
+//! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward sum is one backward sum of the
+//! same width. It does not run after it: a backward sum often serves two gradients, and would be made twice.
+use super::{
+    Choice, bytes, hoist,
+    rebuild::{Site, rebuild},
+};
+use crate::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary};
+
+/// The program with its sums on the narrower side.
+pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
+    let facts = Facts::of(&gir);
+    rebuild(&gir, data, None, &mut |builder, site| {
+        let found = match site.node.op {
+            Op::Product { .. } => facts.sum_first(site.id),
+            Op::Reduce(Reduction::Sum, _) => facts.product_first(site.id),
+            _ => None,
+        };
+        let Some(chain) = found else { return Ok(None) };
+        let choice = facts.weigh(&chain, site.id, data);
+        let taken = choice.taken;
+        choices.push(choice);
+        if taken { chain.built(builder, site, !chain.sum_was_first).map(Some) } else { Ok(None) }
+    })
+}
+
+/// A number that a row is multiplied with, divided by, or kept under.
+#[derive(Clone, Copy)]
+enum Step {
+    Times(NodeId),
+    Over(NodeId),
+    /// Kept where the condition is (true) or is not.
+    Where(NodeId, bool),
+    Negative,
+}
+
+/// A product and a sum over edges, with nothing but numbers between them. Ids are those of the old program.
+struct Chain {
+    sum_was_first: bool,
+    edges: EdgeSet,
+    mask: Option<NodeId>,
+    x: NodeId,
+    matrix: NodeId,
+    transposed: bool,
+    view: Op,
+    /// From x outward, for each of: rows before they are seen from edges, edges, sums.
+    steps: [Vec<Step>; 3],
+}
+
+struct Facts<'g> {
+    gir: &'g Gir,
+    users: Vec<usize>,
+    constant: Vec<bool>,
+    learned: Vec<bool>,
+}
+
+impl<'g> Facts<'g> {
+    fn of(gir: &'g Gir) -> Facts<'g> {
+        let mut users = vec![0; gir.nodes.len()];
+        for input in gir.nodes.iter().flat_map(|node| &node.inputs).chain(&gir.roots()) {
+            users[input.index()] += 1;
+        }
+        let mut learned = vec![false; gir.nodes.len()];
+        for id in gir.ids() {
+            let node = gir.node(id);
+            let leaf = matches!(node.op, Op::Parameter(position) if gir.parameters[position].learned);
+            learned[id.index()] = leaf || !matches!(node.op, Op::Detach) && node.inputs.iter().any(|input| learned[input.index()]);
+        }
+        Facts { gir, users, constant: hoist::constant_in_a_run(gir), learned }
+    }
+
+    fn once(&self, id: NodeId) -> bool {
+        self.users[id.index()] == 1
+    }
+
+    /// `Product(.. sum(.. Far(x)))`.
+    fn sum_first(&self, id: NodeId) -> Option<Chain> {
+        let node = self.gir.node(id);
+        let (mut sum, matrix) = (node.inputs[0], node.inputs[1]);
+        let Op::Product { transposed } = node.op else { return None };
+        let outer = self.peel(&mut sum)?;
+        let reduce = self.gir.node(sum);
+        let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
+        if !self.once(sum) {
+            return None;
+        }
+        let mut view = reduce.inputs[0];
+        let on_edges = self.peel(&mut view)?;
+        let seen = self.gir.node(view);
+        if !matches!(seen.op, Op::Far(_)) {
+            return None;
+        }
+        let steps = [Vec::new(), on_edges, outer];
+        Some(Chain { sum_was_first: true, edges, mask: reduce.inputs.get(1).copied(), x: seen.inputs[0], matrix, transposed, view: seen.op.clone(), steps })
+    }
+
+    /// `sum(.. Far(.. Product(x)))`.
+    fn product_first(&self, id: NodeId) -> Option<Chain> {
+        let reduce = self.gir.node(id);
+        let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
+        let mut view = reduce.inputs[0];
+        let on_edges = self.peel(&mut view)?;
+        let seen = self.gir.node(view);
+        let Op::Far(_) = seen.op else { return None };
+        let mut product = seen.inputs[0];
+        let rows = self.peel(&mut product)?;
+        let node = self.gir.node(product);
+        let Op::Product { transposed } = node.op else { return None };
+        if !self.once(product) || node.place != Place::D {
+            return None;
+        }
+        let steps = [rows, on_edges, Vec::new()];
+        Some(Chain {
+            sum_was_first: false,
+            edges,
+            mask: reduce.inputs.get(1).copied(),
+            x: node.inputs[0],
+            matrix: node.inputs[1],
+            transposed,
+            view: seen.op.clone(),
+            steps,
+        })
+    }
+
+    /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were put on. None of the values that
+    /// are taken off is read elsewhere.
+    fn peel(&self, at: &mut NodeId) -> Option<Vec<Step>> {
+        let number = |id: NodeId| self.gir.node(id).shape.is_empty();
+        let zero = |id: NodeId| matches!(self.gir.node(id).op, Op::Constant(number) if number.real() == 0.0);
+        let (mut steps, mut read_elsewhere) = (Vec::new(), false);
+        loop {
+            let node = self.gir.node(*at);
+            let (step, inner) = match (&node.op, node.inputs.as_slice()) {
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(b) => (Step::Times(b), a),
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(a) => (Step::Times(a), b),
+                (Op::Binary(Binary::Divide), &[a, b]) if number(b) => (Step::Over(b), a),
+                (Op::Unary(Unary::Negative), &[a]) => (Step::Negative, a),
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(no) => (Step::Where(condition, true), yes),
+                (Op::Select, &[condition, yes, no]) if number(condition) && zero(yes) => (Step::Where(condition, false), no),
+                _ => break,
+            };
+            read_elsewhere |= !self.once(*at);
+            steps.push(step);
+            *at = inner;
+        }
+        steps.reverse();
+        if read_elsewhere && !steps.is_empty() { None } else { Some(steps) }
+    }
+
+    fn weigh(&self, chain: &Chain, at: NodeId, data: &Data) -> Choice {
+        let matrix = &self.gir.node(chain.matrix).shape;
+        let (inner, outer) = if chain.transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
+        let wide = self.gir.node(chain.x).columns();
+        let narrow = wide / inner.max(1) * outer;
+        let summed = [chain.x].into_iter().chain(chain.steps[0].iter().chain(&chain.steps[1]).filter_map(|step| step.value())).chain(chain.mask);
+        let free = data.training && summed.clone().all(|id| self.constant[id.index()]);
+        let features = matches!(self.gir.node(chain.x).op, Op::Input(Input::Features));
+        let bytes = Bytes {
+            read: if features {
+                data.sparse_features.map_or(bytes::rows(data, wide), |nonzeros| nonzeros.saturating_mul(4 + data.bytes_per_real))
+            } else {
+                bytes::rows(data, wide)
+            },
+            wide: bytes::rows(data, wide),
+            narrow: bytes::rows(data, narrow),
+            wide_sum: bytes::gather(data, chain.edges, wide + chain.columns_of_edges()),
+            narrow_sum: bytes::gather(data, chain.edges, narrow + chain.columns_of_edges()),
+        };
+        let wanted = self.learned[chain.x.index()];
+        let (sum_first, product_first) = (bytes.sum_first(free, data.training, wanted), bytes.product_first(data.training, wanted));
+        let (before, after) = if chain.sum_was_first { (sum_first, product_first) } else { (product_first, sum_first) };
+        let taken = after < before;
+        let order = if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
+        let period = if data.training { "an epoch" } else { "a prediction" };
+        let aside = if free { "; what is summed before the product is the same in every epoch, so that sum is made once" } else { "" };
+        let reason =
+            format!("{order}: the product makes {narrow} columns of {wide}; {} bytes {period} against {}{aside}", after.min(before), after.max(before));
+        let value = self.gir.node(at).name.clone().unwrap_or_else(|| format!("%{}", at.0));
+        Choice { node: at, value, taken, reason, bytes_before: before, bytes_after: after }
+    }
+}
+
+/// What the parts of a chain move.
+struct Bytes {
+    /// Rows before the product, as they are kept (sparse features by their nonzeros).
+    read: u64,
+    wide: u64,
+    narrow: u64,
+    wide_sum: u64,
+    narrow_sum: u64,
+}
+
+impl Bytes {
+    /// Sum, write its rows, read them for the product, write the product. Backward the product's two gradients, and the sum along
+    /// reversed edges when a gradient by the rows before it is wanted.
+    fn sum_first(&self, free: bool, training: bool, wanted: bool) -> u64 {
+        let sum = if free { 0 } else { self.wide_sum + self.wide };
+        let forward = sum + self.wide + self.narrow;
+        let by_matrix = self.narrow + self.wide;
+        let by_rows = if wanted { self.narrow + self.wide + self.wide_sum + self.wide } else { 0 };
+        if training { forward + by_matrix + by_rows } else { forward }
+    }
+
+    /// Read rows for the product, write it, sum, write. Backward the sum along reversed edges, then the product's gradient by its
+    /// matrix (a gradient by the rows moves the same in both orders but for the sum, and is counted with the other).
+    fn product_first(&self, training: bool, wanted: bool) -> u64 {
+        let forward = self.read + self.narrow + self.narrow_sum + self.narrow;
+        let by_matrix = self.narrow_sum + self.narrow + self.narrow + self.read;
+        let by_rows = if wanted { self.narrow + self.wide } else { 0 };
+        if training { forward + by_matrix + by_rows } else { forward }
+    }
+}
+
+impl Step {
+    fn value(&self) -> Option<NodeId> {
+        match *self {
+            Step::Times(value) | Step::Over(value) | Step::Where(value, _) => Some(value),
+            Step::Negative => None,
+        }
+    }
+
+    fn put(&self, builder: &mut Builder<'_>, site: &Site<'_>, on: NodeId) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a step stands before its chain");
+        match *self {
+            Step::Times(value) => builder.multiply(on, new(value)),
+            Step::Over(value) => builder.divide(on, new(value)),
+            Step::Negative => builder.unary(Unary::Negative, on),
+            Step::Where(condition, holds) => {
+                let zero = builder.real(0.0);
+                let (yes, no) = if holds { (on, zero) } else { (zero, on) };
+                builder.select(new(condition), yes, no)
+            }
+        }
+    }
+}
+
+impl Chain {
+    fn columns_of_edges(&self) -> u64 {
+        self.steps[1].iter().filter(|step| step.value().is_some()).count() as u64 + u64::from(self.mask.is_some())
+    }
+
+    /// The chain with its product before the sum, or behind it.
+    fn built(&self, builder: &mut Builder<'_>, site: &Site<'_>, sum_first: bool) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
+        let product = Op::Product { transposed: self.transposed };
+        let mut value = new(self.x);
+        if !sum_first {
+            value = builder.make(product.clone(), &[value, new(self.matrix)])?;
+        }
+        for step in &self.steps[0] {
+            value = step.put(builder, site, value)?;
+        }
+        value = builder.make(self.view.clone(), &[value])?;
+        for step in &self.steps[1] {
+            value = step.put(builder, site, value)?;
+        }
+        value = builder.reduce(Reduction::Sum, self.edges, value, self.mask.map(new))?;
+        for step in &self.steps[2] {
+            value = step.put(builder, site, value)?;
+        }
+        if sum_first { builder.make(product, &[value, new(self.matrix)]) } else { Ok(value) }
+    }
+}

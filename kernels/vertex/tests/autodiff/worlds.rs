@@ -1,0 +1,233 @@
+//! worlds: small random graphs with everything that a program can read, and how a loss is compared with its differences.
+//!
+//! promises  the same seed gives the same world; every graph of `all` has self loops or parallel edges or isolated vertices, among them
+//!           one vertex without edges and no vertex at all
+use std::collections::BTreeMap;
+
+use warploom_vertex::autodiff::differentiate;
+use warploom_vertex::gir::{Binary, Builder, Data, Gir, Input, Loss, Made, Misfit, NodeId, Op, Parameter, Place, Pooling, Target, Type, Unary};
+use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::launch::Init;
+
+/// Numbers by a counter (splitmix64).
+pub struct Draws(u64);
+
+impl Draws {
+    pub fn new(seed: u64) -> Draws {
+        Draws(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    pub fn whole(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    pub fn below(&mut self, end: u64) -> u32 {
+        (self.whole() % end) as u32
+    }
+
+    /// In -1 to 1, and at least 0.05 away from 0.
+    pub fn real(&mut self) -> f64 {
+        let size = 0.05 + 0.95 * (self.whole() >> 11) as f64 / (1u64 << 53) as f64;
+        if self.whole().is_multiple_of(2) { size } else { -size }
+    }
+
+    pub fn reals(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.real()).collect()
+    }
+}
+
+/// A data set and its shape.
+pub struct Case {
+    pub data: Data,
+    pub world: World,
+    pub parameters: BTreeMap<String, Vec<f64>>,
+}
+
+pub const FEATURES: u64 = 3;
+pub const EDGE_FEATURES: u64 = 2;
+
+impl Case {
+    /// A graph of this size, by its seed. Half of the edges repeat an edge or are self loops; the last vertices may be isolated.
+    pub fn new(seed: u64, nodes: usize, edges: usize) -> Case {
+        let mut draws = Draws::new(seed);
+        let (mut source, mut target): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        let reach = nodes.div_ceil(4).max(nodes * 3 / 4) as u64;
+        for edge in 0..edges {
+            let (from, to) = match draws.below(6) {
+                0 if edge > 0 => (source[edge - 1], target[edge - 1]),
+                1 => {
+                    let vertex = draws.below(reach);
+                    (vertex, vertex)
+                }
+                _ => (draws.below(reach), draws.below(reach)),
+            };
+            source.push(from);
+            target.push(to);
+        }
+        let mut data = Data::bare(nodes as u64, edges as u64);
+        data.graphs = 4;
+        data.many_graphs = true;
+        data.features = Some(FEATURES);
+        data.edge_features = EDGE_FEATURES;
+        data.weighted = true;
+        data.relations = ["a", "b", "c"].map(str::to_owned).to_vec();
+        data.columns = BTreeMap::from([("height".to_owned(), Type::Real), ("kind".to_owned(), Type::Int)]);
+        data.target = Some(Target { columns: 3, loss: Loss::CrossEntropy });
+        let mut world = World::bare(nodes, source, target);
+        world.weight = Some(draws.reals(edges).iter().map(|weight| weight.abs()).collect());
+        world.edge_type = (0..edges).map(|_| draws.below(3)).collect();
+        world.edge_features = Some(Rows::real(edges, EDGE_FEATURES as usize, draws.reals(edges * EDGE_FEATURES as usize)));
+        // Graph 2 has no vertex.
+        world.graph_of_node = (0..nodes).map(|_| [0, 1, 3][draws.below(3) as usize]).collect();
+        world.graphs = 4;
+        world.features = Some(Rows::real(nodes, FEATURES as usize, draws.reals(nodes * FEATURES as usize)));
+        world.columns.insert("height".to_owned(), Rows::real(nodes, 1, draws.reals(nodes)));
+        world.columns.insert("kind".to_owned(), Rows::whole(nodes, 1, (0..nodes).map(|_| i64::from(draws.below(5)) - 1).collect()));
+        world.targets = Some(Rows::real(4, 1, (0..4).map(|_| f64::from(draws.below(3))).collect()));
+        world.training_rows = vec![0, 1, 3];
+        Case { data, world, parameters: BTreeMap::new() }
+    }
+
+    /// Graphs that break what is not careful.
+    pub fn all() -> Vec<Case> {
+        [(7, 15), (5, 9), (9, 30), (1, 0), (1, 3), (4, 0), (6, 2), (0, 0)]
+            .into_iter()
+            .enumerate()
+            .map(|(seed, (nodes, edges))| Case::new(seed as u64 + 1, nodes, edges))
+            .collect()
+    }
+}
+
+/// A learned tensor.
+pub fn parameter(builder: &mut Builder, name: &str, shape: &[u64]) -> NodeId {
+    builder.parameter(Parameter { name: name.to_owned(), shape: shape.to_vec(), init: Init::Zero, learned: true })
+}
+
+pub fn input(builder: &mut Builder, input: Input) -> NodeId {
+    builder.make(Op::Input(input), &[]).unwrap()
+}
+
+/// One number of a value of any place, to which each element counts otherwise: the sum of a * tanh(a + 0.3 + 0.1 column).
+pub fn summed(builder: &mut Builder, a: NodeId) -> Made {
+    let columns = builder.node(a).columns();
+    let mut flat = builder.make_shaped(Op::Reshape, &[a], &[columns])?;
+    let mut shifts = Vec::new();
+    for column in 0..columns {
+        let shift = builder.real(0.3 + 0.1 * column as f64);
+        shifts.push(builder.make_shaped(Op::Reshape, &[shift], &[1])?);
+    }
+    let shift = if shifts.len() == 1 { shifts[0] } else { builder.make(Op::Concat(0), &shifts)? };
+    let moved = builder.add(flat, shift)?;
+    let bent = builder.unary(Unary::Tanh, moved)?;
+    flat = builder.multiply(flat, bent)?;
+    let number = builder.make(Op::Axis(Pooling::Sum, 0), &[flat])?;
+    if builder.node(number).place == Place::C { Ok(number) } else { builder.make(Op::SumRows, &[number]) }
+}
+
+/// Real leaves that a program reads.
+pub fn leaves(gir: &Gir) -> Vec<NodeId> {
+    gir.ids()
+        .filter(|id| {
+            gir.node(*id).kind == Type::Real
+                && matches!(gir.node(*id).op, Op::Parameter(_) | Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures | Input::Column(_)))
+        })
+        .collect()
+}
+
+/// What dropout draws in these tests.
+pub fn draw(site: u32, probability: f64, row: u64, column: u64) -> f64 {
+    let drawn = Draws::new(u64::from(site) << 40 | row << 8 | column).whole() as f64 / u64::MAX as f64;
+    if drawn < probability { 0.0 } else { 1.0 / (1.0 - probability) }
+}
+
+/// A run in training.
+pub fn run<'a>(gir: &'a Gir, case: &'a Case) -> Interpreter<'a> {
+    let mut interpreter = Interpreter::new(gir, &case.data, &case.world).unwrap();
+    interpreter.training = true;
+    interpreter.draw = Some(Box::new(draw));
+    for (name, values) in &case.parameters {
+        interpreter.set_parameter(name, values).unwrap();
+    }
+    interpreter.run(100);
+    interpreter
+}
+
+/// Draws values for all parameters.
+pub fn start(case: &mut Case, gir: &Gir, seed: u64) {
+    let mut draws = Draws::new(seed + 1000);
+    for parameter in &gir.parameters {
+        case.parameters.insert(parameter.name.clone(), draws.reals(parameter.shape.iter().product::<u64>() as usize));
+    }
+}
+
+/// The values of a leaf, to be changed.
+fn elements<'a>(case: &'a mut Case, gir: &Gir, leaf: NodeId) -> &'a mut [f64] {
+    use warploom_vertex::interpret::Values;
+    let rows = |rows: Option<&'a mut Rows>| match &mut rows.unwrap().values {
+        Values::Real(values) => values.as_mut_slice(),
+        Values::Whole(_) => panic!("a leaf of reals"),
+    };
+    match &gir.node(leaf).op {
+        Op::Parameter(index) => case.parameters.get_mut(&gir.parameters[*index].name).unwrap(),
+        Op::Input(Input::Features) => rows(case.world.features.as_mut()),
+        Op::Input(Input::EdgeFeatures) => rows(case.world.edge_features.as_mut()),
+        Op::Input(Input::Column(name)) => rows(case.world.columns.get_mut(name)),
+        _ => case.world.weight.as_mut().unwrap(),
+    }
+}
+
+/// Makes the gradients of a program by all its leaves, runs it and compares each element with a central difference.
+pub fn compare(name: &str, seed: u64, case: &mut Case, make: &dyn Fn(&mut Builder) -> Result<NodeId, Misfit>) {
+    let data = case.data.clone();
+    let mut builder = Builder::new(name, &data);
+    let loss = make(&mut builder).unwrap_or_else(|misfit| panic!("{name}: {misfit}"));
+    builder.gir.loss = Some(loss);
+    let gir = builder.gir;
+    let by = leaves(&gir);
+    start(case, &gir, seed);
+    let full = differentiate(gir.clone(), &data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+    let gradients: Vec<Vec<f64>> = {
+        let interpreter = run(&full, case);
+        full.gradients.iter().map(|gradient| interpreter.value(gradient.node).unwrap().values.reals()).collect()
+    };
+    for (gradient, found) in full.gradients.iter().zip(&gradients) {
+        let (leaf, node) = (full.node(gradient.of), full.node(gradient.node));
+        assert_eq!((leaf.place, leaf.kind, &leaf.shape), (node.place, node.kind, &node.shape), "{name}: the gradient of {:?}\n{}", leaf.op, full.print(None));
+        assert_eq!(&full.nodes[..gir.nodes.len()], &gir.nodes[..], "{name}: the forward part changed");
+        let step = 1e-5;
+        let wanted: Vec<f64> = (0..found.len())
+            .map(|index| {
+                let before = elements(case, &gir, gradient.of)[index];
+                let [above, below] = [before + step, before - step].map(|value| {
+                    elements(case, &gir, gradient.of)[index] = value;
+                    run(&gir, case).loss().unwrap()
+                });
+                elements(case, &gir, gradient.of)[index] = before;
+                (above - below) / (2.0 * step)
+            })
+            .collect();
+        let largest = wanted.iter().chain(found).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+            let is_near = largest.is_finite() && (found - wanted).abs() <= 1e-6 * largest + 1e-8;
+            assert!(is_near, "{name}, graph {seed}: gradient of {:?} at {index} is {found}, the difference is {wanted}\n{}", leaf.op, full.print(None));
+        }
+    }
+}
+
+/// `compare` on every graph.
+pub fn compare_all(name: &str, make: &dyn Fn(&mut Builder) -> Result<NodeId, Misfit>) {
+    for (seed, mut case) in Case::all().into_iter().enumerate() {
+        compare(name, seed as u64, &mut case, make);
+    }
+}
+
+/// a where the condition `limit < b` holds, else 0.
+pub fn where_above(builder: &mut Builder, b: NodeId, limit: f64, a: NodeId) -> Made {
+    let (limit, zero) = (builder.real(limit), builder.real(0.0));
+    let condition = builder.binary(Binary::Less, limit, b)?;
+    builder.select(condition, a, zero)
+}

@@ -1,0 +1,357 @@
+//! What each pass does to one small program, as text before and after, and what the analyses say of it.
+//!
+//! The text lies in `golden_text/passes/`; `UPDATE=1` writes it anew.
+use std::path::PathBuf;
+
+use warploom_vertex::autodiff::{differentiate, parameters};
+use warploom_vertex::gir::{
+    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Pooling, Reduction, Target, Type, Unary, Until,
+};
+use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::launch::Init;
+use warploom_vertex::passes::{Applied, Demand, PASSES, Phase, clean, demand, phases};
+
+/// A set like cora: few edges a vertex, wide rows of features, seven classes.
+fn citations() -> Data {
+    Data { features: Some(1433), target: Some(Target { columns: 7, loss: Loss::CrossEntropy }), training: true, weighted: true, ..Data::bare(2708, 10556) }
+}
+
+fn result(builder: &mut Builder<'_>, name: &str, node: NodeId) {
+    builder.gir.results.push(Output { name: name.to_owned(), node, edges: None });
+}
+
+fn input(builder: &mut Builder<'_>, input: Input) -> Made {
+    builder.make(Op::Input(input), &[])
+}
+
+fn parameter(builder: &mut Builder<'_>, name: &str, shape: &[u64]) -> NodeId {
+    builder.parameter(Parameter { name: name.to_owned(), shape: shape.to_vec(), init: Init::GlorotUniform, learned: true })
+}
+
+fn trained(builder: &mut Builder<'_>, score: NodeId) -> Result<(), Misfit> {
+    result(builder, "value", score);
+    let target = input(builder, Input::Target)?;
+    let loss = builder.data.target.expect("it is trained").loss;
+    builder.gir.loss = Some(builder.make(Op::Loss(loss), &[score, target])?);
+    Ok(())
+}
+
+fn apply(name: &str, gir: Gir, data: &Data) -> (Gir, Vec<String>) {
+    let pass = PASSES.iter().find(|pass| pass.name == name).expect("the list has it");
+    let mut choices = Vec::new();
+    let gir = (pass.run)(gir, data, &mut choices);
+    let words = choices
+        .iter()
+        .map(|choice| format!("{}: {} (before {}, after {}, taken {})", choice.value, choice.reason, choice.bytes_before, choice.bytes_after, choice.taken));
+    (gir, words.collect())
+}
+
+/// Applies a pass, then sweeps what it left unread, and compares the text.
+fn golden(name: &str, gir: Gir, data: &Data) -> Gir {
+    let (after, choices) = apply(name, gir.clone(), data);
+    let after = if name == "hoist" { after } else { apply("dead", after, data).0 };
+    let choices: String = choices.iter().map(|choice| format!("{choice}\n")).collect();
+    let text = format!("before\n{}\nafter {name}\n{}{}", gir.print(None), after.print(None), if choices.is_empty() { choices } else { format!("\n{choices}") });
+    compare_text(name, &text);
+    after
+}
+
+fn compare_text(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden_text/passes").join(format!("{name}.txt"));
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{} has changed; UPDATE=1 writes it anew; it is now\n{text}", path.display());
+}
+
+#[test]
+fn fold() -> Result<(), Misfit> {
+    let data = Data::bare(4, 6);
+    let mut builder = Builder::new("fold", &data);
+    let (nodes, half) = (builder.constant(Number::Int(4)), builder.real(0.5));
+    let share = builder.divide(half, nodes)?;
+    let degree = input(&mut builder, Input::Degree(EdgeSet::IN))?;
+    let value = builder.multiply(degree, share)?;
+    result(&mut builder, "value", value);
+    let after = golden("fold", builder.gir, &data);
+    assert!(after.print(None).contains("= 0.125"));
+    Ok(())
+}
+
+#[test]
+fn simplify() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("simplify", &data);
+    let (x, one, zero) = (input(&mut builder, Input::Features)?, builder.real(1.0), builder.real(0.0));
+    let same = builder.multiply(x, one)?;
+    let kept = builder.add(same, zero)?;
+    let positive = builder.unary(Unary::Exp, kept)?;
+    let gone = builder.add(positive, zero)?;
+    let negative = builder.unary(Unary::Negative, gone)?;
+    let value = builder.subtract(one, negative)?;
+    result(&mut builder, "value", value);
+    golden("simplify", builder.gir, &data);
+    Ok(())
+}
+
+#[test]
+fn powers() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("powers", &data);
+    let (x, two, half) = (input(&mut builder, Input::Features)?, builder.real(2.0), builder.real(0.5));
+    let (square, root) = (builder.binary(Binary::Power, x, two)?, builder.binary(Binary::Power, x, half)?);
+    let value = builder.add(square, root)?;
+    result(&mut builder, "value", value);
+    golden("powers", builder.gir, &data);
+    Ok(())
+}
+
+#[test]
+fn common() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("common", &data);
+    let (x, w) = (input(&mut builder, Input::Features)?, parameter(&mut builder, "scale", &[]));
+    let (first, second) = (builder.multiply(x, w)?, builder.multiply(w, x)?);
+    let draw = Op::Dropout { probability: 0.5, site: 0 };
+    let (first, second) = (builder.make(draw.clone(), &[first])?, builder.make(draw, &[second])?);
+    let value = builder.add(first, second)?;
+    result(&mut builder, "value", value);
+    golden("common", builder.gir, &data);
+    Ok(())
+}
+
+#[test]
+fn dead() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("dead", &data);
+    let (x, unread) = (input(&mut builder, Input::Features)?, parameter(&mut builder, "unread", &[3]));
+    builder.unary(Unary::Exp, unread)?;
+    let id = input(&mut builder, Input::Id)?;
+    let (number, inside) = builder.begin_loop(&[("label".to_owned(), id)]);
+    let far = builder.make(Op::Far(EdgeSet::BOTH), &[inside[0]])?;
+    let least = builder.reduce(Reduction::Minimum, EdgeSet::BOTH, far, None)?;
+    builder.end_loop(number, &[least], Until::Unchanged(vec![0]))?;
+    let value = builder.unary(Unary::Relu, x)?;
+    result(&mut builder, "value", value);
+    let after = golden("dead", builder.gir, &data);
+    assert_eq!((after.loops.len(), after.parameters.len()), (0, 1));
+    Ok(())
+}
+
+/// `v.scale * sum(e.w * e.src.scale * e.src.x)` with the whole written on edges, as a user may.
+fn normalised_sum(builder: &mut Builder<'_>, x: NodeId) -> Made {
+    let weight = input(builder, Input::Weight)?;
+    let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
+    let zero = builder.real(0.0);
+    let (positive, root) = (builder.binary(Binary::Less, zero, degree)?, builder.unary(Unary::Rsqrt, degree)?);
+    let scale = builder.select(positive, root, zero)?;
+    let (near, far) = (builder.make(Op::Near(EdgeSet::IN), &[scale])?, builder.make(Op::Far(EdgeSet::IN), &[scale])?);
+    let (x, both) = (builder.make(Op::Far(EdgeSet::IN), &[x])?, builder.multiply(near, far)?);
+    let factor = builder.multiply(weight, both)?;
+    let message = builder.multiply(factor, x)?;
+    builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)
+}
+
+#[test]
+fn factor() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("factor", &data);
+    let x = input(&mut builder, Input::Features)?;
+    let value = normalised_sum(&mut builder, x)?;
+    result(&mut builder, "value", value);
+    golden("factor", builder.gir, &data);
+    Ok(())
+}
+
+/// `sum(u.x / v.indegree for u in v.innbs)` is 0 at a vertex without edges, and no NaN.
+#[test]
+fn a_factored_sum_over_nothing_is_0() -> Result<(), Misfit> {
+    let data = Data { features: Some(1), ..Data::bare(3, 2) };
+    let mut builder = Builder::new("mean", &data);
+    let (x, degree) = (input(&mut builder, Input::Features)?, input(&mut builder, Input::Degree(EdgeSet::IN))?);
+    let degree = builder.cast(Type::Real, degree)?;
+    let (near, far) = (builder.make(Op::Near(EdgeSet::IN), &[degree])?, builder.make(Op::Far(EdgeSet::IN), &[x])?);
+    let message = builder.divide(far, near)?;
+    let mean = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+    let id = input(&mut builder, Input::Id)?;
+    let far = builder.make(Op::Far(EdgeSet::IN), &[id])?;
+    let near = builder.make(Op::Near(EdgeSet::IN), &[id])?;
+    let mask = builder.binary(Binary::Less, far, near)?;
+    let masked = builder.reduce(Reduction::Sum, EdgeSet::IN, message, Some(mask))?;
+    result(&mut builder, "mean", mean);
+    result(&mut builder, "masked", masked);
+    let before = builder.gir;
+    let (after, _) = clean(before.clone(), &data);
+    let sums =
+        |gir: &Gir| gir.nodes.iter().filter(|node| matches!(node.op, Op::Binary(Binary::Divide)) && node.place == warploom_vertex::gir::Place::D).count();
+    assert_eq!((sums(&before), sums(&after)), (0, 2), "both divisions are done once a vertex\n{}", after.print(None));
+    let world = World { features: Some(Rows::real(3, 1, vec![2.0, 3.0, 5.0])), ..World::bare(3, vec![0, 1], vec![1, 1]) };
+    let mut run = Interpreter::new(&after, &data, &world).unwrap();
+    run.run(1);
+    assert_eq!(run.result("mean").unwrap().values.reals(), [0.0, 2.5, 0.0]);
+    assert_eq!(run.result("masked").unwrap().values.reals(), [0.0, 1.0, 0.0]);
+    Ok(())
+}
+
+#[test]
+fn order_puts_the_product_first_where_it_narrows() -> Result<(), Misfit> {
+    let data = Data { training: false, ..citations() };
+    let mut builder = Builder::new("order", &data);
+    let x = input(&mut builder, Input::Features)?;
+    let weight = input(&mut builder, Input::Weight)?;
+    let far = builder.make(Op::Far(EdgeSet::IN), &[x])?;
+    let message = builder.multiply(weight, far)?;
+    let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+    let matrix = parameter(&mut builder, "weight", &[16, 1433]);
+    let value = builder.make(Op::Product { transposed: true }, &[sum, matrix])?;
+    result(&mut builder, "value", value);
+    golden("order", builder.gir, &data);
+    Ok(())
+}
+
+/// The same while training: the sum of the features does not change, so it is made once, and the product follows it.
+#[test]
+fn order_keeps_a_sum_first_that_is_made_once() -> Result<(), Misfit> {
+    let data = citations();
+    for written_first in ["sum", "product"] {
+        let mut builder = Builder::new("order", &data);
+        let mut value = input(&mut builder, Input::Features)?;
+        let matrix = parameter(&mut builder, "weight", &[7, 1433]);
+        let product = Op::Product { transposed: true };
+        if written_first == "product" {
+            value = builder.make(product.clone(), &[value, matrix])?;
+        }
+        value = builder.make(Op::Far(EdgeSet::IN), &[value])?;
+        value = builder.reduce(Reduction::Sum, EdgeSet::IN, value, None)?;
+        if written_first == "sum" {
+            value = builder.make(product, &[value, matrix])?;
+        }
+        trained(&mut builder, value)?;
+        let (after, choices) = apply("order", builder.gir, &data);
+        let after = apply("dead", after, &data).0;
+        let sum = after.ids().find(|id| matches!(after.node(*id).op, Op::Reduce(..))).unwrap();
+        assert_eq!(phases(&after)[sum.index()], Phase::Once, "written with the {written_first} first: {choices:?}\n{}", after.print(None));
+    }
+    Ok(())
+}
+
+/// One layer of attention with one head, as language.md's gat.
+fn attention(builder: &mut Builder<'_>, width: u64) -> Made {
+    let x = input(builder, Input::Features)?;
+    let matrix = parameter(builder, "weight", &[width, 1433]);
+    let z = builder.make(Op::Product { transposed: true }, &[x, matrix])?;
+    let mut scores = Vec::new();
+    for name in ["left", "right"] {
+        let vector = parameter(builder, name, &[width]);
+        let product = builder.multiply(z, vector)?;
+        scores.push(builder.make(Op::Axis(Pooling::Sum, 0), &[product])?);
+    }
+    let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[scores[0]])?, builder.make(Op::Near(EdgeSet::IN), &[scores[1]])?);
+    let score = builder.add(far, near)?;
+    let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
+    let largest = builder.reduce(Reduction::Maximum, EdgeSet::IN, score, None)?;
+    let largest = builder.make(Op::Detach, &[largest])?;
+    let (lowest, zero, one) = (builder.real(f64::NEG_INFINITY), builder.real(0.0), builder.real(1.0));
+    let nothing = builder.binary(Binary::Equal, largest, lowest)?;
+    let largest = builder.select(nothing, zero, largest)?;
+    let largest = builder.make(Op::Near(EdgeSet::IN), &[largest])?;
+    let shifted = builder.subtract(score, largest)?;
+    let raised = builder.unary(Unary::Exp, shifted)?;
+    let total = builder.reduce(Reduction::Sum, EdgeSet::IN, raised, None)?;
+    let nothing = builder.binary(Binary::Equal, total, zero)?;
+    let total = builder.select(nothing, one, total)?;
+    let total = builder.make(Op::Near(EdgeSet::IN), &[total])?;
+    let share = builder.divide(raised, total)?;
+    let z = builder.make(Op::Far(EdgeSet::IN), &[z])?;
+    let message = builder.multiply(share, z)?;
+    builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)
+}
+
+/// The gradient of the destination's score needs no pass over the in-edges going backward.
+#[test]
+fn forward_sums() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("forward_sums", &data);
+    let value = attention(&mut builder, 7)?;
+    trained(&mut builder, value)?;
+    let (gir, _) = clean(builder.gir, &data);
+    let leaves = parameters(&gir);
+    let gir = differentiate(gir, &data, &leaves).expect("attention has a gradient");
+    let gir = golden("guards", gir, &data);
+    let after = golden("forward_sums", gir, &data);
+    let phases = phases(&after);
+    let backward: Vec<String> = after
+        .ids()
+        .filter(|id| phases[id.index()] == Phase::Backward)
+        .filter(|id| matches!(after.node(*id).op, Op::Reduce(_, edges) if edges == EdgeSet::IN))
+        .map(|id| format!("%{}", id.0))
+        .collect();
+    assert!(backward.is_empty(), "sums over in-edges going backward: {backward:?}\n{}", after.print(None));
+    Ok(())
+}
+
+#[test]
+fn hoist() -> Result<(), Misfit> {
+    let data = Data::bare(4, 6);
+    let mut builder = Builder::new("hoist", &data);
+    let id = input(&mut builder, Input::Degree(EdgeSet::IN))?;
+    let (number, inside) = builder.begin_loop(&[("rank".to_owned(), id)]);
+    let far = builder.make(Op::Far(EdgeSet::IN), &[inside[0]])?;
+    let degree = input(&mut builder, Input::Degree(EdgeSet::OUT))?;
+    let double = builder.add(degree, degree)?;
+    let least = builder.reduce(Reduction::Minimum, EdgeSet::IN, far, None)?;
+    let next = builder.binary(Binary::Minimum, least, double)?;
+    let ended = builder.end_loop(number, &[next], Until::Unchanged(vec![0]))?;
+    result(&mut builder, "rank", ended[0]);
+    let mut gir = builder.gir;
+    // As if something that another pass took away had tied it to the loop.
+    gir.nodes[double.index()].region = Some(number);
+    assert_eq!(phases(&gir)[double.index()], Phase::Superstep(0));
+    let after = golden("hoist", gir, &data);
+    assert_eq!(phases(&after)[double.index()], Phase::Once);
+    Ok(())
+}
+
+fn describe(applied: &[Applied]) -> String {
+    applied.iter().map(|applied| format!("{} {} -> {}\n", applied.pass, applied.nodes_before, applied.nodes_after)).collect()
+}
+
+/// A layer of GCN, cleaned, differentiated and cleaned again; for each value its phase and its demand.
+#[test]
+fn phases_and_demand_of_gcn() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("gcn", &data);
+    let mut value = input(&mut builder, Input::Features)?;
+    for (layer, (inner, outer)) in [(1433, 16), (16, 7)].into_iter().enumerate() {
+        let matrix = parameter(&mut builder, &format!("weight.{layer}"), &[outer, inner]);
+        let product = builder.make(Op::Product { transposed: true }, &[value, matrix])?;
+        value = normalised_sum(&mut builder, product)?;
+        if layer == 0 {
+            value = builder.unary(Unary::Relu, value)?;
+        }
+    }
+    trained(&mut builder, value)?;
+    let (gir, first) = clean(builder.gir, &data);
+    let leaves = parameters(&gir);
+    let gir = differentiate(gir, &data, &leaves).expect("gcn has a gradient");
+    let (gir, second) = clean(gir, &data);
+    let (phases, demand) = (phases(&gir), demand(&gir));
+    let mut text = format!("{}gradients\n{}\n", describe(&first), describe(&second));
+    for (line, id) in gir.print(None).lines().filter(|line| line.starts_with('%')).zip(gir.ids()) {
+        text += &format!("{line}   {:?}, {:?}\n", phases[id.index()], demand[id.index()]);
+    }
+    compare_text("phases_and_demand", &text);
+    let slope = gir.ids().find(|id| matches!(gir.node(*id).op, Op::LossSlope(_))).unwrap();
+    assert_eq!((phases[slope.index()], demand[slope.index()]), (Phase::Backward, Demand::Hops(0)));
+    Ok(())
+}
+
+#[test]
+fn the_list_is_applied_to_nothing() {
+    let data = Data::bare(0, 0);
+    let (gir, applied) = clean(Gir::default(), &data);
+    assert_eq!(gir, Gir::default());
+    assert!(applied.iter().all(|applied| applied.nodes_after == 0));
+}
