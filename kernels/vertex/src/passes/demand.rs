@@ -65,7 +65,7 @@ fn asked(gir: &Gir, id: NodeId, position: usize, own: Demand, support: &[Support
         Op::Loss(_) | Op::LossSlope(_) if position == 0 => Demand::Hops(0),
         // Rows that meet a 0 of the other side count for nothing.
         Op::Outer => support[node.inputs[1 - position].index()].rows(),
-        Op::SumRows | Op::Scatter { .. } => node.inputs.iter().map(|input| support[input.index()].rows()).fold(Demand::All, Demand::smaller),
+        Op::SumRows | Op::Scatter { .. } => support[node.inputs[0].index()].rows(),
         Op::Pool(_) | Op::Give => {
             if own == Demand::Nothing {
                 own
@@ -212,9 +212,8 @@ fn support_of(gir: &Gir, id: NodeId, support: &[Support]) -> Support {
             Support::Within(hops, _) => Support::Within(hops.saturating_add(1), End::Target),
             support => support,
         },
-        Op::SumRows | Op::Outer | Op::Scatter { .. } | Op::Pool(_) | Op::Give if node.inputs.iter().any(|input| support[input.index()] == Support::Nowhere) => {
-            Support::Nowhere
-        }
+        Op::SumRows | Op::Scatter { .. } | Op::Pool(_) | Op::Give if of(0) == Support::Nowhere => Support::Nowhere,
+        Op::Outer if of(0).both(of(1)) == Support::Nowhere => Support::Nowhere,
         _ => Support::Everywhere,
     }
 }
