@@ -9,16 +9,16 @@
 //!           all rows, for every split is measured, so values going forward are demanded whole
 //!
 //! Steps along edges are counted in either direction; the bound is one step too large where an edge value is read at both ends.
-use crate::gir::{Binary, EdgeSet, Gir, NodeId, Op, Pooling, Reduction, Unary};
+use crate::gir::{Binary, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary};
 use crate::launch::Direction;
 
 /// Which rows of a value are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// None: it is 0 everywhere, or nothing reads it.
+    /// None: it is 0 everywhere (and no constant), or nothing reads it.
     Nothing,
     /// Vertices (or graphs) that reach a training row in at most so many steps along edges; 0: the training rows. Of edge values:
-    /// those at one of whose ends is such a vertex.
+    /// those at one of whose ends is such a vertex. Of shared values: their row.
     Hops(u32),
     /// Every row.
     All,
@@ -36,7 +36,8 @@ pub fn demand(gir: &Gir) -> Vec<Demand> {
     }
     for id in gir.ids().collect::<Vec<_>>().into_iter().rev() {
         // What is 0 outside of some rows is needed in those at most.
-        let own = demand[id.index()].smaller(support[id.index()].rows());
+        let one_for_all = gir.node(id).place == Place::C;
+        let own = if one_for_all { demand[id.index()] } else { demand[id.index()].smaller(support[id.index()].rows()) };
         demand[id.index()] = own;
         let node = gir.node(id);
         for (position, input) in node.inputs.iter().enumerate() {
