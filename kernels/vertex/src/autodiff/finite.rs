@@ -69,14 +69,14 @@ fn is_wild(gir: &Gir, wild: &[bool], id: NodeId) -> bool {
     match &node.op {
         Op::Constant(Number::Real(number)) => !number.is_finite(),
         Op::Input(Input::Column(_)) | Op::State(_) | Op::Ended(..) => true,
-        // A difference from a detached value is the exponent of a softmax, at most 0.
+        // A difference from a detached value is the exponent of a softmax: at most 0.
         Op::Unary(Unary::Exp) => inherited || !is_shifted(gir, node.inputs[0]),
         Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => true,
         Op::Binary(Binary::Divide | Binary::Power | Binary::FloorDivide | Binary::Remainder) => true,
         Op::Reduce(Reduction::Minimum | Reduction::Maximum, _) | Op::Pool(Pooling::Minimum | Pooling::Maximum) => true,
         Op::Select => {
             let guard = guarded(gir, node.inputs[0]);
-            node.inputs[1..].iter().any(|branch| wild[branch.index()] && !guard.is_some_and(|guard| is_tame(gir, wild, *branch, guard)))
+            node.inputs[1..].iter().any(|branch| wild[branch.index()] && !guard.is_some_and(|guard| is_tame(gir, wild, *branch, guard, DEPTH)))
         }
         _ => inherited,
     }
@@ -84,7 +84,16 @@ fn is_wild(gir: &Gir, wild: &[bool], id: NodeId) -> bool {
 
 fn is_shifted(gir: &Gir, id: NodeId) -> bool {
     let node = gir.node(bare(gir, id).1);
-    matches!(node.op, Op::Binary(Binary::Subtract)) && matches!(gir.node(bare(gir, node.inputs[1]).1).op, Op::Detach)
+    matches!(node.op, Op::Binary(Binary::Subtract)) && is_detached(gir, node.inputs[1])
+}
+
+fn is_detached(gir: &Gir, id: NodeId) -> bool {
+    let node = gir.node(bare(gir, id).1);
+    match node.op {
+        Op::Detach | Op::Constant(_) => true,
+        Op::Select => node.inputs[1..].iter().all(|branch| is_detached(gir, *branch)),
+        _ => false,
+    }
 }
 
 /// A value and the end of the edges that it is seen from, if it is.
@@ -115,8 +124,11 @@ fn guarded(gir: &Gir, condition: NodeId) -> Option<Guard<'_>> {
     Some(Guard { value: (view.or(inner), value), zero })
 }
 
+/// How deep a guarded expression is looked into; what is deeper counts as not finite.
+const DEPTH: u32 = 8;
+
 /// Whether a value is finite where the guard holds.
-fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>) -> bool {
+fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>, depth: u32) -> bool {
     let seen = bare(gir, id);
     let node = gir.node(seen.1);
     if !wild[seen.1.index()] || (seen == guard.value && !guard.zero) {
@@ -126,7 +138,7 @@ fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>) -> bool {
         let (view, value) = bare(gir, node.inputs[position]);
         guard.zero && (seen.0.or(view), value) == guard.value
     };
-    let tame = |position: usize| is_tame(gir, wild, node.inputs[position], guard);
+    let tame = |position: usize| depth > 0 && is_tame(gir, wild, node.inputs[position], guard, depth - 1);
     match &node.op {
         Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => kept(0),
         Op::Binary(Binary::Divide) => kept(1) && tame(0),

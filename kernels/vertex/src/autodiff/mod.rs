@@ -105,7 +105,7 @@ fn check_leaf(gir: &Gir, leaf: NodeId) -> Result<(), Refusal> {
     match &node.op {
         Op::Input(Input::Target) => Err(Refusal::new("no gradient is taken by the target", "take it by parameters, features, weights or edge features")),
         Op::Input(_) | Op::Parameter(_) if node.kind == Type::Real => Ok(()),
-        op => Err(Refusal::new(format!("no gradient is taken by {op:?}"), "take it by parameters, features, weights or edge features")),
+        _ => Err(Refusal::new(format!("no gradient is taken by `{}`", gir.operation(node)), "take it by parameters, features, weights or edge features")),
     }
 }
 
@@ -220,6 +220,7 @@ impl Walk<'_> {
 
     /// Gradient times slope. Behind a select a gradient of 0 stays 0, whatever the slope (`finite` says where that must be said).
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> Made {
+        let gradient = self.peeled(gradient, slope);
         let product = self.builder.multiply(gradient, slope)?;
         if self.finite.is_kept(self.current) && self.finite.may_not_be(&self.builder.gir, slope) {
             return self.where_moved(gradient, product);
@@ -229,8 +230,23 @@ impl Walk<'_> {
 
     /// Gradient over a value, with the same care as `times`.
     fn over(&mut self, gradient: NodeId, value: NodeId) -> Made {
+        let gradient = self.peeled(gradient, value);
         let quotient = self.builder.divide(gradient, value)?;
         if self.finite.is_kept(self.current) { self.where_moved(gradient, quotient) } else { Ok(quotient) }
+    }
+
+    /// A repeated row as it was before, when it is repeated anyway by meeting the other.
+    fn peeled(&self, a: NodeId, other: NodeId) -> NodeId {
+        let node = self.builder.node(a);
+        let is_met = matches!(node.op, Op::Expand) && self.builder.node(other).shape == node.shape;
+        if is_met { node.inputs[0] } else { a }
+    }
+
+    /// The same elements in another shape, reshaped once.
+    fn reshaped(&mut self, a: NodeId, shape: &[u64]) -> Made {
+        let node = self.builder.node(a);
+        let inner = if matches!(node.op, Op::Reshape) { node.inputs[0] } else { a };
+        self.builder.make_shaped(Op::Reshape, &[inner], shape)
     }
 
     /// 0 where this gradient is 0, else that value.

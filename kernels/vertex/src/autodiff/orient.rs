@@ -15,7 +15,8 @@ pub(super) fn orient(mut gir: Gir, data: &Data, first: usize) -> Result<Gir, Mis
     let backward = gir.nodes.split_off(first);
     let gradients = std::mem::take(&mut gir.gradients);
     let builder = Builder::resume(gir, data);
-    let mut turner = Turner { builder, old: backward, first, uses, new: (0..first as u32).map(NodeId).collect(), turned: HashMap::new(), outside: HashMap::new() };
+    let mut turner =
+        Turner { builder, old: backward, first, uses, new: (0..first as u32).map(NodeId).collect(), turned: HashMap::new(), outside: HashMap::new() };
     for index in 0..turner.old.len() {
         let id = NodeId((first + index) as u32);
         let made = if turner.uses[id.index()] == 0 { NodeId(0) } else { turner.again(id)? };
@@ -169,7 +170,11 @@ impl Turner<'_> {
         let &[a, b] = &node.inputs[..] else { return None };
         match (&node.op, self.was(a).op, self.was(b).op) {
             (Op::Binary(Binary::Equal), Op::Input(Input::EdgeType), Op::Constant(Number::Int(number))) => u32::try_from(number).ok(),
-            (Op::Binary(Binary::Less), Op::Constant(Number::Real(0.0)), Op::Others(edges)) if edges.rows() == EdgeRows::Twice && self.is_one(self.was(b).inputs[0]) => edges.relation,
+            (Op::Binary(Binary::Less), Op::Constant(Number::Real(0.0)), Op::Others(edges))
+                if edges.rows() == EdgeRows::Twice && self.is_one(self.was(b).inputs[0]) =>
+            {
+                edges.relation
+            }
             _ => None,
         }
     }
@@ -199,7 +204,14 @@ impl Turner<'_> {
     fn outside_of(&mut self, node: &Node) -> Outside {
         let each: Vec<Outside> = match node.op {
             Op::Constant(number) => return if number.real() == 0.0 { Outside::Zero } else { Outside::Any },
-            Op::Unary(Unary::Negative) | Op::Axis(Pooling::Sum, _) | Op::Reshape | Op::Expand | Op::Slice { .. } | Op::Unslice { .. } | Op::Turn | Op::Dropout { .. } => {
+            Op::Unary(Unary::Negative)
+            | Op::Axis(Pooling::Sum, _)
+            | Op::Reshape
+            | Op::Expand
+            | Op::Slice { .. }
+            | Op::Unslice { .. }
+            | Op::Turn
+            | Op::Dropout { .. } => {
                 return self.outside(node.inputs[0]);
             }
             Op::Binary(Binary::Divide) | Op::Product { .. } => return self.outside(node.inputs[0]),

@@ -86,7 +86,7 @@ fn plan(gir: &Gir, data: &Data, backward: &[bool]) -> (Plan, Vec<Remembered>) {
             again.insert(id);
             kept.extend(cost.iter().flat_map(|(_, bases)| bases.iter().copied()));
         }
-        let what = node.name.clone().unwrap_or_else(|| format!("{:?}", node.op).to_lowercase());
+        let what = node.name.clone().unwrap_or_else(|| gir.operation(node));
         reasons.push(Remembered { node: id, what, saved, bytes: held, read_again: cost.map(|(cost, _)| cost) });
     }
     (Plan { again, kept }, reasons)

@@ -65,7 +65,8 @@ impl Gir {
         }
     }
 
-    fn operation(&self, node: &Node) -> String {
+    /// What a node does, as it is printed.
+    pub(crate) fn operation(&self, node: &Node) -> String {
         let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         match &node.op {
             Op::Constant(number) => number.to_string(),

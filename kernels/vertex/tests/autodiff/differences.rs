@@ -1,6 +1,7 @@
 //! differences: the gradient of every operation against central differences in f64.
-use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Unary};
+use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary};
 
+use crate::forms::softmax;
 use crate::worlds::{EDGE_FEATURES, FEATURES, compare_all, input, parameter, summed, where_above};
 
 const SETS: [EdgeSet; 6] = [
@@ -252,19 +253,7 @@ fn softmax_over_edges() {
             let (far, near) = (builder.make(Op::Far(edges), &[left])?, builder.make(Op::Near(edges), &[right])?);
             let score = builder.add(far, near)?;
             let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
-            let best = builder.reduce(Reduction::Maximum, edges, score, None)?;
-            let best = builder.make(Op::Detach, &[best])?;
-            let lowest = builder.real(f64::NEG_INFINITY);
-            let nothing = builder.binary(Binary::Equal, best, lowest)?;
-            let zero = builder.real(0.0);
-            let best = builder.select(nothing, zero, best)?;
-            let best = builder.make(Op::Near(edges), &[best])?;
-            let shifted = builder.subtract(score, best)?;
-            let power = builder.unary(Unary::Exp, shifted)?;
-            let total = builder.reduce(Reduction::Sum, edges, power, None)?;
-            let total = builder.make(Op::Near(edges), &[total])?;
-            let share = builder.divide(power, total)?;
-            let share = where_above(builder, total, 0.0, share)?;
+            let share = softmax(builder, edges, score)?;
             let values = builder.make(Op::Far(edges), &[any])?;
             let message = builder.multiply(share, values)?;
             let y = builder.reduce(Reduction::Sum, edges, message, None)?;
@@ -441,12 +430,6 @@ fn leaves_without_a_way_to_the_loss() {
         let used = parameter(builder, "used", &[]);
         summed(builder, used)
     });
-    compare_all("detached", &|builder| {
-        let used = parameter(builder, "used", &[]);
-        let height = input(builder, Input::Column("height".to_owned()));
-        let scaled = builder.multiply(used, height)?;
-        summed(builder, scaled)
-    });
 }
 
 #[test]
@@ -464,4 +447,19 @@ fn a_weight_that_only_meets_one_end() {
             builder.add(first, second)
         });
     }
+}
+
+#[test]
+fn a_choice_by_relation() {
+    compare_all("a choice by relation", &|builder| {
+        let (above, any) = operands(builder)?;
+        let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[any])?, builder.make(Op::Near(EdgeSet::IN), &[above])?);
+        let kind = input(builder, Input::EdgeType);
+        let one = builder.constant(Number::Int(1));
+        let same = builder.binary(Binary::Equal, kind, one)?;
+        let product = builder.multiply(near, far)?;
+        let message = builder.select(same, far, product)?;
+        let y = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+        summed(builder, y)
+    });
 }

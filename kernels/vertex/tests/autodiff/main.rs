@@ -1,6 +1,10 @@
 //! autodiff: gradients against finite differences, the form that they have, and what is kept for them.
+#![allow(clippy::unwrap_used)]
+
 mod differences;
 mod forms;
+mod golden;
 mod keeping;
+mod random_programs;
 mod refusals;
 mod worlds;

@@ -48,7 +48,7 @@ pub(super) fn rule(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Re
             walk.builder.select(winner, wide, zero)?
         }
         // a += g in a's shape
-        Op::Reshape => walk.builder.make_shaped(Op::Reshape, &[g], &shape)?,
+        Op::Reshape => walk.reshaped(g, &shape)?,
         // a += sum of g over what was repeated
         Op::Expand => walk.builder.unbroadcast(g, &shape)?,
         // each input += its places of g
@@ -79,7 +79,7 @@ fn concat(walk: &mut Walk<'_>, axis: usize, inputs: &[NodeId], g: NodeId) -> Res
 fn restored(walk: &mut Walk<'_>, a: NodeId, shape: &[u64], axis: usize) -> Made {
     let mut thin = shape.to_vec();
     thin[axis] = 1;
-    let thin = walk.builder.make_shaped(Op::Reshape, &[a], &thin)?;
+    let thin = walk.reshaped(a, &thin)?;
     walk.builder.make_shaped(Op::Expand, &[thin], shape)
 }
 

@@ -26,7 +26,7 @@ pub(super) fn rule(walk: &mut Walk<'_>, id: NodeId, node: &Node, slope: NodeId) 
         Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } | Op::Loss(_) => dense::rule(walk, node, slope),
         // `active` has refused these, or they carry no gradient.
         Op::State(_) | Op::Ended(..) | Op::Fold(..) | Op::Winner(..) | Op::Others(_) | Op::LossSlope(_) | Op::Detach | Op::CommonNeighbors => {
-            Err(Refusal::new(format!("no gradient goes through {:?}", node.op), "take it by values that do not pass there"))
+            Err(Refusal::new(format!("no gradient goes through `{}`", walk.builder.gir.operation(node)), "take it by values that do not pass there"))
         }
     }
 }

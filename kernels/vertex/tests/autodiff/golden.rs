@@ -1,0 +1,337 @@
+//! golden: gradients of whole models by parameters, features, weights and edge features, against numbers that other software made in f64.
+//!
+//! promises  each `grad.` tensor of a case is compared, to the tolerance that case.json states for gradients; so are the losses of 20 steps
+//! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a
+//!           line when that is absent
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use safetensors::{Dtype, SafeTensors};
+use serde_json::Value;
+use warploom_vertex::autodiff::{differentiate, remember};
+use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary};
+use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::reference::Adam;
+
+use crate::forms::softmax;
+use crate::worlds::{input, parameter, where_above};
+
+struct Case {
+    name: String,
+    text: Value,
+    tensors: BTreeMap<String, (Vec<u64>, Vec<f64>)>,
+}
+
+impl Case {
+    fn read(name: &str) -> Option<Case> {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
+        let places = [workspace.join("tests/golden").join(name), shared.join("golden").join(name)];
+        let Some(folder) = places.iter().find(|place| place.join("case.json").is_file()) else {
+            println!("SKIPPED: {name} because neither {} nor {} is there", places[0].display(), places[1].display());
+            return None;
+        };
+        let text = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
+        let bytes = std::fs::read(folder.join("tensors.safetensors")).unwrap();
+        let tensors = SafeTensors::deserialize(&bytes).unwrap().tensors().into_iter().map(|(tensor, view)| {
+            let values = match view.dtype() {
+                Dtype::F64 => view.data().chunks(8).map(|part| f64::from_le_bytes(part.try_into().unwrap())).collect(),
+                Dtype::I32 => view.data().chunks(4).map(|part| f64::from(i32::from_le_bytes(part.try_into().unwrap()))).collect(),
+                other => panic!("{name}: tensor {tensor} has type {other:?}"),
+            };
+            (tensor, (view.shape().iter().map(|length| *length as u64).collect(), values))
+        });
+        Some(Case { name: name.to_owned(), text, tensors: tensors.collect() })
+    }
+
+    fn tensor(&self, name: &str) -> &(Vec<u64>, Vec<f64>) {
+        self.tensors.get(name).unwrap_or_else(|| panic!("{}: no tensor {name}", self.name))
+    }
+
+    fn rows(&self, name: &str) -> Option<Rows> {
+        let (shape, values) = self.tensors.get(name)?;
+        let columns = shape[1..].iter().product::<u64>() as usize;
+        Some(Rows::real(shape[0] as usize, columns, values.clone()))
+    }
+
+    /// The data set, and its edges as stored.
+    fn world(&self) -> World {
+        let ids = |name: &str| self.tensor(name).1.iter().map(|value| *value as u32).collect::<Vec<_>>();
+        let mut world = World::bare(self.text["graph"]["nodes"].as_u64().unwrap() as usize, ids("graph.source"), ids("graph.target"));
+        world.features = self.rows("x");
+        world.weight = self.tensors.get("graph.weight").map(|(_, values)| values.clone());
+        world.edge_features = self.rows("graph.edge_x");
+        let classes = self.tensor("y").1.clone();
+        if self.tensors.contains_key("graph.graph_of_node") {
+            world.graph_of_node = ids("graph.graph_of_node");
+            world.graphs = classes.len();
+        }
+        world.targets = Some(Rows::real(classes.len(), 1, classes));
+        world.training_rows = ids("train");
+        world
+    }
+
+    fn compare(&self, name: &str, got: &[f64], group: &str) {
+        let want = &self.tensor(name).1;
+        // Gradients that are 0 by the mathematics are compared with the largest of all.
+        let is_zero = self.text["zero_gradients"].as_array().is_some_and(|names| names.iter().any(|zero| zero == name));
+        let peers = self.tensors.iter().filter(|(peer, _)| peer.as_str() == name || (is_zero && peer.starts_with("grad.")));
+        let scale = peers.flat_map(|(_, (_, values))| values).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let bound = self.text["tolerance"]["f64"][group].as_f64().unwrap_or_else(|| panic!("{}: no tolerance of {group}", self.name)) * scale;
+        assert!(got.len() >= want.len(), "{}: elements of {name}", self.name);
+        for (index, (got, want)) in got.iter().zip(want).enumerate() {
+            assert!((got - want).abs() <= bound, "{}: {name}[{index}]: got {got:e}, want {want:e}, bound {bound:e}", self.name);
+        }
+    }
+
+    /// Builds a model, trains it for 20 steps and compares its gradients before the first.
+    fn check(&self, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) -> Made) {
+        let edge_features = world.edge_features.as_ref().map_or(0, |rows| rows.columns as u64);
+        let target = Target { columns: self.tensor("out").0[1], loss: Loss::CrossEntropy };
+        let data = Data {
+            features: Some(self.tensor("x").0[1]),
+            edge_features,
+            weighted: world.weight.is_some(),
+            target: Some(target),
+            training: true,
+            graphs: world.graphs as u64,
+            many_graphs: !world.graph_of_node.is_empty(),
+            bytes_per_real: 8,
+            ..Data::bare(world.nodes as u64, world.edges() as u64)
+        };
+        let mut builder = Builder::new(&self.name, &data);
+        let features = input(&mut builder, Input::Features);
+        let scores = make(&mut builder, self, features).unwrap();
+        let target = input(&mut builder, Input::Target);
+        builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
+        let by: Vec<NodeId> = crate::worlds::leaves(&builder.gir)
+            .into_iter()
+            .filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| self.tensors.contains_key(&name)))
+            .collect();
+        let gradients = self.tensors.keys().filter(|name| name.starts_with("grad.")).count();
+        assert_eq!(by.len(), gradients, "{}: each gradient of the case is taken", self.name);
+        let full = differentiate(builder.gir, &data, &by).unwrap();
+        for gir in [&full, &remember(full.clone(), &data).0] {
+            self.check_run(gir, &data, world);
+        }
+    }
+
+    fn check_run(&self, gir: &Gir, data: &Data, world: &World) {
+        let mut interpreter = Interpreter::new(gir, data, world).unwrap();
+        interpreter.training = true;
+        for parameter in &gir.parameters {
+            interpreter.set_parameter(&parameter.name, &self.tensor(&format!("param.{}", parameter.name)).1).unwrap();
+        }
+        interpreter.run(1);
+        for gradient in &gir.gradients {
+            let name = name_of(gir, gradient.of).unwrap();
+            self.compare(&name, &interpreter.value(gradient.node).unwrap().values.reals(), "gradient");
+        }
+        let mut losses = vec![interpreter.loss().unwrap()];
+        for _ in 0..20 {
+            interpreter.step(&Adam { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 5e-4 });
+            interpreter.run(1);
+            losses.push(interpreter.loss().unwrap());
+        }
+        self.compare("adam.losses", &losses, "adam_losses");
+    }
+}
+
+/// The golden name of a leaf's gradient.
+fn name_of(gir: &Gir, leaf: NodeId) -> Option<String> {
+    match &gir.node(leaf).op {
+        Op::Parameter(index) => Some(format!("grad.{}", gir.parameters[*index].name)),
+        Op::Input(Input::Features) => Some("grad.x".to_owned()),
+        Op::Input(Input::Weight) => Some("grad.graph.weight".to_owned()),
+        Op::Input(Input::EdgeFeatures) => Some("grad.graph.edge_x".to_owned()),
+        _ => None,
+    }
+}
+
+/// A parameter of a case, by its name there.
+fn learned(builder: &mut Builder, case: &Case, name: &str) -> NodeId {
+    let shape = case.tensor(&format!("param.{name}")).0.clone();
+    parameter(builder, name, &shape)
+}
+
+fn product(builder: &mut Builder, case: &Case, name: &str, a: NodeId) -> Made {
+    let weight = learned(builder, case, &format!("{name}.weight"));
+    builder.make(Op::Product { transposed: true }, &[a, weight])
+}
+
+fn linear(builder: &mut Builder, case: &Case, name: &str, a: NodeId) -> Made {
+    let y = product(builder, case, name, a)?;
+    let bias = learned(builder, case, &format!("{name}.bias"));
+    builder.add(y, bias)
+}
+
+/// A self loop of weight 1 for each vertex that has none.
+fn with_loops(mut world: World) -> World {
+    let missing = (0..world.nodes as u32).filter(|vertex| !world.source.iter().zip(&world.target).any(|(source, target)| source == vertex && target == vertex));
+    let missing: Vec<u32> = missing.collect();
+    if let Some(weight) = &mut world.weight {
+        weight.extend(vec![1.0; missing.len()]);
+    }
+    world.source.extend(&missing);
+    world.target.extend(&missing);
+    world
+}
+
+#[test]
+fn gcn_by_its_weights() {
+    for name in ["gcn_tiny", "gcn_odd", "gcn_odd_weighted"] {
+        let Some(case) = Case::read(name) else { continue };
+        case.check(&with_loops(case.world()), |builder, case, features| {
+            let weight = input(builder, Input::Weight);
+            let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
+            let scale = builder.unary(Unary::Rsqrt, degree)?;
+            let scale = where_above(builder, degree, 0.0, scale)?;
+            let mut h = features;
+            for layer in 1..=2 {
+                let z = product(builder, case, &format!("conv{layer}.lin"), h)?;
+                let scaled = builder.multiply(scale, z)?;
+                let far = builder.make(Op::Far(EdgeSet::IN), &[scaled])?;
+                let message = builder.multiply(weight, far)?;
+                let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+                let scaled = builder.multiply(scale, sum)?;
+                let bias = learned(builder, case, &format!("conv{layer}.bias"));
+                h = builder.add(scaled, bias)?;
+                h = if layer == 1 { builder.unary(Unary::Relu, h)? } else { h };
+            }
+            Ok(h)
+        });
+    }
+}
+
+#[test]
+fn sage_by_its_features() {
+    for name in ["sage_tiny", "sage_odd"] {
+        let Some(case) = Case::read(name) else { continue };
+        case.check(&case.world(), |builder, case, features| {
+            let mut h = features;
+            for layer in 1..=2 {
+                let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;
+                let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, far, None)?;
+                let count = input(builder, Input::Degree(EdgeSet::IN));
+                let mean = builder.divide(sum, count)?;
+                let mean = where_above(builder, count, 0.0, mean)?;
+                let other = linear(builder, case, &format!("conv{layer}.lin_l"), mean)?;
+                let own = product(builder, case, &format!("conv{layer}.lin_r"), h)?;
+                h = builder.add(other, own)?;
+                h = if layer == 1 { builder.unary(Unary::Relu, h)? } else { h };
+            }
+            Ok(h)
+        });
+    }
+}
+
+/// Rows of heads side by side.
+fn heads(builder: &mut Builder, a: NodeId, heads: u64) -> Made {
+    let columns = builder.node(a).columns();
+    builder.make_shaped(Op::Reshape, &[a], &[heads, columns / heads])
+}
+
+fn flat(builder: &mut Builder, a: NodeId) -> Made {
+    let columns = builder.node(a).columns();
+    builder.make_shaped(Op::Reshape, &[a], &[columns])
+}
+
+#[test]
+fn gat_by_its_scores() {
+    for name in ["gat_tiny", "gat_odd"] {
+        let Some(case) = Case::read(name) else { continue };
+        let mut world = case.world();
+        let kept: Vec<(u32, u32)> = world.source.iter().copied().zip(world.target.iter().copied()).filter(|(source, target)| source != target).collect();
+        (world.source, world.target) = kept.into_iter().unzip();
+        case.check(&with_loops(world), |builder, case, features| {
+            let mut h = features;
+            for layer in 1..=2 {
+                let count = case.tensor(&format!("param.conv{layer}.att_src")).0[1];
+                let z = product(builder, case, &format!("conv{layer}.lin"), h)?;
+                let z = heads(builder, z, count)?;
+                let mut sides = Vec::new();
+                for side in ["att_src", "att_dst"] {
+                    let by = learned(builder, case, &format!("conv{layer}.{side}"));
+                    let shape = builder.node(z).shape.clone();
+                    let by = builder.make_shaped(Op::Reshape, &[by], &shape)?;
+                    let product = builder.multiply(z, by)?;
+                    sides.push(builder.sum_last(product)?);
+                }
+                let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[sides[0]])?, builder.make(Op::Near(EdgeSet::IN), &[sides[1]])?);
+                let score = builder.add(far, near)?;
+                let score = builder.unary(Unary::LeakyRelu(0.2), score)?;
+                let share = softmax(builder, EdgeSet::IN, score)?;
+                let values = builder.make(Op::Far(EdgeSet::IN), &[z])?;
+                let message = builder.multiply(share, values)?;
+                let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)?;
+                let sum = flat(builder, sum)?;
+                let bias = learned(builder, case, &format!("conv{layer}.bias"));
+                h = builder.add(sum, bias)?;
+                h = if layer == 1 { builder.unary(Unary::Elu, h)? } else { h };
+            }
+            Ok(h)
+        });
+    }
+}
+
+#[test]
+fn graph_transformer_by_its_edge_features() {
+    for name in ["transformer_tiny", "transformer_odd", "transformer_odd_edges"] {
+        let Some(case) = Case::read(name) else { continue };
+        let counts: Vec<u64> = case.text["hyperparameters"]["heads"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
+        case.check(&case.world(), |builder, case, features| {
+            let edges = EdgeSet::IN;
+            let mut h = features;
+            for (layer, &count) in (1..).zip(&counts) {
+                let mut parts = Vec::new();
+                for part in ["query", "key", "value"] {
+                    let part = linear(builder, case, &format!("conv{layer}.lin_{part}"), h)?;
+                    parts.push(heads(builder, part, count)?);
+                }
+                let query = builder.make(Op::Near(edges), &[parts[0]])?;
+                let (mut key, mut value) = (builder.make(Op::Far(edges), &[parts[1]])?, builder.make(Op::Far(edges), &[parts[2]])?);
+                if case.tensors.contains_key("graph.edge_x") {
+                    let seen = input(builder, Input::EdgeFeatures);
+                    let moved = product(builder, case, &format!("conv{layer}.lin_edge"), seen)?;
+                    let moved = heads(builder, moved, count)?;
+                    (key, value) = (builder.add(key, moved)?, builder.add(value, moved)?);
+                }
+                let width = builder.node(key).shape[1] as f64;
+                let product_of_both = builder.multiply(query, key)?;
+                let dot = builder.sum_last(product_of_both)?;
+                let root = builder.real(width.sqrt());
+                let score = builder.divide(dot, root)?;
+                let share = softmax(builder, edges, score)?;
+                let message = builder.multiply(share, value)?;
+                let sum = builder.reduce(Reduction::Sum, edges, message, None)?;
+                let sum = flat(builder, sum)?;
+                let own = linear(builder, case, &format!("conv{layer}.lin_skip"), h)?;
+                h = builder.add(sum, own)?;
+                h = if layer == 1 { builder.unary(Unary::Relu, h)? } else { h };
+            }
+            Ok(h)
+        });
+    }
+}
+
+#[test]
+fn gin_of_many_graphs() {
+    let Some(case) = Case::read("gin_batch") else { return };
+    case.check(&case.world(), |builder, case, features| {
+        let mut h = features;
+        for layer in 1..=5 {
+            let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;
+            let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, far, None)?;
+            let (one, eps) = (builder.real(1.0), learned(builder, case, &format!("conv{layer}.eps")));
+            let own = builder.add(one, eps)?;
+            let own = builder.multiply(own, h)?;
+            let both = builder.add(own, sum)?;
+            let inner = linear(builder, case, &format!("conv{layer}.nn.0"), both)?;
+            let inner = builder.unary(Unary::Relu, inner)?;
+            let outer = linear(builder, case, &format!("conv{layer}.nn.2"), inner)?;
+            h = builder.unary(Unary::Relu, outer)?;
+        }
+        let pooled = builder.make(Op::Pool(Pooling::Sum), &[h])?;
+        linear(builder, case, "readout", pooled)
+    });
+}
