@@ -85,5 +85,7 @@ pub mod interpret;
 pub mod launch;
 pub mod passes;
 pub mod reference;
+pub mod syntax;
+pub mod trace;
 
 pub use facts::Facts;

@@ -1,0 +1,158 @@
+//! diagnostic: what is said about a wrong program.
+//!
+//! promises  `render` shows the line of the text with a run of carets under the part that is meant, tabs kept so that it stands
+//!           under it; every span is safe, also one that is outside the text or inside a character
+//! never     prints; knows a terminal or its colours
+use std::fmt::Write;
+
+use crate::gir::{Span, line_and_column};
+
+/// Longest piece of a line that is shown; programs have short lines, damaged files may not.
+const CHARACTERS_MOST: usize = 240;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The program has no meaning.
+    Error,
+    /// The program has a meaning that is hardly meant.
+    Warning,
+}
+
+/// A further line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// What is said.
+    pub text: String,
+    /// Where, if somewhere.
+    pub span: Option<Span>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where.
+    pub span: Span,
+    /// What is wrong, in a line.
+    pub what: String,
+    /// What stands beside the carets: expected and found.
+    pub label: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where it comes from.
+    pub notes: Vec<Note>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(span: Span, what: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, span, what: what.into(), label: label.into(), hint: None, notes: Vec::new() }
+    }
+
+    /// A warning.
+    pub fn warning(span: Span, what: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, what, label) }
+    }
+
+    /// With something to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With something to do, if there is something.
+    #[must_use]
+    pub fn hint_if(mut self, hint: Option<String>) -> Diagnostic {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    /// With a further line.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>, span: Option<Span>) -> Diagnostic {
+        self.notes.push(Note { text: text.into(), span });
+        self
+    }
+
+    /// As a user reads it. `file` is what the text is called.
+    pub fn render(&self, file: &str, text: &str) -> String {
+        let severity = if self.severity == Severity::Error { "error" } else { "warning" };
+        let (line, column) = line_and_column(text, on_character(text, self.span.start));
+        let mut page = format!("{severity}: {}\n  --> {file}:{line}:{column}\n", self.what);
+        let (shown, carets) = self.line_and_carets(text);
+        let label = if self.label.is_empty() { String::new() } else { format!(" {}", self.label) };
+        let _ = writeln!(page, "       | {shown}\n       | {carets}{label}");
+        for note in &self.notes {
+            let place = note.span.map(|span| {
+                let (line, column) = line_and_column(text, on_character(text, span.start));
+                format!(" ({file}:{line}:{column})")
+            });
+            let _ = writeln!(page, "note: {}{}", note.text, place.unwrap_or_default());
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(page, "hint: {hint}");
+        }
+        page
+    }
+
+    /// The line where the span starts, and carets under its part of that line.
+    fn line_and_carets(&self, text: &str) -> (String, String) {
+        let start = on_character(text, self.span.start) as usize;
+        let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let last = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = text[first..last].trim_end();
+        let end = (on_character(text, self.span.end) as usize).clamp(start, first + line.len().max(start - first));
+        let before: String = text[first..start].chars().map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
+        let under = text[start..end].chars().count().max(1);
+        let clean = |line: &str| -> String {
+            let visible = |letter: char| if letter != '\t' && letter.is_control() { '\u{fffd}' } else { letter };
+            line.chars().take(CHARACTERS_MOST).map(visible).collect()
+        };
+        if before.chars().count() + 1 > CHARACTERS_MOST {
+            return (clean(&text[start..last]), "^".to_owned());
+        }
+        let under = under.min(CHARACTERS_MOST - before.chars().count());
+        (clean(line), format!("{before}{}", "^".repeat(under)))
+    }
+}
+
+/// The byte, or the start of the character that it is in, or the end of the text.
+fn on_character(text: &str, byte: u32) -> u32 {
+    let mut byte = (byte as usize).min(text.len());
+    while !text.is_char_boundary(byte) {
+        byte -= 1;
+    }
+    byte as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, Span};
+
+    #[test]
+    fn carets_stand_under_what_is_meant() {
+        let text = "def f(v):\n\treturn spam\n";
+        let found = Diagnostic::error(Span { start: 18, end: 22 }, "unknown name `spam`", "no such name").hint("say what it is");
+        assert_eq!(
+            found.render("f.py", text),
+            "error: unknown name `spam`\n  --> f.py:2:9\n       | \treturn spam\n       | \t       ^^^^ no such name\nhint: say what it is\n"
+        );
+    }
+
+    #[test]
+    fn any_span_is_safe() {
+        for text in ["", "a", "ä€\n\u{1f600}", "\r\n\r\n", &"x".repeat(1000)] {
+            for start in 0..12 {
+                for end in 0..12 {
+                    let page = Diagnostic::error(Span { start, end }, "what", "").render("f.py", text);
+                    assert!(page.contains('^'), "{page}");
+                }
+            }
+            let _ = Diagnostic::error(Span { start: u32::MAX, end: 0 }, "what", "").render("f.py", text);
+            let _ = Diagnostic::error(Span { start: 900, end: 990 }, "what", "").render("f.py", text);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! nearest: the name that somebody may have meant.
+//!
+//! promises  a name is suggested only when at most a third of its letters (one at least) must be changed
+
+/// The name that takes the fewest edits from `word`, if few enough; the first of equals.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let bound = (word.chars().count() / 3).max(1);
+    let measured = names.into_iter().map(|name| (edits(word, name), name)).filter(|(edits, _)| *edits <= bound);
+    measured.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours from one word to another (optimal string alignment; Damerau
+/// 1964), letters in either case alike.
+fn edits(from: &str, to: &str) -> usize {
+    let letters = |word: &str| -> Vec<char> { word.to_lowercase().chars().take(64).collect() };
+    let (from, to) = (letters(from), letters(to));
+    let mut table = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for row in 0..=from.len() {
+        for column in 0..=to.len() {
+            if row == 0 || column == 0 {
+                table[row][column] = row + column;
+                continue;
+            }
+            let replaced = table[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
+            let mut fewest = replaced.min(table[row - 1][column] + 1).min(table[row][column - 1] + 1);
+            if row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1] {
+                fewest = fewest.min(table[row - 2][column - 2] + 1);
+            }
+            table[row][column] = fewest;
+        }
+    }
+    table[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_of_the_hand_is_found_and_another_word_is_not() {
+        let names = ["linear", "softmax", "relu", "mean"];
+        assert_eq!(nearest("lienar", names), Some("linear"));
+        assert_eq!(nearest("Softmax", names), Some("softmax"));
+        assert_eq!(nearest("rely", names), Some("relu"));
+        assert_eq!(nearest("convolution", names), None);
+    }
+}

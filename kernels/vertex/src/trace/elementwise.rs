@@ -1,0 +1,138 @@
+//! elementwise: functions of each number of a row.
+//!
+//! promises  a constant stays a constant where Python's mathematics gives a number for it
+use super::calls::{Arguments, At};
+use super::constants;
+use super::tracer::{Step, Tracer};
+use super::value::Value;
+use crate::gir::{Binary, NodeId, Number, Span, Type, Unary};
+use crate::syntax::{Comparison, Diagnostic};
+
+impl Tracer<'_> {
+    pub fn element_wise(&mut self, arguments: Arguments) -> Step<Value> {
+        let (name, span) = (arguments.name.clone(), arguments.span);
+        let (x, slope) = if name == "leaky_relu" {
+            let [x, slope] = arguments.take(["x", "slope"], 1)?;
+            (x, slope)
+        } else {
+            let [x] = arguments.take(["x"], 1)?;
+            (x, None)
+        };
+        let (x, at) = x.unwrap_or((Value::Nothing, span));
+        let slope = match slope {
+            Some(slope) => self.constant_real(&slope, "the slope of a leaky relu")?,
+            None => 0.01,
+        };
+        if let Some(value) = of_constant(&name, &x) {
+            return match value {
+                Value::Real(number) if number.is_nan() && constants::real(&x).is_some_and(|x| !x.is_nan()) => Err(Box::new(
+                    Diagnostic::error(span, format!("`{name}` gives no number here"), format!("found {}", x.words())).hint("check the sign of the setting"),
+                )),
+                value => Ok(value),
+            };
+        }
+        let node = self.node(at, &x)?;
+        self.of_rows(&name, node, slope, span).map(Value::Node)
+    }
+
+    fn of_rows(&mut self, name: &str, node: NodeId, slope: f64, span: Span) -> Step<NodeId> {
+        let kind = self.kind(node);
+        if kind == Type::Id {
+            let found =
+                Diagnostic::error(span, format!("`{name}` of an id has no meaning"), format!("expected numbers, found {}", self.builder.describe(node)));
+            return Err(Box::new(found.hint("ids can be compared, and min and max of ids taken")));
+        }
+        let operator = match name {
+            "abs" => Unary::Absolute,
+            "square" => Unary::Square,
+            "exp" => Unary::Exp,
+            "log" => Unary::Log,
+            "sqrt" => Unary::Sqrt,
+            "rsqrt" => Unary::Rsqrt,
+            "sigmoid" => Unary::Sigmoid,
+            "tanh" => Unary::Tanh,
+            "relu" => Unary::Relu,
+            "leaky_relu" => Unary::LeakyRelu(slope),
+            "elu" => Unary::Elu,
+            "gelu" => Unary::Gelu,
+            "silu" => Unary::Silu,
+            "softplus" => Unary::Softplus,
+            "floor" => Unary::Floor,
+            "int" => return self.make(span, |builder| builder.cast(Type::Int, node)),
+            _ => return self.make(span, |builder| builder.cast(Type::Real, node)),
+        };
+        let wanted = if matches!(operator, Unary::Absolute | Unary::Square) && kind != Type::Real { Type::Int } else { Type::Real };
+        let node = self.make(span, |builder| builder.cast(wanted, node))?;
+        self.make(span, |builder| builder.unary(operator, node))
+    }
+
+    pub fn clamp(&mut self, arguments: Arguments) -> Step<Value> {
+        let span = arguments.span;
+        let [x, low, high] = arguments.take(["x", "low", "high"], 3)?;
+        let mut value = x.unwrap_or((Value::Nothing, span));
+        for (bound, largest) in [(low, true), (high, false)] {
+            let bound = bound.unwrap_or((Value::Nothing, span));
+            value = (self.extreme(span, &value, &bound, largest)?, span);
+        }
+        Ok(value.0)
+    }
+
+    /// The larger or smaller of two values.
+    pub fn extreme(&mut self, span: Span, a: &At, b: &At, largest: bool) -> Step<Value> {
+        if a.0.is_constant() && b.0.is_constant() {
+            let comparison = if largest { Comparison::GreaterEqual } else { Comparison::LessEqual };
+            return match constants::compare(comparison, &a.0, &b.0, &self.data.relations) {
+                Ok(first) => Ok(if first { a.0.clone() } else { b.0.clone() }),
+                Err((what, label)) => Err(Box::new(Diagnostic::error(span, what, label))),
+            };
+        }
+        let mut nodes = [self.node(a.1, &a.0)?, self.node(b.1, &b.0)?];
+        for (one, other, value) in [(0, 1, b), (1, 0, a)] {
+            if self.kind(nodes[one]) == Type::Id && matches!(value.0, Value::Int(_)) {
+                nodes[other] = self.row_number(value.1, &value.0)?;
+            }
+        }
+        self.together(span, &mut nodes)?;
+        let operator = if largest { Binary::Maximum } else { Binary::Minimum };
+        Ok(Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?))
+    }
+
+    /// A real number known when compiled.
+    pub fn constant_real(&self, (value, span): &At, what: &str) -> Step<f64> {
+        constants::real(value).ok_or_else(|| {
+            let label = format!("expected a number, found {}", self.describe(value));
+            Box::new(Diagnostic::error(*span, format!("{what} must be known when compiled"), label).hint("make it a setting, or write the number"))
+        })
+    }
+
+    /// A constant as a node, or rows.
+    pub fn number(&mut self, span: Span, number: f64) -> NodeId {
+        self.constant(span, Number::Real(number))
+    }
+}
+
+/// The value of a function at a constant; none: it is made where the program runs.
+fn of_constant(name: &str, x: &Value) -> Option<Value> {
+    if let (Some(whole), "abs" | "int" | "square") = (constants::whole(x), name) {
+        let made = match name {
+            "abs" => whole.checked_abs(),
+            "square" => whole.checked_mul(whole),
+            _ => Some(whole),
+        };
+        return made.map(Value::Int);
+    }
+    let real = constants::real(x)?;
+    Some(Value::Real(match name {
+        "abs" => real.abs(),
+        "float" => real,
+        "int" if real.abs() < 9e18 => return Some(Value::Int(real.trunc() as i64)),
+        "square" => real * real,
+        "exp" => real.exp(),
+        "log" => real.ln(),
+        "sqrt" => real.sqrt(),
+        "rsqrt" => 1.0 / real.sqrt(),
+        "floor" => real.floor(),
+        "relu" => real.max(0.0),
+        _ => return None,
+    }))
+}

@@ -1,0 +1,372 @@
+//! expressions: names, operators, comparisons and choices.
+//!
+//! promises  what is known when compiled is computed as Python does; of a choice by a constant only the chosen side is walked
+use super::constants::{self, Wrong};
+use super::one_hot::Rows;
+use super::tracer::{Step, Tracer};
+use super::value::Value;
+use crate::gir::{Binary, NodeId, Number, Op, Span, Type, Unary};
+use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
+
+impl<'a> Tracer<'a> {
+    pub fn expression(&mut self, expression: &'a Expression) -> Step<Value> {
+        self.enter(expression.span)?;
+        let value = match &expression.kind {
+            ExpressionKind::Bool(value) => Value::Bool(*value),
+            ExpressionKind::Int(value) => Value::Int(*value),
+            ExpressionKind::Real(value) => Value::Real(*value),
+            ExpressionKind::Text(text) => Value::text(text),
+            ExpressionKind::Ellipsis => {
+                let found = Diagnostic::error(expression.span, "`...` has no meaning here", "expected inside of an index");
+                return Err(Box::new(found.hint("x[..., i]  takes place i of the last axis")));
+            }
+            ExpressionKind::Tuple(parts) => self.tuple(parts)?,
+            ExpressionKind::Name(name) => self.name(name, expression.span)?,
+            ExpressionKind::Attribute(base, name) => self.attribute(base, name, expression.span)?,
+            ExpressionKind::Index(base, index) => self.index(base, index, expression.span)?,
+            ExpressionKind::Unary(sign, part) => {
+                let value = self.expression(part)?;
+                self.signed(expression.span, *sign, value, part.span)?
+            }
+            ExpressionKind::Binary(operator, first, second) => {
+                let (a, b) = (self.expression(first)?, self.expression(second)?);
+                self.arithmetic(expression.span, *operator, (a, first.span), (b, second.span))?
+            }
+            ExpressionKind::Logical(all, parts) => self.logical(*all, parts, expression.span)?,
+            ExpressionKind::Compare(first, others) => self.comparisons(first, others, expression.span)?,
+            ExpressionKind::Choice(yes, condition, no) => self.choice(yes, condition, no, expression.span)?,
+            ExpressionKind::Call(function, arguments, named) => self.call(function, arguments, named, expression.span)?,
+            ExpressionKind::Comprehension(comprehension) => self.comprehension(comprehension)?,
+        };
+        self.leave();
+        Ok(value)
+    }
+
+    fn tuple(&mut self, parts: &'a [Expression]) -> Step<Value> {
+        let values = parts.iter().map(|part| self.expression(part)).collect::<Step<Vec<_>>>()?;
+        let span = parts.first().zip(parts.last()).map(|(first, last)| Span { start: first.span.start, end: last.span.end });
+        self.bounded(span.unwrap_or_default(), Value::tuple(values))
+    }
+
+    /// The tuple, unless it holds too much.
+    pub fn bounded(&self, span: Span, tuple: Value) -> Step<Value> {
+        if tuple.levels() <= constants::TUPLE_LEVELS_MOST && tuple.size() <= constants::TUPLE_MOST {
+            return Ok(tuple);
+        }
+        let label = format!("expected at most {} values and {} levels", constants::TUPLE_MOST, constants::TUPLE_LEVELS_MOST);
+        Err(Box::new(Diagnostic::error(span, "the tuple is too large", label).hint("read data from columns of the node table")))
+    }
+
+    fn name(&mut self, name: &str, span: Span) -> Step<Value> {
+        if let Some(value) = self.local(span, name)? {
+            return Ok(value);
+        }
+        match name {
+            "inf" => return Ok(Value::Real(f64::INFINITY)),
+            "pi" => return Ok(Value::Real(std::f64::consts::PI)),
+            _ => {}
+        }
+        if let Some(lost) = self.lost.get(name).copied() {
+            let found = Diagnostic::error(span, format!("`{name}` is known inside `while` only"), "the loop is over");
+            return Err(Box::new(found.note("assigned", Some(lost)).hint(format!("make it a column with a first value before the loop:  v.{name} = ..."))));
+        }
+        if self.file.function(name).is_some() || super::calls::is_operator(name) {
+            let found = Diagnostic::error(span, format!("`{name}` is a function"), "expected a value");
+            return Err(Box::new(found.hint(format!("call it:  {name}(...)"))));
+        }
+        Err(self.unknown_name(name, span))
+    }
+
+    pub fn unknown_name(&self, name: &str, span: Span) -> Box<Diagnostic> {
+        let visible = self.visible();
+        let close = nearest(name, visible.iter().map(String::as_str).chain(["inf", "pi"]));
+        let hint = match name {
+            "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax" | "dgl" => "operators are called without a module:  relu(x)".to_owned(),
+            "nan" | "NaN" => "there is no NaN; use  inf  or a number".to_owned(),
+            "e" | "edge" => "edges have a name inside a comprehension only:  sum(e.w for e in v.inedges)".to_owned(),
+            "u" => "neighbours have a name inside a comprehension only:  sum(u.h for u in v.innbs)".to_owned(),
+            "true" => "did you mean  True".to_owned(),
+            "false" => "did you mean  False".to_owned(),
+            _ if self.columns.contains_key(name) => format!("did you mean the column  v.{name}"),
+            _ => close.map_or_else(|| "names are settings, what was assigned before, `inf` and `pi`".to_owned(), |close| format!("did you mean  {close}")),
+        };
+        Box::new(Diagnostic::error(span, format!("unknown name `{name}`"), "nothing has this name here").hint(hint))
+    }
+
+    fn wrong<T>(&self, span: Span, (what, label): Wrong) -> Step<T> {
+        Err(Box::new(Diagnostic::error(span, what, label)))
+    }
+
+    fn signed(&mut self, span: Span, sign: Sign, value: Value, at: Span) -> Step<Value> {
+        if value.is_constant() {
+            let negative = |value: &Value| match value {
+                Value::Real(number) => Ok(Value::Real(-number)),
+                other => constants::arithmetic(Operator::Subtract, &Value::Int(0), other),
+            };
+            let made = match (sign, constants::truth(&value)) {
+                (Sign::Not, Some(holds)) => Ok(Value::Bool(!holds)),
+                (Sign::Minus, _) => negative(&value),
+                _ => constants::arithmetic(Operator::Add, &Value::Int(0), &value),
+            };
+            return made.or_else(|(_, _)| Err(self.no_number(at, &value)));
+        }
+        if let (Sign::Minus, Value::OneHot(rows)) = (sign, &value) {
+            let minus = self.constant(span, Number::Real(-1.0));
+            return self.one_hot(span, Rows::Scaled(rows.clone(), minus));
+        }
+        let node = self.node(at, &value)?;
+        let node = match (sign, self.kind(node)) {
+            (Sign::Minus | Sign::Plus, Type::Bool) => self.make(span, |builder| builder.cast(Type::Int, node))?,
+            (Sign::Not, kind) if kind != Type::Bool => return Err(self.no_bool(at, node)),
+            _ => node,
+        };
+        Ok(Value::Node(match sign {
+            Sign::Plus => node,
+            Sign::Minus => self.make(span, |builder| builder.unary(Unary::Negative, node))?,
+            Sign::Not => self.make(span, |builder| builder.unary(Unary::Not, node))?,
+        }))
+    }
+
+    pub fn no_bool(&self, span: Span, node: NodeId) -> Box<Diagnostic> {
+        let found = Diagnostic::error(span, "this is not a condition", format!("expected a bool, found {}", self.builder.describe(node)));
+        Box::new(found.hint("compare it:  x > 0, x != 0"))
+    }
+
+    /// `a operator b`; each with where it stands.
+    pub fn arithmetic(&mut self, span: Span, operator: Operator, (a, a_at): (Value, Span), (b, b_at): (Value, Span)) -> Step<Value> {
+        let (a, b) = (self.settled(a), self.settled(b));
+        match (&a, &b) {
+            (first, second) if first.is_constant() && second.is_constant() => {
+                return constants::arithmetic(operator, first, second).or_else(|wrong| self.wrong(span, wrong));
+            }
+            (Value::Bias(number), other) | (other, Value::Bias(number)) if operator == Operator::Add => {
+                return self.add_bias(span, *number, other, (a_at, b_at));
+            }
+            (Value::OneHot(_), _) | (_, Value::OneHot(_)) => return self.one_hot_arithmetic(span, operator, (&a, a_at), (&b, b_at)),
+            _ => {}
+        }
+        let exponent = if let Value::Int(exponent) = b { Some(exponent) } else { None };
+        let mut nodes = [self.node(a_at, &a)?, self.node(b_at, &b)?];
+        self.together(span, &mut nodes)?;
+        let [first, second] = nodes;
+        let made = match (operator, exponent) {
+            (Operator::Product, _) => self.product(span, first, second)?,
+            (Operator::Power, Some(2)) if self.kind(first) != Type::Id => {
+                let number = if self.kind(first) == Type::Bool { self.make(span, |builder| builder.cast(Type::Int, first))? } else { first };
+                self.make(span, |builder| builder.unary(Unary::Square, number))?
+            }
+            // Python gives a real number for a negative exponent.
+            (Operator::Power, Some(..0)) => {
+                let base = self.make(span, |builder| builder.cast(Type::Real, first))?;
+                self.make(span, |builder| builder.binary(Binary::Power, base, second))?
+            }
+            _ => self
+                .make(span, |builder| builder.binary(binary_of(operator), first, second))
+                .map_err(|found| self.no_id_arithmetic(found, operator, first, second))?,
+        };
+        Ok(Value::Node(made))
+    }
+
+    fn no_id_arithmetic(&self, found: Box<Diagnostic>, operator: Operator, a: NodeId, b: NodeId) -> Box<Diagnostic> {
+        if self.kind(a) != Type::Id && self.kind(b) != Type::Id {
+            return found;
+        }
+        let label = format!("found {} {} {}", self.builder.describe(a), operator.sign(), self.builder.describe(b));
+        Box::new(
+            Diagnostic::error(found.span, "an id is no number", label)
+                .hint("ids can be compared, and min and max of ids taken; count with numbers of your own"),
+        )
+    }
+
+    fn product(&mut self, span: Span, a: NodeId, b: NodeId) -> Step<NodeId> {
+        let (a, b) = (self.make(span, |builder| builder.cast(Type::Real, a))?, self.make(span, |builder| builder.cast(Type::Real, b))?);
+        self.make(span, |builder| builder.make(Op::Product { transposed: false }, &[a, b]))
+    }
+
+    /// A bias whose shape is known by now is that tensor.
+    pub fn settled(&self, value: Value) -> Value {
+        match value {
+            Value::Bias(number) => self.biases.get(number).and_then(|bias| bias.made).map_or(value, Value::Node),
+            other => other,
+        }
+    }
+
+    fn logical(&mut self, all: bool, parts: &'a [Expression], span: Span) -> Step<Value> {
+        let mut so_far: Option<(Value, Span)> = None;
+        for part in parts {
+            let before = so_far.take();
+            // Python stops at the first part that decides.
+            if let Some((value, at)) = &before
+                && let Some(holds) = constants::truth(value)
+                && holds != all
+            {
+                return if let Value::Node(_) = value { Err(self.no_number(*at, value)) } else { Ok(value.clone()) };
+            }
+            let value = self.expression(part)?;
+            so_far = Some(match before {
+                None => (value, part.span),
+                Some((first, _)) if constants::truth(&first).is_some() => (value, part.span),
+                Some((first, at)) => {
+                    // A constant after rows: it decides for all rows, or for none.
+                    let value = constants::truth(&value).map_or(value, Value::Bool);
+                    let mut nodes = [self.condition_node(at, &first)?, self.condition_node(part.span, &value)?];
+                    self.together(span, &mut nodes)?;
+                    let operator = if all { Binary::And } else { Binary::Or };
+                    (Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?), span)
+                }
+            });
+        }
+        let (value, at) = so_far.ok_or_else(|| Box::new(Diagnostic::error(span, "nothing to combine", "expected conditions")))?;
+        if let Value::Node(_) = value {
+            self.condition_node(at, &value)?;
+        }
+        Ok(value)
+    }
+
+    /// The value as a node that is a bool.
+    pub fn condition_node(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+        let node = self.node(span, value)?;
+        if self.kind(node) == Type::Bool { Ok(node) } else { Err(self.no_bool(span, node)) }
+    }
+
+    fn comparisons(&mut self, first: &'a Expression, others: &'a [(Comparison, Expression)], span: Span) -> Step<Value> {
+        let mut left = (self.expression(first)?, first.span);
+        let mut result: Option<Value> = None;
+        for (comparison, other) in others {
+            let right = (self.expression(other)?, other.span);
+            let at = Span { start: left.1.start, end: right.1.end };
+            let holds = self.compare(at, *comparison, (&left.0, left.1), (&right.0, right.1))?;
+            result = Some(match (result, holds) {
+                (None | Some(Value::Bool(true)), holds) => holds,
+                (Some(before), Value::Bool(true)) => before,
+                (Some(before), holds) => {
+                    let mut nodes = [self.node(span, &before)?, self.node(span, &holds)?];
+                    self.together(span, &mut nodes)?;
+                    Value::Node(self.make(span, |builder| builder.binary(Binary::And, nodes[0], nodes[1]))?)
+                }
+            });
+            if let Some(Value::Bool(false)) = result {
+                break;
+            }
+            left = right;
+        }
+        Ok(result.unwrap_or(Value::Bool(true)))
+    }
+
+    pub fn compare(&mut self, span: Span, comparison: Comparison, (a, a_at): (&Value, Span), (b, b_at): (&Value, Span)) -> Step<Value> {
+        if a.is_constant() && b.is_constant() {
+            self.check_relation_name(a, b, b_at)?;
+            self.check_relation_name(b, a, a_at)?;
+            return constants::compare(comparison, a, b, &self.data.relations).map(Value::Bool).or_else(|wrong| self.wrong(span, wrong));
+        }
+        if let Comparison::In | Comparison::NotIn = comparison {
+            return self.contained(span, comparison == Comparison::In, (a, a_at), (b, b_at));
+        }
+        let mut nodes = [self.node(a_at, a)?, self.node(b_at, b)?];
+        for (one, other, value, at) in [(0, 1, b, b_at), (1, 0, a, a_at)] {
+            if self.kind(nodes[one]) == Type::Id && self.kind(nodes[other]) != Type::Id {
+                nodes[other] = self.row_number(at, value)?;
+            }
+        }
+        self.together(span, &mut nodes)?;
+        let [first, second] = nodes;
+        let made = self.make(span, |builder| match comparison {
+            Comparison::Equal => builder.binary(Binary::Equal, first, second),
+            Comparison::NotEqual => builder.binary(Binary::NotEqual, first, second),
+            Comparison::Less => builder.binary(Binary::Less, first, second),
+            Comparison::LessEqual => builder.binary(Binary::LessEqual, first, second),
+            Comparison::Greater => builder.binary(Binary::Less, second, first),
+            _ => builder.binary(Binary::LessEqual, second, first),
+        })?;
+        Ok(Value::Node(made))
+    }
+
+    fn check_relation_name(&self, relation: &Value, name: &Value, at: Span) -> Step<()> {
+        if let (Value::Relation(_), Value::Text(name)) = (relation, name)
+            && !self.data.relations.iter().any(|relation| **relation == **name)
+        {
+            return Err(self.unknown_relation(name, at));
+        }
+        Ok(())
+    }
+
+    /// A whole number that an id is compared with: a row of the node table.
+    pub fn row_number(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+        let wrong = |found: String| {
+            let found = Diagnostic::error(
+                span,
+                "an id is compared with ids, or with a whole number known when compiled",
+                format!("expected a row of the node table, found {found}"),
+            );
+            Err(Box::new(found.hint("rows count from 0:  v.id == 3")))
+        };
+        let Value::Int(row) = value else { return wrong(self.describe(value)) };
+        if !(0..i64::from(u32::MAX)).contains(row) {
+            return wrong(format!("`{row}`"));
+        }
+        if *row as u64 >= self.data.nodes && !self.warnings.iter().any(|warning| warning.span == span) {
+            let found = Diagnostic::warning(span, "no vertex has this id", format!("expected a row below {}, found `{row}`", self.data.nodes));
+            self.warnings.push(found.hint("rows count from 0"));
+        }
+        let number = self.constant(span, Number::Int(*row));
+        self.make(span, |builder| builder.cast(Type::Id, number))
+    }
+
+    fn contained(&mut self, span: Span, wanted: bool, (a, a_at): (&Value, Span), (b, b_at): (&Value, Span)) -> Step<Value> {
+        let Value::Tuple(values) = b else {
+            let found = Diagnostic::error(b_at, "`in` needs a tuple of constants", format!("expected a tuple, found {}", self.describe(b)));
+            return Err(Box::new(found.hint("v.type in (0, 2)")));
+        };
+        let mut result: Option<NodeId> = None;
+        for value in values.iter() {
+            let Value::Node(holds) = self.compare(span, Comparison::Equal, (a, a_at), (value, b_at))? else { continue };
+            result = Some(match result {
+                None => holds,
+                Some(before) => {
+                    let mut nodes = [before, holds];
+                    self.together(span, &mut nodes)?;
+                    self.make(span, |builder| builder.binary(Binary::Or, nodes[0], nodes[1]))?
+                }
+            });
+        }
+        match (result, wanted) {
+            (None, wanted) => Ok(Value::Bool(!wanted)),
+            (Some(holds), true) => Ok(Value::Node(holds)),
+            (Some(holds), false) => Ok(Value::Node(self.make(span, |builder| builder.unary(Unary::Not, holds))?)),
+        }
+    }
+
+    fn choice(&mut self, yes: &'a Expression, condition: &'a Expression, no: &'a Expression, span: Span) -> Step<Value> {
+        let tested = self.expression(condition)?;
+        if let Some(holds) = constants::truth(&tested) {
+            return self.expression(if holds { yes } else { no });
+        }
+        let (first, second) = (self.expression(yes)?, self.expression(no)?);
+        self.select(span, (&tested, condition.span), (&first, yes.span), (&second, no.span))
+    }
+
+    /// `yes` where the condition holds, else `no`; each with where it stands.
+    pub fn select(&mut self, span: Span, condition: (&Value, Span), yes: (&Value, Span), no: (&Value, Span)) -> Step<Value> {
+        let holds = self.condition_node(condition.1, condition.0)?;
+        let mut nodes = [holds, self.node(yes.1, yes.0)?, self.node(no.1, no.0)?];
+        for (one, other, value, at) in [(1, 2, no.0, no.1), (2, 1, yes.0, yes.1)] {
+            if self.kind(nodes[one]) == Type::Id && matches!(value, Value::Int(_)) {
+                nodes[other] = self.row_number(at, value)?;
+            }
+        }
+        self.together(span, &mut nodes)?;
+        Ok(Value::Node(self.make(span, |builder| builder.select(nodes[0], nodes[1], nodes[2]))?))
+    }
+}
+
+fn binary_of(operator: Operator) -> Binary {
+    match operator {
+        Operator::Add => Binary::Add,
+        Operator::Subtract => Binary::Subtract,
+        Operator::Multiply | Operator::Product => Binary::Multiply,
+        Operator::Divide => Binary::Divide,
+        Operator::FloorDivide => Binary::FloorDivide,
+        Operator::Remainder => Binary::Remainder,
+        Operator::Power => Binary::Power,
+    }
+}

@@ -1,0 +1,392 @@
+//! tracer: what is known while a program is walked: columns, names, edges that are walked over, and bounds.
+//!
+//! promises  a value of edges is read only where those edges are walked over; what reads an assignment marks it as read
+use std::collections::{BTreeMap, HashMap};
+
+use super::names::Body;
+use super::value::{Value, edges_in_words};
+use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
+use crate::gir::{Builder, Data, EdgeSet, Gir, Made, Misfit, NodeId, Number, Place, Span, Type};
+use crate::syntax::{Diagnostic, File};
+
+/// Result of a step: boxed, since it is handed up through many calls.
+pub(super) type Step<T> = Result<T, Box<Diagnostic>>;
+
+/// Elements of a row; the product of two such numbers fits 64 bits.
+const COLUMNS_MOST: u64 = 1 << 31;
+/// Axes of a row.
+const AXES_MOST: usize = 8;
+
+/// A program while it is walked.
+pub(super) struct Tracer<'a> {
+    pub data: &'a Data,
+    pub file: &'a File,
+    pub entry_name: &'a str,
+    pub builder: Builder<'a>,
+    /// `v.name`.
+    pub columns: BTreeMap<String, Column>,
+    /// `e.name`.
+    pub edge_columns: BTreeMap<String, EdgeColumn>,
+    /// Columns (`v.name`, `e.name`) and names that were made inside a loop that is over, and where.
+    pub lost: BTreeMap<String, Span>,
+    /// Local names, innermost last.
+    pub scopes: Vec<Scope>,
+    /// Edges that are walked over, innermost last.
+    pub walks: Vec<Walk>,
+    /// Functions that are called, innermost last.
+    pub bodies: Vec<Body>,
+    /// How often each function was called.
+    pub calls: HashMap<String, usize>,
+    /// Names of parameters, and where they were made.
+    pub declared: BTreeMap<String, Span>,
+    /// Every `bias()`.
+    pub biases: Vec<PendingBias>,
+    /// Every assignment that was done.
+    pub written: Vec<Written>,
+    /// The `while` that is walked.
+    pub repeating: Option<Repeating>,
+    /// Dropouts so far.
+    pub dropouts: u32,
+    pub warnings: Vec<Diagnostic>,
+    walks_begun: usize,
+    steps: usize,
+    level: usize,
+}
+
+/// A column of the vertex.
+#[derive(Clone)]
+pub(super) struct Column {
+    pub value: Value,
+    pub written: usize,
+}
+
+/// A column of the edges.
+#[derive(Clone)]
+pub(super) struct EdgeColumn {
+    pub node: NodeId,
+    /// The relations on whose edges it is known; none: on all edges.
+    pub known_on: Option<Vec<u32>>,
+    pub written: usize,
+}
+
+/// Names of a function, a comprehension or a loop over edges.
+#[derive(Default)]
+pub(super) struct Scope {
+    pub names: HashMap<String, Local>,
+    /// The walk in which it was opened.
+    walk: usize,
+    /// Whether names outside of it cannot be seen.
+    closed: bool,
+}
+
+/// A local name.
+#[derive(Clone)]
+pub(super) struct Local {
+    pub value: Value,
+    pub written: Option<usize>,
+}
+
+/// Edges that are walked over.
+#[derive(Clone, Copy)]
+pub(super) struct Walk {
+    number: usize,
+    pub edges: EdgeSet,
+}
+
+/// A `while` that is walked.
+pub(super) struct Repeating {
+    /// The scope of the function that it stands in.
+    pub scope: usize,
+    /// Names that this scope had before.
+    pub before: Vec<String>,
+}
+
+/// A bias whose shape may not be known yet.
+pub(super) struct PendingBias {
+    pub span: Span,
+    pub name: String,
+    pub made: Option<NodeId>,
+}
+
+/// An assignment.
+pub(super) struct Written {
+    pub span: Span,
+    pub what: String,
+    pub node: Option<NodeId>,
+    pub read: bool,
+}
+
+impl<'a> Tracer<'a> {
+    pub fn new(file: &'a File, entry_name: &'a str, data: &'a Data) -> Tracer<'a> {
+        Tracer {
+            data,
+            file,
+            entry_name,
+            builder: Builder::new(entry_name, data),
+            columns: BTreeMap::new(),
+            edge_columns: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            scopes: vec![Scope::default()],
+            walks: Vec::new(),
+            bodies: Vec::new(),
+            calls: HashMap::new(),
+            declared: BTreeMap::new(),
+            biases: Vec::new(),
+            written: Vec::new(),
+            repeating: None,
+            dropouts: 0,
+            warnings: Vec::new(),
+            walks_begun: 0,
+            steps: 0,
+            level: 0,
+        }
+    }
+
+    pub fn into_parts(mut self) -> (Gir, Vec<Diagnostic>) {
+        self.warnings.sort_by_key(|warning| warning.span.start);
+        (self.builder.gir, self.warnings)
+    }
+
+    /// Counts a step into something that stands here; `leave` ends it.
+    pub fn enter(&mut self, span: Span) -> Step<()> {
+        self.steps += 1;
+        self.level += 1;
+        let too_much = |what: &str, label: String, hint: &str| Err(Box::new(Diagnostic::error(span, what, label).hint(hint)));
+        if self.level > LEVELS_MOST {
+            return too_much(
+                "the program is nested too deeply",
+                format!("expected at most {LEVELS_MOST} levels of calls, statements and parts"),
+                "give a part a name of its own:  part = ...",
+            );
+        }
+        if self.steps > STEPS_MOST {
+            return too_much(
+                "the program takes too long to compile",
+                format!("expected at most {STEPS_MOST} steps"),
+                "`for` is unrolled; use `while` for what is repeated often",
+            );
+        }
+        if self.builder.gir.nodes.len() > NODES_MOST {
+            return too_much("the program is too large", format!("expected at most {NODES_MOST} values once `for` is unrolled"), "use fewer steps, or `while`");
+        }
+        Ok(())
+    }
+
+    pub fn leave(&mut self) {
+        self.level -= 1;
+    }
+
+    /// Builds at a place of the text, and bounds what was built.
+    pub fn make(&mut self, span: Span, build: impl FnOnce(&mut Builder<'a>) -> Made) -> Step<NodeId> {
+        self.builder.span = span;
+        let made = build(&mut self.builder).map_err(|misfit| unfit(span, misfit))?;
+        let shape = &self.builder.node(made).shape;
+        check_shape(shape, COLUMNS_MOST).map_err(|(expected, found)| unfit(span, Misfit::new("size of a row", expected, found)))?;
+        Ok(made)
+    }
+
+    /// A constant as a node.
+    pub fn constant(&mut self, span: Span, number: Number) -> NodeId {
+        self.builder.span = span;
+        self.builder.constant(number)
+    }
+
+    pub fn place(&self, node: NodeId) -> Place {
+        self.builder.node(node).place
+    }
+
+    pub fn kind(&self, node: NodeId) -> Type {
+        self.builder.node(node).kind
+    }
+
+    pub fn shape(&self, node: NodeId) -> &[u64] {
+        &self.builder.node(node).shape
+    }
+
+    /// What a value is, in words.
+    pub fn describe(&self, value: &Value) -> String {
+        match value {
+            Value::Node(node) => self.builder.describe(*node),
+            Value::Relation(number) => format!("the relation `{}`", self.data.relations.get(*number as usize).map_or("?", String::as_str)),
+            other => other.words(),
+        }
+    }
+
+    /// The value as rows.
+    pub fn node(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+        Ok(match value {
+            Value::Node(node) => *node,
+            Value::Bool(value) => self.constant(span, Number::Bool(*value)),
+            Value::Int(value) => self.constant(span, Number::Int(*value)),
+            Value::Real(value) => self.constant(span, Number::Real(*value)),
+            Value::Relation(number) => self.constant(span, Number::Int(i64::from(*number))),
+            other => return Err(self.no_number(span, other)),
+        })
+    }
+
+    /// Says what to do with what is no number.
+    pub fn no_number(&self, span: Span, value: &Value) -> Box<Diagnostic> {
+        let (label, hint) = match value {
+            Value::Bias(number) => {
+                if let Some(PendingBias { span: other, .. }) = self.biases.get(*number) {
+                    let found = Diagnostic::error(
+                        span,
+                        "a `bias()` takes its shape from what it is added to",
+                        "expected rows, found a bias that is added to nothing yet",
+                    );
+                    return Box::new(found.note("the bias", Some(*other)).hint("add it:  x + bias()"));
+                }
+                (value.words(), "add it:  x + bias()")
+            }
+            Value::OneHot(_) => (
+                format!("{}, since the data set has no features", value.words()),
+                "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
+            ),
+            Value::Vertex | Value::End(..) => (value.words(), "read one of its columns, as in  v.h, u.h, e.src.h"),
+            Value::Edge(_) => (value.words(), "read one of its values, as in  e.w, e.src.h"),
+            Value::Graph => (value.words(), "read one of its values, as in  v.graph.nodes"),
+            Value::Edges(_) => (value.words(), "walk over them:  sum(e.w for e in v.inedges)"),
+            Value::Neighbours(_) => (value.words(), "walk over them:  sum(u.h for u in v.innbs)"),
+            Value::List(_) => (value.words(), "reduce it, as in  sum(values), or make a new one:  [2 * a for a in values]"),
+            Value::Text(_) => (value.words(), "strings are compared with `==` and `in` only"),
+            Value::Zip(_) => (value.words(), "walk over it:  sum(a * e.w for a, e in zip(shares, v.inedges))"),
+            Value::Nothing => (value.words(), "end the function with  return value"),
+            Value::Tuple(_) => (value.words(), "take one of its values, as in  t[0]"),
+            _ => (value.words(), "use a number"),
+        };
+        Box::new(Diagnostic::error(span, "this is not a number", format!("expected a number or rows of numbers, found {label}")).hint(hint))
+    }
+
+    /// The value as rows of real numbers.
+    pub fn real(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+        let node = self.node(span, value)?;
+        self.make(span, |builder| builder.cast(Type::Real, node))
+    }
+
+    /// Rows that can meet element by element: inside of a walk over edges, rows of vertices become those of the owner.
+    pub fn together(&mut self, span: Span, nodes: &mut [NodeId]) -> Step<()> {
+        let Some(walk) = self.walks.last().copied() else { return Ok(()) };
+        if nodes.iter().any(|node| self.place(*node).edge_rows().is_some()) {
+            for node in nodes {
+                let lift = matches!(self.place(*node), Place::D | Place::G);
+                if lift {
+                    let inner = *node;
+                    *node = self.make(span, |builder| builder.on_edges(walk.edges, inner))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens names of a function, which sees no others.
+    pub fn open_function(&mut self) {
+        let walk = self.walk_number();
+        self.scopes.push(Scope { names: HashMap::new(), walk, closed: true });
+    }
+
+    /// Opens names of a comprehension over something that is known.
+    pub fn open(&mut self) {
+        let walk = self.walk_number();
+        self.scopes.push(Scope { names: HashMap::new(), walk, closed: false });
+    }
+
+    /// Walks over edges, with names of its own.
+    pub fn open_walk(&mut self, edges: EdgeSet) {
+        self.walks_begun += 1;
+        self.walks.push(Walk { number: self.walks_begun, edges });
+        self.open();
+    }
+
+    pub fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub fn close_walk(&mut self) {
+        self.scopes.pop();
+        self.walks.pop();
+    }
+
+    fn walk_number(&self) -> usize {
+        self.walks.last().map_or(0, |walk| walk.number)
+    }
+
+    /// Gives a name of the innermost scope a value.
+    pub fn bind(&mut self, name: &str, value: Value, written: Option<usize>) {
+        let scope = self.scopes.last_mut().expect("the outermost scope is never closed");
+        scope.names.insert(name.to_owned(), Local { value, written });
+    }
+
+    /// The value of a local name; none: there is none.
+    pub fn local(&mut self, span: Span, name: &str) -> Step<Option<Value>> {
+        let walk = self.walk_number();
+        let mut found = None;
+        for scope in self.scopes.iter().rev() {
+            if let Some(local) = scope.names.get(name) {
+                found = Some((local.clone(), scope.walk));
+                break;
+            }
+            if scope.closed {
+                break;
+            }
+        }
+        let Some((local, made_in)) = found else { return Ok(None) };
+        if made_in != walk && self.is_of_edges(&local.value) {
+            let what = format!("`{name}` belongs to the edges of another comprehension");
+            let found = Diagnostic::error(span, what, "expected a value of the edges that are walked over here");
+            return Err(Box::new(found.hint("compute the inner part first and keep it in a column:  v.name = ...")));
+        }
+        if let Some(written) = local.written {
+            self.written[written].read = true;
+        }
+        Ok(Some(local.value))
+    }
+
+    /// Names that can be seen.
+    pub fn visible(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for scope in self.scopes.iter().rev() {
+            names.extend(scope.names.keys().cloned());
+            if scope.closed {
+                break;
+            }
+        }
+        names.sort();
+        names
+    }
+
+    fn is_of_edges(&self, value: &Value) -> bool {
+        match value {
+            Value::Node(node) => self.place(*node).edge_rows().is_some(),
+            Value::Edge(_) | Value::End(..) => true,
+            Value::OneHot(rows) => rows.is_of_edges(),
+            Value::Tuple(values) => values.iter().any(|value| self.is_of_edges(value)),
+            _ => false,
+        }
+    }
+
+    /// An error unless all is outside of walks over edges.
+    pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> Step<()> {
+        match self.walks.last() {
+            None => Ok(()),
+            Some(walk) => Err(Box::new(Diagnostic::error(span, what, format!("found inside a walk over {}", edges_in_words(walk.edges))).hint(hint))),
+        }
+    }
+}
+
+/// What does not fit, at a place of the text.
+pub(super) fn unfit(span: Span, misfit: Misfit) -> Box<Diagnostic> {
+    let label = format!("expected {}, found {}", misfit.expected, misfit.found);
+    Box::new(Diagnostic::error(span, format!("{} does not fit", misfit.what), label).hint_if(misfit.hint))
+}
+
+/// Expected and found, if a shape has too many axes or elements.
+pub(super) fn check_shape(shape: &[u64], most: u64) -> Result<(), (String, String)> {
+    let columns = shape.iter().try_fold(1_u64, |columns, length| columns.checked_mul(*length)).filter(|columns| *columns <= most);
+    if shape.len() > AXES_MOST {
+        return Err((format!("at most {AXES_MOST} axes"), shape.len().to_string()));
+    }
+    if columns.is_none() {
+        return Err((format!("at most {most} numbers"), format!("{shape:?}")));
+    }
+    Ok(())
+}

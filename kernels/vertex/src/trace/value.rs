@@ -1,0 +1,142 @@
+//! value: what an expression can be while a program is traced.
+//!
+//! promises  a value is cheap to copy; constants are exactly those values that are known when compiled
+use std::rc::Rc;
+
+use super::one_hot::OneHot;
+use crate::gir::{EdgeSet, NodeId};
+use crate::launch::Direction;
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// A bool known when compiled.
+    Bool(bool),
+    /// A whole number known when compiled.
+    Int(i64),
+    /// A real number known when compiled.
+    Real(f64),
+    /// A string.
+    Text(Rc<str>),
+    /// Several values: a tuple, a range, the relations.
+    Tuple(Rc<[Value]>),
+    /// A relation, by its number.
+    Relation(u32),
+    /// A value with a row for each of something.
+    Node(NodeId),
+    /// Rows of the identity matrix, or sums of them: `v.x` of a data set without features.
+    OneHot(Rc<OneHot>),
+    /// A `bias()` by its number, whose shape is that of what it is added to.
+    Bias(usize),
+    /// `v`.
+    Vertex,
+    /// `v.graph`.
+    Graph,
+    /// `v.inedges`.
+    Edges(EdgeSet),
+    /// `v.innbs`.
+    Neighbours(EdgeSet),
+    /// `e` inside a comprehension over these edges.
+    Edge(EdgeSet),
+    /// A vertex at an end of each of these edges: `u`, `e.src`, `e.dst`.
+    End(EdgeSet, End),
+    /// One value for each edge.
+    List(Rc<List>),
+    /// `zip(...)` of these.
+    Zip(Rc<[Value]>),
+    /// What a function without `return` gives.
+    Nothing,
+}
+
+/// End of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The vertex whose edges these are.
+    Near,
+    /// The other one.
+    Far,
+}
+
+/// One value for each edge of a set.
+#[derive(Debug)]
+pub(super) struct List {
+    /// The edges.
+    pub edges: EdgeSet,
+    /// Their values; a value of vertices stands for the owner's.
+    pub element: Value,
+    /// Which edges are left in.
+    pub mask: Option<NodeId>,
+}
+
+impl Value {
+    /// A tuple.
+    pub fn tuple(values: Vec<Value>) -> Value {
+        Value::Tuple(values.into())
+    }
+
+    /// A string.
+    pub fn text(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    /// Whether it is known when compiled.
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Text(_) | Value::Relation(_) => true,
+            Value::Tuple(values) => values.iter().all(Value::is_constant),
+            _ => false,
+        }
+    }
+
+    /// Values in it, tuples counted whole.
+    pub fn size(&self) -> usize {
+        match self {
+            Value::Tuple(values) => values.iter().map(Value::size).fold(1, usize::saturating_add),
+            _ => 1,
+        }
+    }
+
+    /// Tuples inside of it, itself among them.
+    pub fn levels(&self) -> usize {
+        match self {
+            Value::Tuple(values) => 1 + values.iter().map(Value::levels).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// In words, for messages: `a string`, `the graph`.
+    pub fn words(&self) -> String {
+        match self {
+            Value::Bool(true) => "`True`".to_owned(),
+            Value::Bool(false) => "`False`".to_owned(),
+            Value::Int(number) => format!("`{number}`"),
+            Value::Real(number) => format!("`{number:?}`"),
+            Value::Text(text) => format!("the string `{text}`"),
+            Value::Tuple(values) if values.iter().all(|value| matches!(value, Value::Relation(_))) && !values.is_empty() => "the relations".to_owned(),
+            Value::Tuple(values) => format!("a tuple of {}", values.len()),
+            Value::Relation(_) => "a relation".to_owned(),
+            Value::Node(_) => "a value".to_owned(),
+            Value::OneHot(_) => "one-hot rows".to_owned(),
+            Value::Bias(_) => "a bias that is added to nothing".to_owned(),
+            Value::Vertex => "the vertex itself".to_owned(),
+            Value::Graph => "the graph itself".to_owned(),
+            Value::Edges(edges) => format!("the {}", edges_in_words(*edges)),
+            Value::Neighbours(edges) => format!("the neighbours along {}", edges_in_words(*edges)),
+            Value::Edge(_) => "an edge itself".to_owned(),
+            Value::End(..) => "a vertex itself".to_owned(),
+            Value::List(list) => format!("a list over {}", edges_in_words(list.edges)),
+            Value::Zip(_) => "a `zip`".to_owned(),
+            Value::Nothing => "the result of a function without `return`".to_owned(),
+        }
+    }
+}
+
+/// In words: `in-edges`, `out-edges of relation 2`.
+pub(super) fn edges_in_words(edges: EdgeSet) -> String {
+    let words = match edges.direction {
+        Direction::In => "in-edges",
+        Direction::Out => "out-edges",
+        Direction::Both => "edges of both directions",
+    };
+    edges.relation.map_or_else(|| words.to_owned(), |relation| format!("{words} of relation {relation}"))
+}

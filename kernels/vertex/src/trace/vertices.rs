@@ -1,0 +1,266 @@
+//! vertices: what is read from a vertex, an edge and the graph: `v.h`, `u.h`, `e.src.h`, `e.w`, `v.graph.nodes`.
+//!
+//! promises  what is built in wins, then what the program assigned, then columns of the node table; a value read through an
+//!           edge is the row of the vertex at its end
+use super::one_hot::Rows;
+use super::tracer::{Step, Tracer};
+use super::value::{End, Value};
+use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
+use crate::launch::Direction;
+use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};
+
+/// What every vertex has, besides its edges.
+const VALUES: [&str; 6] = ["x", "id", "indegree", "outdegree", "degree", "classes"];
+/// The edges of a vertex, and the graph.
+const WAYS: [&str; 6] = ["graph", "innbs", "outnbs", "nbs", "inedges", "outedges"];
+/// What every edge has.
+pub(super) const EDGE_BUILT_IN: [&str; 5] = ["src", "dst", "w", "x", "type"];
+/// What a graph has.
+const GRAPH: [&str; 4] = ["nodes", "edges", "relations", "size"];
+/// Columns of the node table that say what is to be learned, and where.
+const HIDDEN_IN_TRAINING: [&str; 2] = ["label", "split"];
+
+/// Whether a vertex has it already.
+pub(super) fn is_built_in(name: &str) -> bool {
+    VALUES.contains(&name) || WAYS.contains(&name)
+}
+
+impl<'a> Tracer<'a> {
+    pub fn attribute(&mut self, base: &'a Expression, name: &Name, span: Span) -> Step<Value> {
+        if let ExpressionKind::Name(module) = &base.kind
+            && self.local(base.span, module)?.is_none()
+            && matches!(module.as_str(), "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax")
+        {
+            let found = Diagnostic::error(base.span, format!("there is no module `{module}`"), "nothing has this name here");
+            let hint = match name.text.as_str() {
+                "pi" | "inf" => format!("write  {}", name.text),
+                other => format!("operators are called without a module:  {other}(...)"),
+            };
+            return Err(Box::new(found.hint(hint)));
+        }
+        match self.expression(base)? {
+            Value::Vertex => self.of_vertex(name, span),
+            Value::Graph => self.of_graph(name, span),
+            Value::Edge(edges) => self.of_edge(name, edges, span),
+            Value::End(edges, end) => self.of_end(name, edges, end, span),
+            other => {
+                let label = format!("found {}", self.describe(&other));
+                let found = Diagnostic::error(Span { start: base.span.end, end: span.end }, "a value has no parts with names", label);
+                let hint = match name.text.as_str() {
+                    "T" => "write the product with the matrix on the right:  x @ w".to_owned(),
+                    "shape" | "size" | "dtype" => "shapes are known to whoever writes the program; `len` counts a tuple".to_owned(),
+                    part if super::calls::is_operator(part) => format!("operators are functions:  {part}(x)"),
+                    _ => "columns belong to vertices and edges:  v.h, u.h, e.w".to_owned(),
+                };
+                Err(Box::new(found.hint(hint)))
+            }
+        }
+    }
+
+    fn of_vertex(&mut self, name: &Name, span: Span) -> Step<Value> {
+        Ok(match name.text.as_str() {
+            "graph" => Value::Graph,
+            "innbs" => Value::Neighbours(EdgeSet::IN),
+            "outnbs" => Value::Neighbours(EdgeSet::OUT),
+            "nbs" => Value::Neighbours(EdgeSet::BOTH),
+            "inedges" => Value::Edges(EdgeSet::IN),
+            "outedges" => Value::Edges(EdgeSet::OUT),
+            _ => return self.column(name, "v", span),
+        })
+    }
+
+    /// A value that each vertex has; `base` is how the vertex is written, for messages.
+    fn column(&mut self, name: &Name, base: &str, span: Span) -> Step<Value> {
+        let input = match name.text.as_str() {
+            "x" if self.data.features.is_none() => return self.one_hot(span, Rows::Own),
+            "x" => Input::Features,
+            "id" => Input::Id,
+            "indegree" => Input::Degree(EdgeSet::IN),
+            "outdegree" => Input::Degree(EdgeSet::OUT),
+            "degree" => Input::Degree(EdgeSet::BOTH),
+            "classes" => return self.classes(span),
+            column => match self.columns.get(column).cloned() {
+                Some(column) => {
+                    self.written[column.written].read = true;
+                    return Ok(column.value);
+                }
+                None if self.data.training && HIDDEN_IN_TRAINING.contains(&column) => {
+                    let found =
+                        Diagnostic::error(span, format!("`{base}.{column}` cannot be read while training"), "this is what is to be learned, or says where");
+                    return Err(Box::new(found.hint("leave it out; the loss reads it")));
+                }
+                None if self.data.columns.contains_key(column) => Input::Column(column.to_owned()),
+                None => return Err(self.unknown_column(name, base, span)),
+            },
+        };
+        Ok(Value::Node(self.make(span, |builder| builder.make(Op::Input(input), &[]))?))
+    }
+
+    fn classes(&self, span: Span) -> Step<Value> {
+        match self.data.target {
+            Some(target) => Ok(Value::Int(target.columns as i64)),
+            None => {
+                let found =
+                    Diagnostic::error(span, "`v.classes` is the width of the target, and there is none", "the data set has no labels, or none is named");
+                Err(Box::new(found.hint("name a column of the node table with  run.target, or make the width a setting")))
+            }
+        }
+    }
+
+    fn unknown_column(&self, name: &Name, base: &str, span: Span) -> Box<Diagnostic> {
+        let column = name.text.as_str();
+        if let Some(lost) = self.lost.get(&format!("v.{column}")) {
+            let found = Diagnostic::error(span, format!("`{base}.{column}` is known inside `while` only"), "the loop is over");
+            return Box::new(found.note("assigned", Some(*lost)).hint(format!("give it a first value before the loop:  v.{column} = ...")));
+        }
+        let known = VALUES.iter().chain(if base == "v" { &WAYS[..] } else { &[] }).copied();
+        let known = known.chain(self.columns.keys().map(String::as_str)).chain(self.data.columns.keys().map(String::as_str));
+        let close = nearest(column, known);
+        let found = Diagnostic::error(
+            name.span,
+            format!("a vertex has no column `{column}` here"),
+            "neither built in, nor assigned before, nor a column of the node table",
+        );
+        let hint = match column {
+            "w" | "weight" => "weights belong to edges:  sum(e.w for e in v.inedges)".to_owned(),
+            "neighbors" | "neighbours" => "neighbours are  v.innbs, v.outnbs or v.nbs".to_owned(),
+            "edges" => "edges are  v.inedges or v.outedges".to_owned(),
+            "h" | "feat" | "features" => "features are  v.x;  start with  v.h = v.x".to_owned(),
+            _ => match close {
+                Some(close) => format!("did you mean  {base}.{close}"),
+                None if self.data.columns.is_empty() => format!("assign it before:  v.{column} = ..."),
+                None => {
+                    let columns: Vec<&str> = self.data.columns.keys().map(String::as_str).take(8).collect();
+                    format!("assign it before:  v.{column} = ...; the node table has {}", columns.join(", "))
+                }
+            },
+        };
+        Box::new(found.hint(hint))
+    }
+
+    fn of_graph(&mut self, name: &Name, span: Span) -> Step<Value> {
+        Ok(match name.text.as_str() {
+            "nodes" => Value::Int(self.data.nodes.min(i64::MAX as u64) as i64),
+            "edges" => Value::Int(self.data.edges.min(i64::MAX as u64) as i64),
+            "size" => Value::Node(self.make(span, |builder| builder.make(Op::Input(Input::GraphSize), &[]))?),
+            "relations" => {
+                if self.data.relations.is_empty() && !self.warnings.iter().any(|warning| warning.span == span) {
+                    let found = Diagnostic::warning(span, "the data set has no relations", "a loop over them runs nothing");
+                    self.warnings.push(found.hint("edges get relations from a column of the edge list, see  ingest.edge_type"));
+                }
+                Value::tuple((0..self.data.relations.len() as u32).map(Value::Relation).collect())
+            }
+            other => {
+                let found = Diagnostic::error(
+                    name.span,
+                    format!("a graph has no `{other}`"),
+                    format!("expected one of {}", GRAPH.map(|name| format!("`{name}`")).join(", ")),
+                );
+                let hint = match nearest(other, GRAPH) {
+                    Some(close) => format!("did you mean  v.graph.{close}"),
+                    None if other == "kinds" => "the data set has one kind of nodes".to_owned(),
+                    None => "v.graph.nodes  is the number of vertices".to_owned(),
+                };
+                return Err(Box::new(found.hint(hint)));
+            }
+        })
+    }
+
+    fn of_edge(&mut self, name: &Name, edges: EdgeSet, span: Span) -> Step<Value> {
+        self.check_walk(edges, span)?;
+        let (source, target) = if edges.direction == Direction::Out { (End::Near, End::Far) } else { (End::Far, End::Near) };
+        let input = match name.text.as_str() {
+            "src" => return Ok(Value::End(edges, source)),
+            "dst" => return Ok(Value::End(edges, target)),
+            "w" => Input::Weight,
+            "x" => Input::EdgeFeatures,
+            "type" => Input::EdgeType,
+            column => return self.edge_column(column, edges, name.span),
+        };
+        if input == Input::EdgeFeatures && self.data.edge_features == 0 {
+            let found = Diagnostic::error(span, "the edges have no features", "expected a data set with edge features");
+            return Err(Box::new(found.hint("weights are  e.w")));
+        }
+        if input == Input::EdgeType && self.data.relations.is_empty() {
+            let found = Diagnostic::error(span, "the edges have no type", "expected a data set with relations");
+            return Err(Box::new(found.hint("leave it out; all edges are of one kind")));
+        }
+        Ok(Value::Node(self.make(span, |builder| builder.make(Op::Input(input), &[]))?))
+    }
+
+    /// An edge can be read only where its edges are walked over.
+    fn check_walk(&self, edges: EdgeSet, span: Span) -> Step<()> {
+        if self.walks.last().is_some_and(|walk| walk.edges == edges) {
+            return Ok(());
+        }
+        Err(Box::new(Diagnostic::error(span, "an edge is read outside of its walk", "expected inside of the comprehension that names it")))
+    }
+
+    fn edge_column(&mut self, name: &str, edges: EdgeSet, span: Span) -> Step<Value> {
+        if let Some(column) = self.edge_columns.get(name).cloned() {
+            self.written[column.written].read = true;
+            let known = column.known_on.as_ref().is_none_or(|relations| edges.relation.is_some_and(|relation| relations.contains(&relation)));
+            if !known {
+                let found =
+                    Diagnostic::error(span, format!("`e.{name}` is not known on all of these edges"), "it was assigned on edges of other relations only");
+                return Err(Box::new(
+                    found.note("assigned", Some(self.written[column.written].span)).hint("assign it for all edges first:  for e in v.inedges: e.name = 0.0"),
+                ));
+            }
+            return Ok(Value::Node(column.node));
+        }
+        let found = Diagnostic::error(span, format!("an edge has no column `{name}` here"), "neither built in nor assigned before");
+        if let Some(lost) = self.lost.get(&format!("e.{name}")) {
+            return Err(Box::new(
+                found
+                    .note("assigned inside `while`, which is over", Some(*lost))
+                    .hint(format!("give it a first value before the loop:  for e in v.inedges: e.{name} = ...")),
+            ));
+        }
+        let close = nearest(name, EDGE_BUILT_IN.into_iter().chain(self.edge_columns.keys().map(String::as_str)));
+        let hint = match (name, close) {
+            ("weight", _) => "did you mean  e.w".to_owned(),
+            ("source" | "u", _) => "did you mean  e.src".to_owned(),
+            ("target" | "destination" | "v", _) => "did you mean  e.dst".to_owned(),
+            _ if is_built_in(name) || self.columns.contains_key(name) || self.data.columns.contains_key(name) => {
+                format!("columns of vertices are read at an end:  e.src.{name}")
+            }
+            (_, Some(close)) => format!("did you mean  e.{close}"),
+            _ => format!("make it before:  for e in v.inedges: e.{name} = ..."),
+        };
+        Err(Box::new(found.hint(hint)))
+    }
+
+    fn of_end(&mut self, name: &Name, edges: EdgeSet, end: End, span: Span) -> Step<Value> {
+        if WAYS.contains(&name.text.as_str()) {
+            let found = Diagnostic::error(span, "only the vertex `v` has edges and a graph", "found at a neighbour");
+            return Err(Box::new(found.hint("first make a column, then read it at the neighbour:  v.s = sum(u.h for u in v.innbs)")));
+        }
+        if matches!(name.text.as_str(), "w" | "weight" | "type" | "src" | "dst") && !self.columns.contains_key(&name.text) {
+            let found = Diagnostic::error(span, format!("a vertex has no `{}`", name.text), "this belongs to an edge");
+            return Err(Box::new(found.hint("walk over edges:  sum(e.w * e.src.h for e in v.inedges)")));
+        }
+        self.check_walk(edges, span)?;
+        let value = self.column(name, if end == End::Far { "u" } else { "v" }, span)?;
+        self.seen(span, value, edges, end)
+    }
+
+    /// A value of vertices as seen from an end of each edge.
+    pub fn seen(&mut self, span: Span, value: Value, edges: EdgeSet, end: End) -> Step<Value> {
+        match value {
+            Value::Node(node) => self.seen_node(span, node, edges, end).map(Value::Node),
+            Value::OneHot(rows) => self.one_hot(span, Rows::Seen(rows, edges, end)),
+            other => Ok(other),
+        }
+    }
+
+    pub fn seen_node(&mut self, span: Span, node: NodeId, edges: EdgeSet, end: End) -> Step<NodeId> {
+        let node = match self.place(node) {
+            Place::G => self.make(span, |builder| builder.make(Op::Give, &[node]))?,
+            Place::D => node,
+            Place::C | Place::P | Place::S(_) | Place::E(_) => return Ok(node),
+        };
+        let view = if end == End::Far { Op::Far(edges) } else { Op::Near(edges) };
+        self.make(span, |builder| builder.make(view, &[node]))
+    }
+}

@@ -1,0 +1,103 @@
+//! Every program of the language's page becomes a GIR; two of them as golden text (refresh with `UPDATE=1`), parameters by name.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::{env, fs};
+
+use warploom_vertex::gir::{Data, Loss, Target};
+use warploom_vertex::trace::{Traced, settings_of, trace};
+
+const PROGRAMS: [&str; 6] = ["gcn", "gat", "pagerank", "sssp", "components", "rgcn"];
+
+fn text_of(name: &str) -> String {
+    fs::read_to_string(format!("{}/tests/trace_programs/{name}.py", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn data(training: bool) -> Data {
+    let target = training.then_some(Target { columns: 7, loss: Loss::CrossEntropy });
+    Data { features: Some(12), relations: vec!["cites".to_owned(), "likes".to_owned()], target, training, ..Data::bare(100, 400) }
+}
+
+#[track_caller]
+fn traced(text: &str, entry: &str, data: &Data) -> Traced {
+    match trace(text, entry, &BTreeMap::new(), data) {
+        Ok(traced) => traced,
+        Err(found) => panic!("{}", found.iter().map(|found| found.render(entry, text)).collect::<String>()),
+    }
+}
+
+fn learns(name: &str) -> bool {
+    ["gcn", "gat", "rgcn"].contains(&name)
+}
+
+#[track_caller]
+fn golden(name: &str, found: &str) {
+    let path = format!("{}/tests/golden_gir/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&path, found).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, expected, "{path} differs; look at it, then refresh with UPDATE=1");
+}
+
+#[test]
+fn every_program_of_the_page_is_traced_without_a_warning() {
+    for name in PROGRAMS {
+        let text = text_of(name);
+        let traced = traced(&text, name, &data(learns(name)));
+        let warnings: String = traced.warnings.iter().map(|warning| warning.render(name, &text)).collect();
+        assert_eq!(warnings, "", "{name}");
+        assert_eq!(traced.gir.loss.is_some(), learns(name), "{name}");
+        assert_eq!(traced.gir.loops.len(), usize::from(!learns(name)), "{name}");
+        assert_eq!(traced.gir.results.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn gcn_and_pagerank_as_text() {
+    for name in ["gcn", "pagerank"] {
+        let text = text_of(name);
+        golden(name, &traced(&text, name, &data(learns(name))).gir.print(Some(&text)));
+    }
+}
+
+fn names(traced: &Traced) -> Vec<String> {
+    traced.gir.parameters.iter().map(|parameter| format!("{} {:?}", parameter.name, parameter.shape)).collect()
+}
+
+#[test]
+fn parameters_are_named_by_function_call_and_kind() {
+    let gcn = traced(&text_of("gcn"), "gcn", &data(true));
+    assert_eq!(names(&gcn), ["gcn.gcn.0.linear.0.weight [16, 12]", "gcn.gcn.0.bias.0 [16]", "gcn.gcn.0.linear.1.weight [7, 16]", "gcn.gcn.0.bias.1 [7]"]);
+    let gat = traced(&text_of("gat"), "gat", &data(true));
+    let expected = [
+        "gat.attend.0.linear.0.weight [64, 12]",
+        "gat.attend.0.param.0 [8, 8]",
+        "gat.attend.0.param.1 [8, 8]",
+        "gat.attend.0.bias.0 [8, 8]",
+        "gat.attend.1.linear.0.weight [7, 64]",
+        "gat.attend.1.param.0 [1, 7]",
+        "gat.attend.1.param.1 [1, 7]",
+        "gat.attend.1.bias.0 [1, 7]",
+    ];
+    assert_eq!(names(&gat), expected);
+    let rgcn = traced(&text_of("rgcn"), "rgcn", &data(true));
+    let expected = [
+        "rgcn.relational.0.linear.0.weight [16, 12]",
+        "rgcn.relational.0.linear.0.bias [16]",
+        "rgcn.relational.0.linear.1.cites.weight [16, 12]",
+        "rgcn.relational.0.linear.1.likes.weight [16, 12]",
+        "rgcn.relational.1.linear.0.weight [7, 16]",
+        "rgcn.relational.1.linear.0.bias [7]",
+        "rgcn.relational.1.linear.1.cites.weight [7, 16]",
+        "rgcn.relational.1.linear.1.likes.weight [7, 16]",
+    ];
+    assert_eq!(names(&rgcn), expected);
+}
+
+#[test]
+fn settings_are_those_of_the_entry() {
+    let settings = settings_of(&text_of("gcn"), "gcn").unwrap();
+    let shown: Vec<String> = settings.iter().map(|setting| format!("{}={}", setting.name, setting.default)).collect();
+    assert_eq!(shown, ["hidden=16", "layers=2", "drop=0.5"]);
+}
