@@ -1,0 +1,207 @@
+//! apart: programs without a golden case, or with more than it says, against `independent`.
+//!
+//! promises  forward to 1e-12 of the largest value, gradients to central differences of the independent loss; graphs are drawn
+//!           from a number, so that each run is the same
+use serde_json::{Value, json};
+use warploom_vertex::interpret::{Interpreter, World};
+
+use crate::case::Edges;
+use crate::compiled::{ROUTES, bare, compile, drawn, mixed, problem, start};
+use crate::independent::{self, Matrix, Parameters};
+
+/// Random graphs with self loops, parallel edges and vertices without edges.
+fn graphs() -> Vec<Edges> {
+    let shapes = [(1, 1), (2, 1), (7, 9), (20, 70), (33, 40)];
+    shapes.into_iter().enumerate().map(|(seed, (nodes, count))| random(seed as u64, nodes, count)).collect()
+}
+
+fn random(seed: u64, nodes: usize, count: usize) -> Edges {
+    // The last vertex in ten has no edges.
+    let reached = (nodes - nodes / 10).max(1) as u64;
+    let end = |number: usize| (mixed(seed * 1_000_003 + number as u64) % reached) as u32;
+    let edges: Vec<(u32, u32)> = (0..count).map(|edge| (end(2 * edge), end(2 * edge + 1))).collect();
+    Edges::new(nodes, &edges)
+}
+
+fn weighted(mut edges: Edges) -> Edges {
+    edges.weight = Some((0..edges.source.len()).map(|edge| 1.1 + drawn(5, edge)).collect());
+    edges
+}
+
+#[track_caller]
+fn close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let scale = want.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    for (index, (got, want)) in got.iter().zip(want).enumerate() {
+        assert!(got == want || (got - want).abs() <= tolerance * scale, "{what}[{index}]: got {got:e}, want {want:e}");
+    }
+}
+
+/// A model and the same by other means.
+type Forward = dyn Fn(&Edges, &Matrix, &Parameters) -> Matrix;
+
+/// Forward, loss, and gradients along each of some coordinates of every parameter and of the features.
+fn model(name: &str, settings: &Value, edges: &Edges, forward: &Forward) {
+    let (data, world) = problem(edges, 5, 3);
+    let features = Matrix::new(edges.nodes, 5, world.features.as_ref().unwrap().values.reals());
+    for route in ROUTES {
+        let compiled = compile(name, settings, &data, route);
+        let mut run = Interpreter::new(&compiled.gir, &data, &world).unwrap();
+        run.training = true;
+        let mut parameters = Parameters::new();
+        for ((parameter, values), declared) in start(&compiled.gir).into_iter().zip(&compiled.gir.parameters) {
+            run.set_parameter(&parameter, &values).unwrap();
+            let columns = declared.shape.last().copied().unwrap_or(1) as usize;
+            parameters.insert(parameter, Matrix::new(values.len() / columns, columns, values));
+        }
+        run.run(1);
+        let want = forward(edges, &features, &parameters);
+        close(&format!("{name}: scores"), &run.value(compiled.gir.results[0].node).unwrap().values.reals(), &want.values, 1e-12);
+        let loss = loss_of(&want, &world);
+        close(&format!("{name}: loss"), &[run.loss().unwrap()], &[loss], 1e-12);
+        for (parameter, values) in &parameters {
+            let slopes = compiled.gradient(&run, parameter).unwrap();
+            let moved = |index: usize, by: f64| {
+                let mut parameters = parameters.clone();
+                parameters.get_mut(parameter).unwrap().values[index] += by;
+                loss_of(&forward(edges, &features, &parameters), &world)
+            };
+            slopes_agree(&format!("{name}: gradient by {parameter}"), &slopes, values.values.len(), &moved);
+        }
+        let moved = |index: usize, by: f64| {
+            let mut features = features.clone();
+            features.values[index] += by;
+            loss_of(&forward(edges, &features, &parameters), &world)
+        };
+        slopes_agree(&format!("{name}: gradient by x"), &compiled.gradient(&run, "x").unwrap(), features.values.len(), &moved);
+    }
+}
+
+fn loss_of(scores: &Matrix, world: &World) -> f64 {
+    independent::cross_entropy(scores, &world.targets.as_ref().unwrap().values.reals(), &world.training_rows)
+}
+
+/// Central differences at up to a dozen places spread over all of them.
+#[track_caller]
+fn slopes_agree(what: &str, slopes: &[f64], count: usize, moved: &dyn Fn(usize, f64) -> f64) {
+    assert_eq!(slopes.len(), count, "{what}");
+    let step = 1e-6;
+    for index in (0..count).step_by((count / 12).max(1)) {
+        let want = (moved(index, step) - moved(index, -step)) / (2.0 * step);
+        assert!((slopes[index] - want).abs() <= 1e-7 * (1.0 + want.abs()), "{what}[{index}]: got {}, central difference {want}", slopes[index]);
+    }
+}
+
+#[test]
+fn sgc_is_the_dense_formula() {
+    for edges in graphs() {
+        for hops in [0, 1, 2, 5] {
+            let forward = move |edges: &Edges, x: &Matrix, parameters: &Parameters| independent::sgc(edges, x, parameters, hops);
+            model("sgc", &json!({"hops": hops}), &weighted(edges.clone()).with_self_loops(), &forward);
+        }
+    }
+}
+
+#[test]
+fn gcnii_is_the_dense_formula() {
+    for edges in graphs() {
+        for layers in [0, 1, 4] {
+            let forward = move |edges: &Edges, x: &Matrix, parameters: &Parameters| independent::gcnii(edges, x, parameters, (layers, 0.2, 0.7));
+            let settings = json!({"hidden": 4, "layers": layers, "alpha": 0.2, "strength": 0.7});
+            model("gcnii", &settings, &weighted(edges.clone()).with_self_loops(), &forward);
+        }
+    }
+}
+
+#[test]
+fn sage_max_is_the_dense_formula_with_and_without_a_pool() {
+    for edges in graphs() {
+        for pool in [0, 6] {
+            let forward = move |edges: &Edges, x: &Matrix, parameters: &Parameters| independent::sage_max(edges, x, parameters, (2, pool > 0));
+            model("sage_max", &json!({"hidden": 4, "pool": pool}), &edges, &forward);
+        }
+    }
+}
+
+/// The results of a program that learns nothing, by both routes.
+fn analytics(name: &str, settings: &Value, edges: &Edges, test: impl Fn(&[Vec<f64>])) {
+    let (data, world) = bare(edges);
+    for route in ROUTES {
+        let compiled = compile(name, settings, &data, route);
+        let (results, converged) = compiled.iterate(&world, 10_000);
+        assert!(converged, "{name}: {settings}");
+        test(&compiled.gir.results.iter().map(|result| results[&result.name].values.reals()).collect::<Vec<_>>());
+    }
+}
+
+fn whole(values: &[i64]) -> Vec<f64> {
+    values.iter().map(|value| *value as f64).collect()
+}
+
+#[test]
+fn personalized_pagerank_is_the_dense_fixed_point() {
+    for edges in graphs() {
+        for source in [0, edges.nodes - 1, edges.nodes / 2] {
+            let want = independent::personalized_pagerank(&edges, source, 0.85, 400);
+            analytics("personalized_pagerank", &json!({"source": source, "tolerance": 1e-14}), &edges, |got| {
+                close("ranks", &got[0], &want, 1e-12);
+                close("sum of ranks", &[got[0].iter().sum()], &[1.0], 1e-12);
+            });
+        }
+    }
+}
+
+#[test]
+fn hits_is_the_dense_fixed_point() {
+    for edges in graphs() {
+        let want = independent::hits(&edges, 20_000);
+        analytics("hits", &json!({"tolerance": 1e-15}), &edges, |got| {
+            close("hubs", &got[0], &want.0, 1e-9);
+            close("authorities", &got[1], &want.1, 1e-9);
+        });
+    }
+}
+
+#[test]
+fn label_propagation_votes_as_counted_by_hand() {
+    for edges in graphs().into_iter().flat_map(|edges| [edges.clone().without_self_loops().symmetric(), edges]) {
+        for steps in [0, 1, 2, 10] {
+            let want = whole(&independent::label_propagation(&edges, steps));
+            analytics("label_propagation", &json!({"steps": steps}), &edges, |got| assert_eq!(got[0], want, "{steps} steps"));
+        }
+    }
+}
+
+#[test]
+fn bfs_finds_levels_and_the_smallest_parent() {
+    for edges in graphs() {
+        for source in 0..edges.nodes {
+            let (levels, parents) = independent::bfs(&edges, source);
+            let parents: Vec<i64> = parents.into_iter().map(|parent| parent.unwrap_or(i64::from(u32::MAX))).collect();
+            analytics("bfs", &json!({"source": source}), &edges, |got| assert_eq!(got, [whole(&levels), whole(&parents)], "from {source}"));
+        }
+    }
+}
+
+#[test]
+fn sssp_finds_the_shortest_paths() {
+    for edges in graphs().into_iter().flat_map(|edges| [weighted(edges.clone()), edges]) {
+        for source in 0..edges.nodes {
+            let want = independent::sssp(&edges, source);
+            analytics("sssp", &json!({"source": source}), &edges, |got| close("distances", &got[0], &want, 1e-14));
+        }
+    }
+}
+
+#[test]
+fn components_cores_and_triangles_agree_on_random_graphs() {
+    for edges in graphs() {
+        let want = whole(&independent::components(&edges));
+        analytics("components", &json!({}), &edges, |got| assert_eq!(got[0], want));
+        let simple = edges.without_self_loops().symmetric();
+        let want = whole(&independent::cores(&simple));
+        analytics("kcore", &json!({}), &simple, |got| assert_eq!(got[0], want));
+        let want = whole(&independent::triangles(&simple));
+        analytics("triangles", &json!({}), &simple, |got| assert_eq!(got[0], want));
+    }
+}

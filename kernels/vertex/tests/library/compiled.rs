@@ -1,0 +1,160 @@
+//! compiled: a program of the library made ready for the interpreter, by either of two routes.
+//!
+//! promises  both routes start from the file's text; neither knows the built-in fast paths
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use warploom_vertex::autodiff;
+use warploom_vertex::gir::{Data, Gir, Input, Loss, NodeId, Op, Target};
+use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::passes;
+use warploom_vertex::trace::trace;
+
+use crate::case::Edges;
+
+/// How a program comes to the interpreter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Route {
+    /// Trace, autodiff.
+    Plain,
+    /// Trace, passes, autodiff, passes.
+    Cleaned,
+}
+
+pub const ROUTES: [Route; 2] = [Route::Plain, Route::Cleaned];
+
+/// What the loss has gradients by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum By {
+    /// The parameters, as in a run.
+    Parameters,
+    /// Also features, weights and features of edges, where the program reads them.
+    Everything,
+}
+
+/// Training programs of the library.
+pub const MODELS: [&str; 11] = ["gcn", "gin", "sage", "sage_max", "gat", "gatv2", "appnp", "rgcn", "graph_transformer", "sgc", "gcnii"];
+
+/// Programs of the library that learn nothing.
+pub const ANALYTICS: [&str; 10] =
+    ["pagerank", "pagerank_spread", "personalized_pagerank", "sssp", "bfs", "components", "kcore", "label_propagation", "triangles", "hits"];
+
+/// A program ready to run.
+pub struct Compiled {
+    pub gir: Gir,
+    pub data: Data,
+    pub warnings: Vec<String>,
+    pub took: Duration,
+}
+
+/// The text of a program of the library.
+pub fn text(name: &str) -> String {
+    let path = folder().join(format!("programs/{name}.py"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines")
+}
+
+/// Compiles a program; when it is trained, with the gradients by all parameters and by everything real that it reads.
+pub fn compile(name: &str, settings: &Value, data: &Data, route: Route) -> Compiled {
+    compile_by(name, settings, data, route, By::Everything)
+}
+
+/// Compiles a program; when it is trained, with these gradients.
+pub fn compile_by(name: &str, settings: &Value, data: &Data, route: Route, by: By) -> Compiled {
+    let text = text(name);
+    let settings: BTreeMap<String, Value> = settings.as_object().unwrap().clone().into_iter().collect();
+    let begin = Instant::now();
+    let traced = trace(&text, name, &settings, data).unwrap_or_else(|found| {
+        let pages: Vec<String> = found.iter().map(|diagnostic| diagnostic.render(&format!("{name}.py"), &text)).collect();
+        panic!("{name}: {}", pages.join("\n"))
+    });
+    let warnings = traced.warnings.iter().map(|warning| warning.render(&format!("{name}.py"), &text)).collect();
+    let clean = |gir: Gir| if route == Route::Cleaned { passes::clean(gir, data).0 } else { gir };
+    let mut gir = clean(traced.gir);
+    if gir.loss.is_some() {
+        let by = leaves(&gir, by);
+        let differentiated = autodiff::differentiate(gir, data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
+        gir = clean(differentiated);
+    }
+    Compiled { gir, data: data.clone(), warnings, took: begin.elapsed() }
+}
+
+fn leaves(gir: &Gir, by: By) -> Vec<NodeId> {
+    let mut leaves = autodiff::parameters(gir);
+    if by == By::Parameters {
+        return leaves;
+    }
+    let read = |id: &NodeId| matches!(gir.node(*id).op, Op::Input(Input::Features | Input::Weight | Input::EdgeFeatures));
+    leaves.extend(gir.ids().filter(read));
+    leaves
+}
+
+impl Compiled {
+    /// The gradient by a parameter, or by an input by this name: `x`, `weight` or `edge_x`; none: the program does not read it.
+    pub fn gradient(&self, run: &Interpreter<'_>, name: &str) -> Option<Vec<f64>> {
+        let is = |op: &Op| match op {
+            Op::Parameter(index) => self.gir.parameters[*index].name == name,
+            Op::Input(Input::Features) => name == "x",
+            Op::Input(Input::Weight) => name == "weight",
+            Op::Input(Input::EdgeFeatures) => name == "edge_x",
+            _ => false,
+        };
+        let gradient = self.gir.gradients.iter().find(|gradient| is(&self.gir.node(gradient.of).op))?;
+        run.value(gradient.node).map(|rows| rows.values.reals())
+    }
+
+    /// All values of an analytics program, and whether its loops ended by themselves.
+    pub fn iterate(&self, world: &World, supersteps_max: u64) -> (BTreeMap<String, Rows>, bool) {
+        let mut run = Interpreter::new(&self.gir, &self.data, world).unwrap();
+        let endings = run.run(supersteps_max);
+        let results = self.gir.results.iter().map(|result| (result.name.clone(), run.value(result.node).unwrap().clone())).collect();
+        (results, endings.iter().flatten().all(|ending| ending.converged))
+    }
+}
+
+/// The world of a list of edges and nothing else, and its facts.
+pub fn bare(edges: &Edges) -> (Data, World) {
+    let data = Data { weighted: edges.weight.is_some(), bytes_per_real: 8, ..Data::bare(edges.nodes as u64, edges.source.len() as u64) };
+    let world = World { weight: edges.weight.clone(), ..World::bare(edges.nodes, edges.source.clone(), edges.target.clone()) };
+    (data, world)
+}
+
+/// A training problem on a list of edges: so many features and classes, all drawn from their place.
+pub fn problem(edges: &Edges, features: u64, classes: u64) -> (Data, World) {
+    let (mut data, mut world) = bare(edges);
+    let nodes = edges.nodes;
+    data.features = Some(features);
+    data.target = Some(Target { columns: classes, loss: Loss::CrossEntropy });
+    data.training = true;
+    world.features = Some(Rows::real(nodes, features as usize, (0..nodes * features as usize).map(|index| drawn(1, index)).collect()));
+    world.targets = Some(Rows::real(nodes, 1, (0..nodes).map(|node| (mixed(node as u64) % classes) as f64).collect()));
+    world.training_rows = (0..nodes as u32).filter(|row| row % 3 != 2).collect();
+    (data, world)
+}
+
+/// Values for all parameters, drawn from their number and place.
+pub fn start(gir: &Gir) -> Vec<(String, Vec<f64>)> {
+    let drawn_of = |(number, parameter): (usize, &warploom_vertex::gir::Parameter)| {
+        let count = parameter.shape.iter().product::<u64>() as usize;
+        (parameter.name.clone(), (0..count).map(|index| drawn(100 + number as u64, index)).collect())
+    };
+    gir.parameters.iter().enumerate().map(drawn_of).collect()
+}
+
+/// Well mixed bits of a number (splitmix64).
+pub fn mixed(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+/// A number in [-1, 1) that depends on the seed and the index alone.
+pub fn drawn(seed: u64, index: usize) -> f64 {
+    (mixed(seed ^ mixed(index as u64)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}

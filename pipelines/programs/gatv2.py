@@ -1,0 +1,13 @@
+def gatv2(v, heads=8, hidden=8, out_heads=1, slope=0.2, drop=0.0, drop_shares=0.0):
+    "Graph attention whose ranking of neighbours depends on the vertex (Brody, Alon & Yahav 2022): two layers, the second a mean over its heads."
+    v.h = elu(attend(v, dropout(v.x, drop), heads, hidden, slope, drop_shares))
+    v.h = dropout(flatten(v.h), drop)
+    return mean(attend(v, v.h, out_heads, v.classes, slope, drop_shares), axis=0)
+
+def attend(v, x, heads, width, slope, drop):
+    "One layer: [heads, width] a vertex. The product with `weigh` comes after leaky_relu, unlike in gat."
+    v.left, v.right = linear(x, (heads, width)), linear(x, (heads, width))
+    weigh = param((heads, width))
+    score = [dot(leaky_relu(e.src.left + v.right, slope), weigh) for e in v.inedges]
+    share = [dropout(a, drop) for a in softmax(score)]
+    return sum(a * e.src.left for a, e in zip(share, v.inedges)) + bias()
