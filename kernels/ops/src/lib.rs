@@ -11,6 +11,7 @@
 pub mod change;
 mod division;
 pub mod elementwise;
+pub mod evaluate;
 pub mod expression;
 pub mod loss;
 pub mod metrics;

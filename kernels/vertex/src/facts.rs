@@ -4,6 +4,7 @@
 //! never     holds a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
+use crate::gir::{Data, Loss};
 use crate::launch::{LossKind, Rows};
 
 /// What is known of graph, target and run when a list is built.
@@ -33,11 +34,34 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// What a compiled program's bytes are reckoned by.
+    pub fn of(data: &Data) -> Self {
+        Facts {
+            nodes: data.nodes,
+            edges: data.edges,
+            feature_columns: data.features.unwrap_or(0),
+            sparse_features: data.sparse_features,
+            classes: data.target.map_or(0, |target| target.columns),
+            weighted: data.weighted,
+            // Compiled lists walk every direction that the program names.
+            symmetric: false,
+            training: data.training,
+            loss: match data.target.map(|target| target.loss) {
+                Some(Loss::MeanSquares) => LossKind::MeanSquares,
+                Some(Loss::Binary) => LossKind::Binary,
+                _ => LossKind::CrossEntropy,
+            },
+            bytes_per_real: data.bytes_per_real,
+        }
+    }
+
     /// How many rows that is.
     pub fn count(&self, rows: Rows) -> u64 {
         match rows {
             Rows::Nodes => self.nodes,
             Rows::Edges => self.edges,
+            Rows::EdgesTwice => self.edges.saturating_mul(2),
+            Rows::Graphs(count) => count,
             Rows::Fixed(count) => count,
         }
     }

@@ -11,13 +11,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::gir;
+
 mod access;
 mod bytes;
+mod evaluated;
 mod render;
 mod validate;
 
 pub use access::{gradient_buffer, parameter_buffer};
-pub use bytes::Memory;
+pub use bytes::{Lists, Memory};
+pub use evaluated::fixed;
 pub use validate::Flaw;
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
@@ -65,6 +69,10 @@ pub enum Rows {
     Nodes,
     /// One row per edge, in edge-id order.
     Edges,
+    /// Two rows per edge: all edges as in-edges, then all again as out-edges, each in edge-id order.
+    EdgesTwice,
+    /// One row per graph of the set, of which there are so many.
+    Graphs(u64),
     /// A fixed number, for shared values and parameters.
     Fixed(u64),
 }
@@ -77,10 +85,12 @@ pub enum Element {
     Real,
     /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel beyond every id.
     Id,
+    /// A bool (0 or 1), an int or an id, kept as a signed whole number of 64 bits; never `Type::Real`.
+    Whole(gir::Type),
 }
 
 /// Where a buffer's contents come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Node features of the graph artifact, dense; read only.
@@ -89,7 +99,9 @@ pub enum Role {
     SparseFeatures,
     /// The training target: class as a real number in one column, or the values to fit; read only.
     Target,
-    /// A learned tensor; written by the optimiser only.
+    /// Something else that the data set gives: a column, degrees, weights of edges and so on; read only.
+    Given(gir::Input),
+    /// A learned tensor, written by the optimiser only, or a running statistic, written after a pass of training.
     Parameter,
     /// Gradient of the loss by a parameter.
     Gradient,
@@ -107,6 +119,18 @@ pub struct Parameter {
     pub shape: Vec<u64>,
     /// How it starts; drawn from (seed, name), so that an edit elsewhere changes nothing.
     pub init: Init,
+    /// Whether the optimiser changes it; a running statistic is saved with the others and follows `Train::statistics`.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub learned: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_yes(flag: &bool) -> bool {
+    *flag
 }
 
 /// How a parameter starts.
@@ -147,14 +171,28 @@ pub struct Train {
     pub backward: Vec<Launch>,
     /// One `optimize` for each parameter.
     pub update: Vec<Launch>,
-    /// Whether any launch draws dropout: if not, one forward pass serves both training and measuring.
+    /// Running statistics and their next values, copied at the end of each epoch of training.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statistics: Vec<Commit>,
+    /// Whether a pass of training differs from one of measuring, by dropout or by statistics: if not, one serves both.
     pub draws: bool,
 }
 
-/// Launches of an iteration.
+/// Loops one after the other; without any, a program that is computed once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterate {
+    /// Each is run to its end before the next.
+    pub loops: Vec<Loop>,
+    /// Once, after the last loop: from the states to what is returned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finish: Vec<Launch>,
+}
+
+/// Launches of one loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loop {
     /// Once: first values of the states and what does not change between supersteps.
     pub prepare: Vec<Launch>,
     /// Each superstep; reads states, writes their successors.
@@ -175,14 +213,16 @@ pub struct Commit {
     pub next: BufferName,
 }
 
-/// When an iteration stops; tested after each superstep, over all commits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// When a loop stops; tested after each superstep, before its commits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// The summed absolute change is at most this; equal infinities have change 0.
-    ChangeAtMost(f64),
-    /// No value changed.
-    Unchanged,
+    /// The summed absolute change of this state is at most this; equal infinities have change 0.
+    ChangeAtMost(BufferName, f64),
+    /// No value of these states changed.
+    Unchanged(Vec<BufferName>),
+    /// This buffer of bools holds nowhere.
+    Nowhere(BufferName),
 }
 
 /// One step: what, how, and what it should move.
@@ -326,6 +366,17 @@ pub enum Operation {
         /// Read.
         source: BufferName,
     },
+    /// `out = op(inputs)`, what the operation means by `interpret`. Inputs and constants need no launch of their own.
+    Evaluate {
+        /// Written.
+        out: BufferName,
+        /// Shape of a row of `out`; where there is one row for all, its shape.
+        shape: Vec<u64>,
+        /// What is computed.
+        op: gir::Op,
+        /// What it is computed from, in the order of the operation.
+        inputs: Vec<Operand>,
+    },
     /// The mean loss over the training rows, and its gradient by the result (0 in other rows).
     Loss {
         /// Which.
@@ -346,6 +397,45 @@ pub enum Operation {
     },
 }
 
+/// What an evaluated operation reads. Rows of vertices can be read as they are seen from edges, and never lie anywhere as
+/// rows of edges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operand {
+    /// The same number everywhere.
+    Number(gir::Number),
+    /// Rows of a buffer.
+    Rows(Rowed),
+    /// The product of two operands, element by element, made where it is read; for `Reduce` and sums along an axis.
+    Times(Box<Operand>, Box<Operand>),
+}
+
+/// Rows of a buffer, their shape, and where they are seen from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rowed {
+    /// Read.
+    pub buffer: BufferName,
+    /// Shape of a row; as many elements as the buffer has in one, or in all where there is one row for all.
+    pub shape: Vec<u64>,
+    /// Whether edges see it.
+    #[serde(default, skip_serializing_if = "View::is_own")]
+    pub view: View,
+}
+
+/// Where rows are seen from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum View {
+    /// As they are.
+    #[default]
+    Own,
+    /// Rows of vertices: on each edge that of its far end.
+    Far(gir::EdgeSet),
+    /// Rows of vertices: on each edge that of the vertex that owns it.
+    Near(gir::EdgeSet),
+}
+
 /// Losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -354,6 +444,8 @@ pub enum LossKind {
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.
     MeanSquares,
+    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with a target in 0 to 1.
+    Binary,
 }
 
 /// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph artifact, column),
@@ -439,6 +531,9 @@ pub struct ResultColumn {
     pub name: String,
     /// Where it lies.
     pub buffer: BufferName,
+    /// For values of edges: the list that they were made over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<gir::EdgeSet>,
 }
 
 /// A choice of the planner.
@@ -453,6 +548,41 @@ pub struct Reason {
     pub why: String,
     /// What else there was, with its predicted cost in bytes, the chosen one included.
     pub alternatives: BTreeMap<String, u64>,
+}
+
+impl View {
+    /// Whether rows are read as they are.
+    pub fn is_own(&self) -> bool {
+        *self == View::Own
+    }
+
+    /// The edges that see the rows, if any do.
+    pub fn edges(self) -> Option<gir::EdgeSet> {
+        match self {
+            View::Own => None,
+            View::Far(edges) | View::Near(edges) => Some(edges),
+        }
+    }
+}
+
+impl Operand {
+    /// Every buffer that is read, left to right.
+    pub fn rows(&self) -> Vec<&Rowed> {
+        match self {
+            Operand::Number(_) => Vec::new(),
+            Operand::Rows(rows) => vec![rows],
+            Operand::Times(first, second) => first.rows().into_iter().chain(second.rows()).collect(),
+        }
+    }
+
+    /// Shape of a row.
+    pub fn shape(&self) -> Vec<u64> {
+        match self {
+            Operand::Number(_) => Vec::new(),
+            Operand::Rows(rows) => rows.shape.clone(),
+            Operand::Times(first, second) => gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default(),
+        }
+    }
 }
 
 impl Expression {

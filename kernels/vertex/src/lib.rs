@@ -83,6 +83,7 @@ pub mod facts;
 pub mod gir;
 pub mod interpret;
 pub mod launch;
+pub mod lower;
 pub mod passes;
 pub mod reference;
 pub mod syntax;

@@ -12,9 +12,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::gir::{EdgeSet, Input, Node, Op, Place, Span, Type};
+use crate::interpret::{self, World};
 use crate::launch::{
-    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Flaw, Launch, LaunchList, LossKind, Operation, Role, Rows, Unary,
-    Until, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation,
+    Role, Rows, Unary, Until, View, gradient_buffer, parameter_buffer,
 };
 
 /// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in the graph artifact, column.
@@ -46,6 +48,14 @@ pub struct Inputs {
     pub parameters: BTreeMap<String, Vec<f64>>,
     /// Row in the graph artifact of each node, when the graph is permuted; empty: the same.
     pub artifact_rows: Vec<u32>,
+    /// Relation of each edge; empty without relations.
+    pub edge_type: Vec<u32>,
+    /// Features of each edge, row-major; empty without.
+    pub edge_features: Vec<f64>,
+    /// Further columns of the node table; whole numbers as reals.
+    pub columns: BTreeMap<String, Vec<f64>>,
+    /// Graph of each node; empty: one graph.
+    pub graph_of_node: Vec<u32>,
 }
 
 /// Adam as torch has it: the decay is added to the gradient.
@@ -123,6 +133,9 @@ pub struct Reference<'a> {
     moments: BTreeMap<String, [Vec<f64>; 2]>,
     steps: i32,
     draw: Option<Draw>,
+    world: World,
+    /// The loop that supersteps are of.
+    at: usize,
 }
 
 /// Rows of one buffer.
@@ -139,26 +152,33 @@ impl<'a> Reference<'a> {
         list.validate().map_err(ReferenceError::Flawed)?;
         check_graph(graph)?;
         check_rows("training row", &inputs.training_rows, graph.nodes)?;
-        let mut artifact_rows = inputs.artifact_rows;
+        let mut artifact_rows = inputs.artifact_rows.clone();
         if artifact_rows.is_empty() {
             artifact_rows = (0..graph.nodes).map(|row| row as u32).collect();
         }
         same("artifact rows", graph.nodes, artifact_rows.len())?;
+        let world = world(list, graph, &inputs, &artifact_rows)?;
         let mut reference = Reference {
             list,
             graph,
             values: BTreeMap::new(),
-            training_rows: inputs.training_rows,
+            training_rows: inputs.training_rows.clone(),
             artifact_rows,
             moments: BTreeMap::new(),
             steps: 0,
             draw: None,
+            world,
+            at: 0,
         };
         for buffer in &list.buffers {
             reference.values.insert(buffer.name.clone(), reference.empty(buffer));
-            match buffer.role {
+            match &buffer.role {
                 Role::Features | Role::SparseFeatures => reference.set(&buffer.name, &inputs.features)?,
                 Role::Target => reference.set(&buffer.name, &inputs.target)?,
+                Role::Given(input) => {
+                    let given = reference.given(buffer, input);
+                    reference.set(&buffer.name, &given)?;
+                }
                 Role::Parameter | Role::Gradient | Role::Value => {}
             }
         }
@@ -194,7 +214,7 @@ impl<'a> Reference<'a> {
     pub fn prepare(&mut self) {
         match &self.list.body {
             Body::Train(train) => self.launches(&train.prepare),
-            Body::Iterate(iterate) => self.launches(&iterate.prepare),
+            Body::Iterate(_) => self.enter(0),
         }
     }
 
@@ -226,19 +246,43 @@ impl<'a> Reference<'a> {
     pub fn update(&mut self, adam: &Adam) {
         let Body::Train(train) = &self.list.body else { return };
         self.steps += 1;
+        let statistics = &train.statistics;
         for launch in &train.update {
             if let Operation::Optimize { parameter } = &launch.operation {
                 self.optimize(adam, parameter);
             }
         }
+        for Commit { state, next } in statistics {
+            self.entry(state).elements = self.values[next].elements.clone();
+        }
     }
 
-    /// One superstep: launches, change, commit.
+    /// Begins a loop with what is done once before it, or, beyond the last, ends the program.
+    fn enter(&mut self, number: usize) {
+        let Body::Iterate(iterate) = &self.list.body else { return };
+        self.at = number;
+        match iterate.loops.get(number) {
+            Some(repeated) => self.launches(&repeated.prepare),
+            None => self.launches(&iterate.finish),
+        }
+    }
+
+    fn repeated(&self) -> Option<&'a Loop> {
+        let Body::Iterate(iterate) = &self.list.body else { return None };
+        iterate.loops.get(self.at)
+    }
+
+    /// One superstep of the loop at hand: launches, change of what its end is tested on, commit.
     pub fn superstep(&mut self) -> Change {
         let mut change = Change { summed: 0.0, changed: 0 };
-        let Body::Iterate(iterate) = &self.list.body else { return change };
-        self.launches(&iterate.superstep);
-        for commit in &iterate.commit {
+        let Some(repeated) = self.repeated() else { return change };
+        self.launches(&repeated.superstep);
+        let is_watched = |commit: &&Commit| match &repeated.until {
+            Until::ChangeAtMost(state, _) => commit.state == *state,
+            Until::Unchanged(states) => states.contains(&commit.state),
+            Until::Nowhere(_) => false,
+        };
+        for commit in repeated.commit.iter().filter(is_watched) {
             let (state, next) = (&self.values[&commit.state].elements, &self.values[&commit.next].elements);
             for (before, after) in state.iter().zip(next) {
                 // Equal infinities have change 0, though their difference is NaN.
@@ -248,7 +292,10 @@ impl<'a> Reference<'a> {
                 }
             }
         }
-        for commit in &iterate.commit {
+        if let Until::Nowhere(buffer) = &repeated.until {
+            change.changed = self.values[buffer].elements.iter().filter(|element| **element != 0.0).count() as u64;
+        }
+        for commit in &repeated.commit {
             let state = std::mem::take(self.entry(&commit.state));
             let next = std::mem::replace(self.entry(&commit.next), state);
             *self.entry(&commit.state) = next;
@@ -256,20 +303,29 @@ impl<'a> Reference<'a> {
         change
     }
 
-    /// Supersteps until the condition holds, at most so many. `prepare` comes before.
+    /// Goes on to the next loop, or to what is done after the last.
+    pub fn go_on(&mut self) {
+        self.enter(self.at + 1);
+    }
+
+    /// Supersteps of all loops until their conditions hold, at most so many in all. `prepare` comes before.
     pub fn iterate(&mut self, supersteps_max: u64) -> Ending {
-        let Body::Iterate(iterate) = &self.list.body else { return Ending { supersteps: 0, converged: false } };
-        for supersteps in 1..=supersteps_max {
+        let mut supersteps = 0;
+        while let Some(repeated) = self.repeated() {
+            if supersteps == supersteps_max {
+                return Ending { supersteps, converged: false };
+            }
+            supersteps += 1;
             let change = self.superstep();
-            let converged = match iterate.until {
-                Until::ChangeAtMost(bound) => change.summed <= bound,
-                Until::Unchanged => change.changed == 0,
+            let is_met = match repeated.until {
+                Until::ChangeAtMost(_, bound) => change.summed <= bound,
+                Until::Unchanged(_) | Until::Nowhere(_) => change.changed == 0,
             };
-            if converged {
-                return Ending { supersteps, converged };
+            if is_met {
+                self.go_on();
             }
         }
-        Ending { supersteps: supersteps_max, converged: false }
+        Ending { supersteps, converged: matches!(self.list.body, Body::Iterate(_)) }
     }
 
     fn launches(&mut self, launches: &[Launch]) {
@@ -304,6 +360,7 @@ impl<'a> Reference<'a> {
                 }
                 *self.entry(out) = made;
             }
+            Operation::Evaluate { out, shape, op, inputs } => self.evaluated((out, shape), op, inputs),
             Operation::Loss { kind, result, target, gradient, value } => {
                 self.mean_loss(*kind, (result, target), (gradient, value));
             }
@@ -400,7 +457,7 @@ impl<'a> Reference<'a> {
         let columns = result.columns;
         let count = match kind {
             LossKind::CrossEntropy => self.training_rows.len(),
-            LossKind::MeanSquares => self.training_rows.len() * columns,
+            LossKind::MeanSquares | LossKind::Binary => self.training_rows.len() * columns,
         } as f64;
         let mut total = 0.0;
         for &row in &self.training_rows {
@@ -416,6 +473,13 @@ impl<'a> Reference<'a> {
                     for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
                         let hit = if column == class { 1.0 } else { 0.0 };
                         *slope += ((score - largest).exp() / sum - hit) / count;
+                    }
+                }
+                LossKind::Binary => {
+                    for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
+                        let wanted = target.at(row, column);
+                        total += (score.max(0.0) - score * wanted + (-score.abs()).exp().ln_1p()) / count;
+                        *slope += (1.0 / (1.0 + (-score).exp()) - wanted) / count;
                     }
                 }
                 LossKind::MeanSquares => {
@@ -484,9 +548,70 @@ impl<'a> Reference<'a> {
         let Some(draw) = &self.draw else { return 1.0 };
         let row = match self.buffer(like).rows {
             Rows::Nodes => u64::from(self.artifact_rows[row]),
-            Rows::Edges | Rows::Fixed(_) => row as u64,
+            Rows::Edges | Rows::EdgesTwice | Rows::Graphs(_) | Rows::Fixed(_) => row as u64,
         };
         draw(dropout, row, column as u64)
+    }
+
+    /// What an operation means is what the interpreter makes of it.
+    fn evaluated(&mut self, (out, shape): (&str, &[u64]), op: &Op, inputs: &[Operand]) {
+        let made = self.buffer(out);
+        if let (Op::Input(Input::Features), [Operand::Rows(rows)]) = (op, inputs) {
+            *self.entry(out) = self.values[&rows.buffer].clone();
+            return;
+        }
+        let parts: Vec<(Node, interpret::Rows)> = inputs.iter().map(|input| self.part(input)).collect();
+        let (nodes, rows): (Vec<&Node>, Vec<&interpret::Rows>) = parts.iter().map(|(node, rows)| (node, rows)).unzip();
+        let node = node(op.clone(), made.rows.place(), made.element.kind(), shape);
+        let values = self.interpreted(&node, &nodes, &rows).values.reals();
+        self.entry(out).elements = values;
+    }
+
+    fn interpreted(&self, node: &Node, nodes: &[&Node], rows: &[&interpret::Rows]) -> interpret::Rows {
+        let draw = |site, probability, row, column| self.draw.as_ref().map_or(1.0, |draw| draw(Dropout { probability, site }, row, column));
+        let context = interpret::Context { training: self.draw.is_some(), draw: Some(&draw) };
+        interpret::evaluate(node, rows, nodes, &self.world, context)
+    }
+
+    /// What an operand holds, and a node of its place, type and shape.
+    fn part(&self, operand: &Operand) -> (Node, interpret::Rows) {
+        match operand {
+            Operand::Number(number) => {
+                let node = node(Op::Constant(*number), Place::C, number.kind(), &[]);
+                let rows = self.interpreted(&node, &[], &[]);
+                (node, rows)
+            }
+            Operand::Rows(rows) => {
+                let (buffer, held) = (self.buffer(&rows.buffer), &self.values[&rows.buffer]);
+                let place = buffer.rows.place();
+                let columns = rows.shape.iter().product::<u64>() as usize;
+                let count = if place == Place::P { 1 } else { held.rows };
+                let read = whole_or_real(buffer.element, count, columns, &held.elements);
+                let own = node(Op::State(0), place, buffer.element.kind(), &rows.shape);
+                let seen = |op: Op, edges: EdgeSet| node(op, Place::E(edges.rows()), buffer.element.kind(), &rows.shape);
+                let view = match rows.view {
+                    View::Own => return (own, read),
+                    View::Far(edges) => seen(Op::Far(edges), edges),
+                    View::Near(edges) => seen(Op::Near(edges), edges),
+                };
+                let made = self.interpreted(&view, &[&own], &[&read]);
+                (view, made)
+            }
+            Operand::Times(first, second) => {
+                let ((first, first_rows), (second, second_rows)) = (self.part(first), self.part(second));
+                let place = if first.place.edge_rows().is_some() { first.place } else { second.place };
+                let product = node(Op::Binary(crate::gir::Binary::Multiply), place, first.kind, &operand.shape());
+                let made = self.interpreted(&product, &[&first, &second], &[&first_rows, &second_rows]);
+                (product, made)
+            }
+        }
+    }
+
+    /// What the data set gives for a buffer.
+    fn given(&self, buffer: &Buffer, input: &Input) -> Vec<f64> {
+        let shape = if buffer.columns == 1 { Vec::new() } else { vec![buffer.columns] };
+        let node = node(Op::Input(input.clone()), buffer.rows.place(), buffer.element.kind(), &shape);
+        self.interpreted(&node, &[], &[]).values.reals()
     }
 
     fn buffer(&self, name: &str) -> &'a Buffer {
@@ -510,6 +635,8 @@ impl<'a> Reference<'a> {
         let rows = match buffer.rows {
             Rows::Nodes => self.graph.nodes as usize,
             Rows::Edges => self.graph.source.len(),
+            Rows::EdgesTwice => 2 * self.graph.source.len(),
+            Rows::Graphs(count) => count as usize,
             Rows::Fixed(count) => count as usize,
         };
         let columns = buffer.columns as usize;
@@ -542,6 +669,54 @@ impl Rectangle {
         let column = if self.columns == 1 { 0 } else { column };
         self.at(row, column)
     }
+}
+
+fn node(op: Op, place: Place, kind: Type, shape: &[u64]) -> Node {
+    Node { op, inputs: Vec::new(), place, kind, shape: shape.to_vec(), region: None, span: Span::default(), name: None }
+}
+
+fn whole_or_real(element: Element, rows: usize, columns: usize, values: &[f64]) -> interpret::Rows {
+    match element {
+        Element::Real => interpret::Rows::real(rows, columns, values.to_vec()),
+        Element::Id | Element::Whole(_) => interpret::Rows::whole(rows, columns, values.iter().map(|value| *value as i64).collect()),
+    }
+}
+
+/// The interpreter's world of a graph and inputs; everything that the list reads is there.
+fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_rows: &[u32]) -> Result<World, ReferenceError> {
+    let graphs = list.buffers.iter().find_map(|buffer| if let Rows::Graphs(count) = buffer.rows { Some(count as usize) } else { None });
+    let mut world = World::bare(graph.nodes as usize, graph.source.clone(), graph.target.clone());
+    world.graphs = graphs.unwrap_or(1);
+    world.weight.clone_from(&graph.weight);
+    world.edge_type.clone_from(&inputs.edge_type);
+    world.graph_of_node.clone_from(&inputs.graph_of_node);
+    world.artifact_rows = artifact_rows.to_vec();
+    let edges = graph.source.len() as u64;
+    for buffer in &list.buffers {
+        let Role::Given(input) = &buffer.role else { continue };
+        match input {
+            Input::Column(name) => {
+                let given = inputs.columns.get(name).map_or(&[][..], Vec::as_slice);
+                same(&format!("rows of the column `{name}`"), graph.nodes, given.len())?;
+                world.columns.insert(name.clone(), whole_or_real(buffer.element, given.len(), 1, given));
+            }
+            Input::EdgeFeatures => {
+                let columns = buffer.columns as usize;
+                same("features of edges", edges * buffer.columns, inputs.edge_features.len())?;
+                world.edge_features = Some(interpret::Rows::real(edges as usize, columns, inputs.edge_features.clone()));
+            }
+            _ => {}
+        }
+    }
+    if !inputs.edge_type.is_empty() || list_reads_relations(list) {
+        same("relations of edges", edges, inputs.edge_type.len())?;
+    }
+    Ok(world)
+}
+
+fn list_reads_relations(list: &LaunchList) -> bool {
+    let given = |role: &Role| matches!(role, Role::Given(Input::EdgeType));
+    crate::launch::Lists::of(list).relations || list.buffers.iter().any(|buffer| given(&buffer.role))
 }
 
 fn unary(operator: Unary, value: f64) -> f64 {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::launch::{
-    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Iterate, Launch, LaunchList, LossKind, Operation, Parameter, Role,
+    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Role,
     Rows, Schedule, Train, Unary,
 };
 
@@ -51,9 +51,9 @@ fn train(list: &mut LaunchList) -> &mut Train {
     }
 }
 
-fn iterate(list: &mut LaunchList) -> &mut Iterate {
+fn iterate(list: &mut LaunchList) -> &mut Loop {
     match &mut list.body {
-        Body::Iterate(iterate) => iterate,
+        Body::Iterate(iterate) => &mut iterate.loops[0],
         Body::Train(_) => panic!("trains"),
     }
 }
@@ -331,7 +331,7 @@ fn commits() {
         "`commit`: state `label`: expected left alone in the superstep, found written",
     );
     components(
-        |list| list.parameters.push(Parameter { name: "p".to_owned(), shape: vec![1], init: Init::Zero }),
+        |list| list.parameters.push(Parameter { name: "p".to_owned(), shape: vec![1], init: Init::Zero, learned: true }),
         "`parameters`: learned tensors of an iteration: expected none, found 1",
     );
 }

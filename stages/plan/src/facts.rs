@@ -1,20 +1,69 @@
-//! What the compiler must know of graph and run, gathered from manifests and the profile.
+//! What the compiler must know of graph and run, gathered from manifests, the profile and the names of columns.
 //!
 //! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give it
+//! never     reads a row
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
     kinds::{graph, profile},
+    parquet_file::describe,
 };
-use warploom_shell::requests::PlanRequest;
+use warploom_shell::{columns, requests::PlanRequest};
 use warploom_spec::Loss;
-use warploom_vertex::{Facts, launch::LossKind};
+use warploom_vertex::{
+    Facts,
+    gir::{self, Data, Target},
+    launch::LossKind,
+};
+
+/// What a compiled program may know of this graph.
+pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Data, StageError> {
+    let artifact = inputs.get(Kind::Graph)?;
+    let profile = profile::open(inputs.get(Kind::Profile)?)?;
+    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+    let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
+    let typed = inputs.get(Kind::Csr)?.has("types.arrow");
+    let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
+    let labels = labels(artifact);
+    if training {
+        refuse_without_labels(artifact, request, &labels)?;
+    }
+    Ok(Data {
+        features,
+        sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
+        weighted: profile.weighted,
+        relations: if typed { (0..profile.relations).map(|relation| relation.to_string()).collect() } else { Vec::new() },
+        columns: columns::readable(&schema, training).collect(),
+        target: target(request, &labels, training, count)?,
+        training,
+        bytes_per_real: crate::bytes_per_real(request.run.dtype),
+        ..Data::bare(profile.nodes, profile.edges)
+    })
+}
+
+fn labels(artifact: &Artifact) -> String {
+    artifact.manifest.facts.get("labels").and_then(|labels| labels.as_str()).unwrap_or("none").to_owned()
+}
+
+/// What is learned, if there are labels.
+fn target(request: &PlanRequest, labels: &str, training: bool, count: impl Fn(&str) -> u64) -> Result<Option<Target>, StageError> {
+    let loss = if training { request.run.loss } else { Loss::Auto };
+    let (columns, loss) = match (loss, labels) {
+        (_, "none") => return Ok(None),
+        (Loss::Auto | Loss::CrossEntropy, "classes") => (count("classes"), gir::Loss::CrossEntropy),
+        (Loss::Auto | Loss::Mse, "values") => (1, gir::Loss::MeanSquares),
+        (Loss::Auto | Loss::Mse, "rows") => (count("label_columns"), gir::Loss::MeanSquares),
+        (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", labels)),
+        _ => return Err(loss_error("cross_entropy", "classes", labels)),
+    };
+    Ok(Some(Target { columns, loss }))
+}
 
 /// Facts for this graph and request.
 pub fn gather(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let profile = profile::open(inputs.get(Kind::Profile)?)?;
     let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
-    let labels = artifact.manifest.facts.get("labels").and_then(|labels| labels.as_str()).unwrap_or("none").to_owned();
+    let labels = labels(artifact);
     let mut facts = Facts {
         nodes: profile.nodes,
         edges: profile.edges,
@@ -42,12 +91,18 @@ pub fn gather(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<
 
 fn refuse_untrainable(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {
     let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+    if labels != "none" && count("feature_columns") == 0 {
+        let what = "the graph has no features, and this program reads `v.x`";
+        return Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("let them be made:  --set ingest.features=random"));
+    }
+    refuse_without_labels(artifact, request, labels)
+}
+
+fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {
+    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
     if labels == "none" {
         return refuse("the graph has no labels, and training needs a target".into(), "choose a data set with labels:  warploom data ls");
-    }
-    if count("feature_columns") == 0 {
-        return refuse("the graph has no features, and this program reads `v.x`".into(), "let them be made:  --set ingest.features=random");
     }
     if request.run.split >= count("splits") {
         let what = format!("split {} was asked for, and the graph has {}", request.run.split, count("splits"));

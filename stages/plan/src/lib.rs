@@ -3,6 +3,9 @@
 //! reads   graph (counts), csr, profile, permutation, partition (by key only)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
 //! never   opens an edge, a feature or a label; leaves a choice to `run`
+//!
+//! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`); any other is compiled.
+pub mod compile;
 mod facts;
 
 use std::collections::BTreeMap;
@@ -23,6 +26,8 @@ use warploom_vertex::{
     launch::LaunchList,
 };
 
+use compile::{Compiled, Program};
+
 /// The stage.
 pub struct PlanStage;
 
@@ -30,16 +35,9 @@ impl Stage for PlanStage {
     type Request = PlanRequest;
     const CONTRACT: Contract = contracts::PLAN;
 
-    fn run(_context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        let builtin = find(request)?;
-        let training = mode(request, builtin)?;
-        let facts = facts::gather(inputs, request, training)?;
-        let settings = request.given_settings();
-        let list = builtin.build(&settings, &facts).map_err(|error| setting_error(request, &error))?;
-        if let Err(flaws) = list.validate() {
-            let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
-            return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
-        }
+    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
+        let Made { list, facts, settings, warnings } = make(inputs, request)?;
+        warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
         let entry = |kind: Kind| -> Result<InputEntry, StageError> {
             let manifest = &inputs.get(kind)?.manifest;
@@ -47,10 +45,10 @@ impl Stage for PlanStage {
         };
         let page = Plan {
             inputs: needed.into_iter().map(entry).collect::<Result<_, _>>()?,
-            mode: if training { "train" } else { "iterate" }.to_owned(),
+            mode: if facts.training { "train" } else { "iterate" }.to_owned(),
             dtype: if facts.bytes_per_real == 8 { "f64" } else { "f32" }.to_owned(),
             device: json_of(&request.device)?,
-            settings: json_of(&builtin.resolve(&settings).map_err(|error| setting_error(request, &error))?)?,
+            settings: json_of(&settings)?,
             launches: json_of(&list)?,
             memory: memory(&list, &facts),
         };
@@ -65,7 +63,11 @@ impl Stage for PlanStage {
         if let Err(flaws) = list.validate() {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
-        let facts = facts::gather(inputs, request, page.mode == "train")?;
+        let training = page.mode == "train";
+        let facts = match shipped(request) {
+            Some(_) => facts::gather(inputs, request, training)?,
+            None => Facts::of(&facts::data(inputs, request, training)?),
+        };
         let expected = memory(&list, &facts).bytes_peak;
         if expected != page.memory.bytes_peak {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {expected} bytes, found {}", page.memory.bytes_peak)));
@@ -80,12 +82,79 @@ impl Stage for PlanStage {
     }
 }
 
-fn find(request: &PlanRequest) -> Result<&'static Builtin, StageError> {
-    builtin::find(&request.text, &request.spec.program.entry).map_err(|error| {
-        let mut shown = mistake_error(&request.spec.program.place.clone().mistake(MistakeKind::UnknownValue, error.to_string(), "this program"));
-        shown.hint = Some(error.hint());
-        shown
-    })
+/// A list and what it was made for.
+struct Made {
+    list: LaunchList,
+    facts: Facts,
+    settings: BTreeMap<String, serde_json::Value>,
+    warnings: Vec<String>,
+}
+
+fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
+    let Some(builtin) = shipped(request) else {
+        let settings = request.given_settings();
+        let program = program(request, &settings);
+        let made = compiled(inputs, request, &program)?;
+        let warnings = made.traced.warnings.iter().map(|warning| program.render(warning).trim_end().to_owned()).collect();
+        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings });
+    };
+    let facts = facts::gather(inputs, request, mode(request, builtin)?)?;
+    let settings = request.given_settings();
+    let list = builtin.build(&settings, &facts).map_err(|error| setting_error(request, &error))?;
+    if let Err(flaws) = list.validate() {
+        let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
+        return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
+    }
+    let settings = builtin.resolve(&settings).map_err(|error| setting_error(request, &error))?;
+    Ok(Made { list, facts, settings, warnings: Vec::new() })
+}
+
+/// The shipped program that a text is, if it is one.
+fn shipped(request: &PlanRequest) -> Option<&'static Builtin> {
+    builtin::find(&request.text, &request.spec.program.entry).ok()
+}
+
+fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {
+    Program { file: &request.spec.program.file, text: &request.text, entry: &request.spec.program.entry, settings }
+}
+
+/// The program's forms, for training if it learns.
+fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result<Compiled, StageError> {
+    let still = facts::data(inputs, request, false)?;
+    let learns = program.learns(&still).map_err(|error| at_setting(request, error))?;
+    let wrong = |what: &str, mode: &str| {
+        let what = format!("`{}` {what}, so it cannot be run with `run.mode: {mode}`", program.entry);
+        Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
+    };
+    match (request.run.mode, learns) {
+        (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Iterate, true) => wrong("has parts to learn", "iterate"),
+        (_, false) => program.compile(still),
+        (_, true) => program.compile(facts::data(inputs, request, true)?),
+    }
+}
+
+/// An error about a setting stands where the setting does, if it names one that is given.
+fn at_setting(request: &PlanRequest, error: StageError) -> StageError {
+    let named = request.spec.set.iter().find(|setting| error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name)));
+    let Some(setting) = named else { return error };
+    let mut shown = mistake_error(&setting.name_place.clone().mistake(MistakeKind::UnknownValue, error.what.clone(), "this setting"));
+    shown.hint = error.hint;
+    shown
+}
+
+/// One form of the program that a request names, as text.
+pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
+    if form == "launches" {
+        return Ok(make(inputs, request)?.list.render());
+    }
+    let settings = request.given_settings();
+    compiled(inputs, request, &program(request, &settings))?.show(form, &request.text)
+}
+
+/// What a compiled program may know of the data set of a request.
+pub fn data_of(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<warploom_vertex::gir::Data, StageError> {
+    facts::data(inputs, request, training)
 }
 
 /// Whether to train.

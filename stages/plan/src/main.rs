@@ -1,4 +1,8 @@
 //! The binary `warploom-plan`.
+use warploom_plan::{PlanStage, compile::FORMS, show};
+use warploom_shell::binary::{Show, stage_main_showing};
+
 fn main() -> std::process::ExitCode {
-    warploom_shell::binary::stage_main::<warploom_plan::PlanStage>("Vertex program, profile and device to a list of launches")
+    let forms = Show { forms: &FORMS, help: "Print one form of the program on its way to launches, and do nothing else", text: show };
+    stage_main_showing::<PlanStage>("Vertex program, profile and device to a list of launches", &forms)
 }

@@ -8,6 +8,7 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
+use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
 use warploom_ops::Scalar;
@@ -34,7 +35,7 @@ impl<E> Default for Aligned<E> {
     }
 }
 
-impl<E: Scalar> Aligned<E> {
+impl<E: Pod> Aligned<E> {
     /// So many zeros.
     pub fn zeros(count: usize) -> Result<Self, StageError> {
         if count == 0 {
@@ -54,7 +55,7 @@ impl<E: Scalar> Aligned<E> {
     }
 }
 
-impl<E: Scalar> Deref for Aligned<E> {
+impl<E: Pod> Deref for Aligned<E> {
     type Target = [E];
 
     fn deref(&self) -> &[E] {
@@ -62,7 +63,7 @@ impl<E: Scalar> Deref for Aligned<E> {
     }
 }
 
-impl<E: Scalar> DerefMut for Aligned<E> {
+impl<E: Pod> DerefMut for Aligned<E> {
     fn deref_mut(&mut self) -> &mut [E] {
         self.pages.as_mut().map_or(&mut [], |pages| bytemuck::cast_slice_mut(pages))
     }
@@ -77,7 +78,7 @@ pub enum Contents<E: arrow_buffer::ArrowNativeType> {
     Shared(View<E>),
 }
 
-impl<E: Scalar + arrow_buffer::ArrowNativeType> Deref for Contents<E> {
+impl<E: Pod + arrow_buffer::ArrowNativeType> Deref for Contents<E> {
     type Target = [E];
 
     fn deref(&self) -> &[E] {
@@ -120,7 +121,7 @@ pub struct Epilogue<E> {
     pub loads: Vec<usize>,
 }
 
-impl<E: Scalar + arrow_buffer::ArrowNativeType> Bank<E> {
+impl<E: Pod + arrow_buffer::ArrowNativeType> Bank<E> {
     /// Adds a buffer; gives its number.
     pub fn push(&mut self, slot: Slot<E>) -> usize {
         self.slots.push(slot);
@@ -164,7 +165,9 @@ impl<E: Scalar + arrow_buffer::ArrowNativeType> Bank<E> {
         self.put(first, other);
         self.put(second, held);
     }
+}
 
+impl<E: Scalar + arrow_buffer::ArrowNativeType> Bank<E> {
     /// What the loads of an expression are.
     pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<Operand<'_, E>> {
         let operand = |&index: &usize| {

@@ -7,8 +7,9 @@
 use std::time::{Duration, Instant};
 
 use warploom_contract::{StageError, stage::StopFlag};
-use warploom_ops::change::{changed_count, summed_change};
+use warploom_ops::change::{changed_count, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
+use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
 use warploom_ops::loss::{Loss, loss};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::optimizer::{Learned, Optimizer, optimize};
@@ -18,13 +19,14 @@ use warploom_ops::random::dropout::Context;
 use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar};
+use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows};
 
 use crate::{
     buffers::{Aligned, Bank, Contents, Epilogue, Slot},
     precision::Precision,
-    program::{Action, Part, Place, Program, Reduce, row_count},
-    upload::{Data, Neighbours},
+    program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
+    upload::{Data, Given, Neighbours},
 };
 
 /// Why the walk ended before its end.
@@ -89,6 +91,8 @@ pub struct Machine<T: Precision> {
     pub reals: Bank<T>,
     /// Buffers of ids.
     pub ids: Bank<u32>,
+    /// Buffers of whole numbers.
+    pub wholes: Bank<i64>,
     /// Moments, by parameter.
     pub moments: Vec<Moments<T>>,
     /// Optimiser of each parameter.
@@ -102,13 +106,14 @@ impl<T: Precision> Executor<T> {
     /// Resolves a validated list and makes its buffers. Features and targets move from the data into them.
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
         let program = Program::resolve(list)?;
-        let (mut reals, mut ids) = (Bank::default(), Bank::default());
+        let (mut reals, mut ids, mut wholes) = (Bank::default(), Bank::default(), Bank::default());
         for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
             let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
                 Element::Real => reals.push(Slot { rows, columns, contents: contents(buffer, &mut data, count)? }),
                 Element::Id => ids.push(Slot { rows, columns, contents: Contents::Owned(Aligned::zeros(count)?) }),
+                Element::Whole(_) => wholes.push(Slot { rows, columns, contents: whole_contents(buffer, &mut data, count)? }),
             };
         }
         if list.buffers.iter().any(|buffer| buffer.role == Role::SparseFeatures) && data.sparse.is_none() {
@@ -116,7 +121,7 @@ impl<T: Precision> Executor<T> {
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
         let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
-        let machine = Machine { data, reals, ids, moments, optimizers: Vec::new(), loss: f64::NAN, seed };
+        let machine = Machine { data, reals, ids, wholes, moments, optimizers: Vec::new(), loss: f64::NAN, seed };
         Ok(Executor { program, machine, spent })
     }
 
@@ -124,7 +129,7 @@ impl<T: Precision> Executor<T> {
     pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
         for ((moments, learned), optimizer) in self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers) {
-            let count = self.machine.reals.get(learned.buffer).len();
+            let count = learned.gradient.map_or(0, |_| self.machine.reals.get(learned.buffer).len());
             let (first, second) = match optimizer {
                 Optimizer::Adam(_) | Optimizer::AdamW(_) => (true, true),
                 Optimizer::Sgd { momentum, .. } => (*momentum != 0.0, false),
@@ -151,10 +156,11 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
-    /// How far the successors of the states lie from the states.
-    pub fn change(&self) -> Change {
+    /// How far the successors of the states that a loop's end is tested on lie from the states, or where it is still active.
+    pub fn change(&self, number: usize) -> Change {
+        let repeated = &self.program.loops[number];
         let mut change = Change::default();
-        for &(state, next) in &self.program.commits {
+        for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
                     let (state, next) = (self.machine.reals.get(state), self.machine.reals.get(next));
@@ -162,20 +168,37 @@ impl<T: Precision> Executor<T> {
                     change.changed += changed_count(state, next);
                 }
                 (Place::Id(state), Place::Id(next)) => change.changed += changed_count(self.machine.ids.get(state), self.machine.ids.get(next)),
+                (Place::Whole(state), Place::Whole(next)) => {
+                    let (summed, changed) = whole_change(self.machine.wholes.get(state), self.machine.wholes.get(next));
+                    change.summed += summed;
+                    change.changed += changed;
+                }
                 _ => unreachable!("a validated list commits like to like"),
             }
+        }
+        if let Some(Place::Whole(active)) = repeated.active {
+            change.changed += self.machine.wholes.get(active).iter().filter(|&&holds| holds != 0).count() as u64;
         }
         change
     }
 
     /// The successors become the states.
-    pub fn commit(&mut self) {
-        for &(state, next) in &self.program.commits {
+    pub fn commit(&mut self, number: usize) {
+        for &(state, next) in &self.program.loops[number].commits {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => self.machine.reals.swap(state, next),
                 (Place::Id(state), Place::Id(next)) => self.machine.ids.swap(state, next),
+                (Place::Whole(state), Place::Whole(next)) => self.machine.wholes.swap(state, next),
                 _ => unreachable!("a validated list commits like to like"),
             }
+        }
+    }
+
+    /// Running statistics take their next values.
+    pub fn keep_statistics(&mut self) {
+        for &(kept, next) in &self.program.statistics {
+            let values = self.machine.reals.get(next).to_vec();
+            self.machine.reals.fill(kept, &values);
         }
     }
 
@@ -205,6 +228,10 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
     let (given, what) = match buffer.role {
         Role::Features => (data.features.take(), "features"),
         Role::Target => (data.target.take(), "target"),
+        Role::Given(_) => match data.given.remove(&buffer.name) {
+            Some(Given::Real(values)) => (Some(values), "column"),
+            _ => return Err(missing(&format!("`{}`", buffer.name))),
+        },
         _ => return Ok(Contents::Owned(Aligned::zeros(count)?)),
     };
     let given = given.ok_or_else(|| missing(what))?;
@@ -213,6 +240,17 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
         return Err(StageError::defect(what));
     }
     Ok(given)
+}
+
+/// What a buffer of whole numbers holds at first.
+fn whole_contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> Result<Contents<i64>, StageError> {
+    if !matches!(buffer.role, Role::Given(_)) {
+        return Ok(Contents::Owned(Aligned::zeros(count)?));
+    }
+    match data.given.remove(&buffer.name) {
+        Some(Given::Whole(values)) if values.len() == count => Ok(values),
+        _ => Err(missing(&format!("`{}`", buffer.name))),
+    }
 }
 
 fn missing(what: &str) -> StageError {
@@ -259,6 +297,7 @@ impl<T: Precision> Machine<T> {
                 sum_over_rows(&mut made, &source.contents, row_count(source.rows, self.data.nodes, self.data.edges), source.columns);
                 self.reals.put(*out, made);
             }
+            Action::Evaluate(work) => self.evaluate(work, pass),
             Action::Loss(kind, [result, target, gradient, value]) => {
                 let mut slope = self.reals.take(*gradient);
                 let (columns, result, target) = (self.reals.slot(*result).columns, self.reals.get(*result), self.reals.get(*target));
@@ -275,6 +314,61 @@ impl<T: Precision> Machine<T> {
                 self.reals.put(learned.buffer, parameter);
             }
         }
+    }
+
+    fn evaluate(&mut self, work: &Evaluate<T>, pass: Pass) {
+        if work.op == Op::Input(gir::Input::Features) {
+            return self.write_sparse_out(work);
+        }
+        match work.out {
+            Place::Real(index) => {
+                let mut made = self.reals.take(index);
+                self.evaluate_into(ValuesMut::Real(&mut made), work, pass);
+                self.reals.put(index, made);
+            }
+            Place::Whole(index) => {
+                let mut made = self.wholes.take(index);
+                self.evaluate_into(ValuesMut::Whole(&mut made), work, pass);
+                self.wholes.put(index, made);
+            }
+            Place::Id(_) | Place::Sparse => unreachable!("a validated list evaluates into reals and whole numbers"),
+        }
+    }
+
+    fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, pass: Pass) {
+        let inputs: Vec<Operand<T>> = work.inputs.iter().map(|input| self.operand(input)).collect();
+        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { row_count(work.rows, self.data.nodes, self.data.edges) };
+        let context = context(&self.data, self.seed, work.rows, pass);
+        evaluate(out, &Call { op: &work.op, shape: &work.shape, rows, kind: work.kind, inputs: &inputs, graph: self.data.edge_graph(), context });
+    }
+
+    fn operand<'a>(&'a self, input: &'a Input<T>) -> Operand<'a, T> {
+        let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
+        match input {
+            Input::Number(number, real, whole) => {
+                let values = if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
+                leaf(values, &[], warploom_ops::evaluate::Index::One)
+            }
+            Input::Rows(Place::Real(place), shape, index) => leaf(Values::Real(self.reals.get(*place)), shape, *index),
+            Input::Rows(Place::Whole(place), shape, index) => leaf(Values::Whole(self.wholes.get(*place)), shape, *index),
+            Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
+            Input::Times(first, second) => Operand::Times(Box::new(self.operand(first)), Box::new(self.operand(second))),
+        }
+    }
+
+    /// The sparse features as dense rows.
+    fn write_sparse_out(&mut self, work: &Evaluate<T>) {
+        let Place::Real(index) = work.out else { unreachable!("features are real") };
+        let mut made = self.reals.take(index);
+        let sparse = self.data.sparse.as_ref().expect("looked for when the buffers were made");
+        made.fill(T::ZERO);
+        for (row, made) in made.chunks_exact_mut(sparse.columns.max(1)).enumerate() {
+            for entry in sparse.offsets[row] as usize..sparse.offsets[row + 1] as usize {
+                let column = sparse.index[entry] as usize;
+                made[column] = made[column] + sparse.values[entry];
+            }
+        }
+        self.reals.put(index, made);
     }
 
     fn product(&mut self, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>, pass: Pass) {

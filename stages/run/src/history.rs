@@ -36,7 +36,7 @@ pub struct Row {
 /// Whether `new` is a better quality than `old`.
 pub fn is_better(kind: LossKind, new: f64, old: f64) -> bool {
     match kind {
-        LossKind::CrossEntropy => new > old,
+        LossKind::CrossEntropy | LossKind::Binary => new > old,
         LossKind::MeanSquares => new < old,
     }
 }
@@ -44,7 +44,7 @@ pub fn is_better(kind: LossKind, new: f64, old: f64) -> bool {
 /// What the qualities are.
 pub fn quality_name(kind: LossKind) -> &'static str {
     match kind {
-        LossKind::CrossEntropy => "accuracy",
+        LossKind::CrossEntropy | LossKind::Binary => "accuracy",
         LossKind::MeanSquares => "mean squared error",
     }
 }
@@ -52,7 +52,7 @@ pub fn quality_name(kind: LossKind) -> &'static str {
 /// A quality as it is shown.
 pub fn shown(kind: LossKind, quality: f64) -> String {
     match kind {
-        LossKind::CrossEntropy => format!("{:.1}%", 100.0 * quality),
+        LossKind::CrossEntropy | LossKind::Binary => format!("{:.1}%", 100.0 * quality),
         LossKind::MeanSquares => format!("{quality:.4}"),
     }
 }

@@ -1,9 +1,10 @@
-//! iterate: supersteps until nothing, or little enough, changes.
+//! iterate: supersteps of each loop until nothing, or little enough, changes; then what is left to do.
 //!
-//! promises  the condition is tested after each superstep, over all states; a run that was stopped and started again ends
+//! promises  the condition is tested after each superstep, over the states that it names; a run that was stopped and started again ends
 //!           with the bits of one that was not
 //! never     saves half a superstep; calls a bound that was reached a success (unless asked to)
-//! limits    what a superstep carries to the next stands in its commits: that is what a checkpoint holds
+//! limits    what a superstep carries to the next stands in its commits: that is what a checkpoint holds, of the loop at work
+//!           and of all before it
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
@@ -46,124 +47,202 @@ pub fn iterate<T: Precision>(
     if spec.init.is_some() || !spec.init_map.is_empty() {
         context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
-    let pass = Pass { epoch: 0, training: false };
-    let stopped_early = || StageError::new(ErrorKind::Stopped, "stopped by a signal before the first superstep").hint("start again to go on");
-    match executor.run(Part::Prepare, pass, context.stop) {
-        Ok(()) => {}
-        Err(Halt::Stopped) => return Err(stopped_early()),
-        Err(Halt::Failed(error)) => return Err(error),
-    }
-    let resumed_at = checkpoints.newest(|saved| restore(executor, saved)).unwrap_or(0);
-    context.progress.begin("iterating", 0, "supersteps");
-    context.progress.advance(resumed_at);
-    let (mut done, mut seconds, mut last) = (resumed_at, Vec::new(), None);
-    let until = executor.program.until.expect("a list that iterates has an end");
-    while done < spec.max_supersteps && !last.is_some_and(|change| is_met(until, &change)) {
-        let begun = Instant::now();
-        match executor.run(Part::Forward, pass, context.stop) {
-            Ok(()) => {}
-            Err(Halt::Stopped) => return Err(stopped(executor, checkpoints, done)),
-            Err(Halt::Failed(error)) => return Err(error),
+    let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default() };
+    walk.run(checkpoints)
+}
+
+struct Walk<'a, T: Precision> {
+    context: &'a Context<'a>,
+    list: &'a LaunchList,
+    spec: &'a RunSpec,
+    executor: &'a mut Executor<T>,
+    done: u64,
+    resumed_at: u64,
+    seconds: Vec<f64>,
+    change: Change,
+}
+
+const PASS: Pass = Pass { epoch: 0, training: false };
+
+impl<T: Precision> Walk<'_, T> {
+    fn run(&mut self, checkpoints: &mut Checkpoints) -> Result<Iterated, StageError> {
+        let count = self.executor.program.loops.len();
+        let saved = checkpoints.newest(|saved| fits(self.executor, saved));
+        let first = saved.as_ref().map_or(0, |saved| saved.number);
+        self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
+        self.done = self.resumed_at;
+        self.context.progress.begin("iterating", 0, "supersteps");
+        self.context.progress.advance(self.done);
+        let mut converged = true;
+        for number in 0..count {
+            self.part(Part::Before(number), checkpoints, None)?;
+            if let Some(saved) = &saved {
+                restore(self.executor, saved, number);
+            }
+            if number >= first {
+                // At the bound, what is left is still computed, from the states as they are.
+                converged &= self.repeat(number, checkpoints)?;
+            }
         }
-        let change = executor.change();
-        if change.summed.is_nan() {
-            return Err(failure::of_superstep(executor, list, done + 1));
+        self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
+        self.context.progress.end();
+        let seconds_step = median(std::mem::take(&mut self.seconds));
+        Ok(Iterated { supersteps: self.done, converged, change: self.change, resumed_at: self.resumed_at, seconds_step })
+    }
+
+    /// Supersteps of one loop; gives whether its condition was met.
+    fn repeat(&mut self, number: usize, checkpoints: &mut Checkpoints) -> Result<bool, StageError> {
+        let until = self.executor.program.loops[number].until.clone();
+        let mut last = None;
+        while self.done < self.spec.max_supersteps {
+            let begun = Instant::now();
+            self.part(Part::Superstep(number), checkpoints, Some(number))?;
+            let change = self.executor.change(number);
+            if change.summed.is_nan() {
+                return Err(failure::of_superstep(self.executor, self.list, self.done + 1));
+            }
+            self.executor.commit(number);
+            self.done += 1;
+            (last, self.change) = (Some(change), change);
+            self.seconds.push(begun.elapsed().as_secs_f64());
+            self.context.progress.advance(1);
+            self.context.progress.note(&shown(&until, &change));
+            if is_met(&until, &change) {
+                return Ok(true);
+            }
+            if self.done < self.spec.max_supersteps {
+                checkpoints.save_if_due(self.done, || save(self.executor, number, self.done));
+            }
         }
-        executor.commit();
-        done += 1;
-        last = Some(change);
-        seconds.push(begun.elapsed().as_secs_f64());
-        context.progress.advance(1);
-        context.progress.note(&shown(until, &change));
-        if done < spec.max_supersteps && !is_met(until, &change) {
-            checkpoints.save_if_due(done, || save(executor, done));
+        if !self.spec.allow_unconverged {
+            return Err(not_converged(&until, &last.unwrap_or_default(), self.done));
+        }
+        Ok(false)
+    }
+
+    /// Runs a part; a stop saves the states of the loop at work.
+    fn part(&mut self, part: Part, checkpoints: &mut Checkpoints, number: Option<usize>) -> Result<(), StageError> {
+        match self.executor.run(part, PASS, self.context.stop) {
+            Ok(()) => Ok(()),
+            Err(Halt::Stopped) => Err(match number {
+                Some(number) => stopped(self.executor, checkpoints, (number, self.done)),
+                None if self.done == 0 => StageError::new(ErrorKind::Stopped, "stopped by a signal before the first superstep").hint("start again to go on"),
+                None => StageError::new(ErrorKind::Stopped, "stopped by a signal between two loops").hint("start again to go on"),
+            }),
+            Err(Halt::Failed(error)) => Err(error),
         }
     }
-    context.progress.end();
-    let change = last.unwrap_or_default();
-    let converged = last.is_some_and(|change| is_met(until, &change));
-    if !converged && !spec.allow_unconverged {
-        return Err(not_converged(until, &change, done));
-    }
-    Ok(Iterated { supersteps: done, converged, change, resumed_at, seconds_step: median(seconds) })
 }
 
 /// Whether the condition holds after a superstep that changed so much.
-pub fn is_met(until: Until, change: &Change) -> bool {
+pub fn is_met(until: &Until, change: &Change) -> bool {
     match until {
-        Until::ChangeAtMost(bound) => change.summed <= bound,
-        Until::Unchanged => change.changed == 0,
+        Until::ChangeAtMost(_, bound) => change.summed <= *bound,
+        Until::Unchanged(_) | Until::Nowhere(_) => change.changed == 0,
     }
 }
 
-fn shown(until: Until, change: &Change) -> String {
+fn shown(until: &Until, change: &Change) -> String {
     match until {
-        Until::ChangeAtMost(_) => format!("change {:.2e}", change.summed),
-        Until::Unchanged => format!("{} values changed", change.changed),
+        Until::ChangeAtMost(..) => format!("change {:.2e}", change.summed),
+        Until::Unchanged(_) => format!("{} values changed", change.changed),
+        Until::Nowhere(_) => format!("active at {}", change.changed),
     }
 }
 
-fn not_converged(until: Until, change: &Change, done: u64) -> StageError {
+fn not_converged(until: &Until, change: &Change, done: u64) -> StageError {
     let left = match until {
-        Until::ChangeAtMost(bound) => format!("the last one changed the values by {:e} in all, and it ends at {bound:e}", change.summed),
-        Until::Unchanged => format!("the last one changed {} values, and it ends at none", change.changed),
+        Until::ChangeAtMost(_, bound) => format!("the last one changed the values by {:e} in all, and it ends at {bound:e}", change.summed),
+        Until::Unchanged(_) => format!("the last one changed {} values, and it ends at none", change.changed),
+        Until::Nowhere(_) => format!("after the last one {} were active, and it ends at none", change.changed),
     };
     StageError::new(ErrorKind::LimitReached, format!("not converged after {done} supersteps: {left}"))
         .hint(format!("allow more with  --set run.max_supersteps={}  or take what there is with  --set run.allow_unconverged=true", done.saturating_mul(10)))
 }
 
-fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, done: u64) -> StageError {
+fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, (number, done): (usize, u64)) -> StageError {
     if done > 0
-        && let Err(mut error) = checkpoints.save(done, &save(executor, done))
+        && let Err(mut error) = checkpoints.save(done, &save(executor, number, done))
     {
         error.what = format!("stopped by a signal after superstep {done}, and the state could not be saved: {}", error.what);
         return error;
     }
-    StageError::new(ErrorKind::Stopped, format!("stopped by a signal after superstep {done}")).hint("start again to go on")
+    let what = if done > 0 { format!("stopped by a signal after superstep {done}") } else { "stopped by a signal before the first superstep".to_owned() };
+    StageError::new(ErrorKind::Stopped, what).hint("start again to go on")
 }
 
-/// The states of all commits.
-fn save<T: Precision>(executor: &Executor<T>, done: u64) -> Tensors {
-    let state = |&(state, _): &(Place, Place)| match state {
-        Place::Real(index) => {
-            let values = executor.machine.reals.get(index);
-            Tensor::of_reals(&[values.len()], values)
-        }
-        Place::Id(index) => Tensor::of_ids(executor.machine.ids.get(index)),
+/// The states of this loop and of all before it.
+fn save<T: Precision>(executor: &Executor<T>, number: usize, done: u64) -> Tensors {
+    let machine = &executor.machine;
+    let state = |place: Place| match place {
+        Place::Real(index) => Tensor::of_reals(&[machine.reals.get(index).len()], machine.reals.get(index)),
+        Place::Id(index) => Tensor::of_ids(machine.ids.get(index)),
+        Place::Whole(index) => Tensor::of_wholes(machine.wholes.get(index)),
         Place::Sparse => unreachable!("a validated list commits values"),
     };
-    let states = executor.program.commits.iter().enumerate();
+    let states = executor.program.loops.iter().take(number + 1).enumerate();
+    let named = states.flat_map(|(number, repeated)| repeated.commits.iter().enumerate().map(move |(index, (place, _))| (name_of(number, index), *place)));
     Tensors {
-        arrays: states.map(|(index, commit)| (format!("state.{index}"), state(commit))).collect(),
-        facts: facts([("mode", "iterate".to_owned()), ("supersteps_done", done.to_string())]),
+        arrays: named.map(|(name, place)| (name, state(place))).collect(),
+        facts: facts([("mode", "iterate".to_owned()), ("supersteps_done", done.to_string()), ("loop", number.to_string())]),
     }
 }
 
-/// Puts saved states into the executor, if all fit; gives the supersteps behind them.
-fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors) -> Result<u64, String> {
+fn name_of(number: usize, index: usize) -> String {
+    if number == 0 { format!("state.{index}") } else { format!("state.{number}.{index}") }
+}
+
+/// A saved state that fits.
+struct Saved<T> {
+    number: usize,
+    done: u64,
+    states: Vec<Vec<State<T>>>,
+}
+
+enum State<T> {
+    Real(Vec<T>),
+    Ids(Vec<u32>),
+    Wholes(Vec<i64>),
+}
+
+/// Reads saved states, if all fit; else says what does not.
+fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T>, String> {
     if fact::<String>(saved, "mode")? != "iterate" {
         return Err("it is not of an iteration".to_owned());
     }
-    let done = fact(saved, "supersteps_done")?;
-    let commits = executor.program.commits.clone();
-    let unfit = |index: usize| format!("its `state.{index}` is missing or of another shape or type");
-    let array = |index: usize| saved.arrays.get(&format!("state.{index}"));
-    for (index, &(state, _)) in commits.iter().enumerate() {
-        let fits = match state {
-            Place::Real(place) => array(index).and_then(Tensor::reals::<T>).is_some_and(|values| values.len() == executor.machine.reals.get(place).len()),
-            Place::Id(place) => array(index).and_then(Tensor::ids).is_some_and(|values| values.len() == executor.machine.ids.get(place).len()),
-            Place::Sparse => false,
+    let (done, number): (u64, usize) = (fact(saved, "supersteps_done")?, fact(saved, "loop")?);
+    if number >= executor.program.loops.len() {
+        return Err(format!("it is of loop {number}"));
+    }
+    let machine = &executor.machine;
+    let state = |number: usize, index: usize, place: Place| {
+        let name = name_of(number, index);
+        let array = saved.arrays.get(&name);
+        let found = match place {
+            Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.reals.get(place).len()).map(State::Real),
+            Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.ids.get(place).len()).map(State::Ids),
+            Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.wholes.get(place).len()).map(State::Wholes),
+            Place::Sparse => None,
         };
-        if !fits {
-            return Err(unfit(index));
+        found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
+    };
+    let mut states = Vec::new();
+    for (number, repeated) in executor.program.loops.iter().take(number + 1).enumerate() {
+        let of_loop = repeated.commits.iter().enumerate().map(|(index, (place, _))| state(number, index, *place));
+        states.push(of_loop.collect::<Result<_, String>>()?);
+    }
+    Ok(Saved { number, done, states })
+}
+
+/// Puts the saved states of a loop, if there are any, into the executor.
+fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Saved<T>, number: usize) {
+    let Some(states) = saved.states.get(number) else { return };
+    for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {
+        match (state, place) {
+            (State::Real(values), Place::Real(place)) => executor.machine.reals.fill(place, values),
+            (State::Ids(values), Place::Id(place)) => executor.machine.ids.fill(place, values),
+            (State::Wholes(values), Place::Whole(place)) => executor.machine.wholes.fill(place, values),
+            _ => unreachable!("states were read by the types of their places"),
         }
     }
-    for (index, &(state, _)) in commits.iter().enumerate() {
-        match state {
-            Place::Real(place) => executor.machine.reals.fill(place, &array(index).and_then(Tensor::reals::<T>).ok_or_else(|| unfit(index))?),
-            Place::Id(place) => executor.machine.ids.fill(place, &array(index).and_then(Tensor::ids).ok_or_else(|| unfit(index))?),
-            Place::Sparse => {}
-        }
-    }
-    Ok(done)
 }

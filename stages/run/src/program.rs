@@ -6,11 +6,13 @@ use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
 use warploom_ops::Scalar;
+use warploom_ops::evaluate::Index;
 use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
+use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operation, Role, Rows, Until, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View,
+    gradient_buffer, parameter_buffer,
 };
 
 use crate::{buffers::Epilogue, precision::Precision};
@@ -22,6 +24,8 @@ pub enum Place {
     Real(usize),
     /// Among the ids.
     Id(usize),
+    /// Among the whole numbers.
+    Whole(usize),
     /// The sparse features, which are in no bank.
     Sparse,
 }
@@ -41,6 +45,34 @@ pub struct Reduce<E> {
     pub factor: EdgeFactor,
     /// Applied to each element made.
     pub epilogue: Epilogue<E>,
+}
+
+/// What an evaluated operation reads.
+#[derive(Debug)]
+pub enum Input<T> {
+    /// A number, of either type.
+    Number(Number, [T; 1], [i64; 1]),
+    /// Rows of a buffer.
+    Rows(Place, Vec<u64>, Index),
+    /// The product of two.
+    Times(Box<Input<T>>, Box<Input<T>>),
+}
+
+/// An evaluated operation.
+#[derive(Debug)]
+pub struct Evaluate<T> {
+    /// Written.
+    pub out: Place,
+    /// What a row of it stands for.
+    pub rows: Rows,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Type of an element.
+    pub kind: Type,
+    /// What is computed.
+    pub op: Op,
+    /// What it is computed from.
+    pub inputs: Vec<Input<T>>,
 }
 
 /// What a step does, by numbers.
@@ -64,6 +96,8 @@ pub enum Action<T> {
     ElementwiseIds(usize, Epilogue<u32>),
     /// Sum over rows: out, source.
     SumOverRows([usize; 2]),
+    /// An operation of the program.
+    Evaluate(Evaluate<T>),
     /// The loss: result, target, gradient, value.
     Loss(LossKind, [usize; 4]),
     /// One step of the optimiser, for the parameter of this number.
@@ -82,9 +116,9 @@ pub struct Step<T> {
 /// Parts of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Once.
+    /// Once, before the first epoch.
     Prepare,
-    /// From features to the result, or one superstep.
+    /// From features to the result.
     Forward,
     /// The loss and the gradient of the result.
     Loss,
@@ -92,6 +126,27 @@ pub enum Part {
     Backward,
     /// The optimiser.
     Update,
+    /// Once, before the loop of this number.
+    Before(usize),
+    /// One superstep of the loop of this number.
+    Superstep(usize),
+    /// Once, after the last loop.
+    Finish,
+}
+
+/// A loop, resolved.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// States with their successors.
+    pub commits: Vec<(Place, Place)>,
+    /// Which of them its end is tested on.
+    pub watched: Vec<usize>,
+    /// The bools that must hold nowhere, where that is its end.
+    pub active: Option<Place>,
+    /// When it stops.
+    pub until: Until,
+    prepare: Range<usize>,
+    superstep: Range<usize>,
 }
 
 /// A learned tensor.
@@ -114,23 +169,47 @@ pub struct Program<T> {
     pub steps: Vec<Step<T>>,
     /// Learned tensors.
     pub parameters: Vec<Learned>,
-    /// States with their successors.
-    pub commits: Vec<(Place, Place)>,
-    /// When an iteration stops.
-    pub until: Option<Until>,
-    /// Name and place of what the program returns.
-    pub results: Vec<(String, Place)>,
+    /// Loops of an iteration, in order.
+    pub loops: Vec<Repeated>,
+    /// Running statistics and their next values.
+    pub statistics: Vec<(usize, usize)>,
+    /// What the program returns.
+    pub results: Vec<Returned>,
     /// Whether a launch draws dropout.
     pub draws: bool,
     /// Where each buffer is.
     pub places: BTreeMap<String, Place>,
     parts: [Range<usize>; 5],
+    finish: Range<usize>,
+}
+
+/// One returned value.
+#[derive(Clone, Debug)]
+pub struct Returned {
+    /// Name in the table.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// Type of an element.
+    pub kind: Type,
+    /// For values of edges: the list that they were made over.
+    pub edges: Option<EdgeSet>,
 }
 
 impl<T> Program<T> {
-    /// The steps of a part.
+    /// The steps of a part; none where the program has no such part.
     pub fn part(&self, part: Part) -> Range<usize> {
-        self.parts[part as usize].clone()
+        let of_loop = |number: usize, range: fn(&Repeated) -> &Range<usize>| self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone());
+        match part {
+            Part::Prepare => self.parts[0].clone(),
+            Part::Forward => self.parts[1].clone(),
+            Part::Loss => self.parts[2].clone(),
+            Part::Backward => self.parts[3].clone(),
+            Part::Update => self.parts[4].clone(),
+            Part::Before(number) => of_loop(number, |repeated| &repeated.prepare),
+            Part::Superstep(number) => of_loop(number, |repeated| &repeated.superstep),
+            Part::Finish => self.finish.clone(),
+        }
     }
 }
 
@@ -138,19 +217,23 @@ impl<T: Precision> Program<T> {
     /// Resolves a validated list.
     pub fn resolve(list: &LaunchList) -> Result<Self, StageError> {
         let names = Names::of(list);
-        let (sizes, commits, until, draws) = match &list.body {
-            Body::Train(train) => ([train.prepare.len(), train.forward.len(), 1, train.backward.len(), train.update.len()], Vec::new(), None, train.draws),
-            Body::Iterate(iterate) => {
-                let pair = |commit: &warploom_vertex::launch::Commit| (names.place(&commit.state), names.place(&commit.next));
-                let commits = iterate.commit.iter().map(pair).collect();
-                ([iterate.prepare.len(), iterate.superstep.len(), 0, 0, 0], commits, Some(iterate.until), false)
-            }
-        };
         let mut start = 0;
-        let parts = sizes.map(|size| {
+        let mut next = |size: usize| {
             start += size;
             start - size..start
-        });
+        };
+        let none = || std::array::from_fn(|_| 0..0);
+        let (parts, loops, finish, statistics, draws) = match &list.body {
+            Body::Train(train) => {
+                let sizes = [train.prepare.len(), train.forward.len(), 1, train.backward.len(), train.update.len()];
+                let copies = train.statistics.iter().map(|Commit { state, next }| (names.real(state), names.real(next)));
+                (sizes.map(&mut next), Vec::new(), 0..0, copies.collect(), train.draws)
+            }
+            Body::Iterate(iterate) => {
+                let loops = iterate.loops.iter().map(|repeated| names.repeated(repeated, &mut next)).collect();
+                (none(), loops, next(iterate.finish.len()), Vec::new(), false)
+            }
+        };
         let learned = |parameter: &warploom_vertex::launch::Parameter| Learned {
             name: parameter.name.clone(),
             shape: parameter.shape.clone(),
@@ -161,12 +244,13 @@ impl<T: Precision> Program<T> {
         Ok(Program {
             steps: steps.collect::<Result<_, StageError>>()?,
             parameters: list.parameters.iter().map(learned).collect(),
-            commits,
-            until,
-            results: list.results.iter().map(|result| (result.name.clone(), names.place(&result.buffer))).collect(),
+            loops,
+            statistics,
+            results: list.results.iter().map(|result| names.returned(result)).collect(),
             draws,
             places: names.places,
             parts,
+            finish,
         })
     }
 }
@@ -180,7 +264,7 @@ struct Names<'a> {
 impl<'a> Names<'a> {
     /// Reals and ids are counted apart, in the order of the list.
     fn of(list: &'a LaunchList) -> Self {
-        let (mut reals, mut ids) = (0, 0);
+        let (mut reals, mut ids, mut wholes) = (0, 0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
             *counter - 1
@@ -189,6 +273,7 @@ impl<'a> Names<'a> {
             (Role::SparseFeatures, _) => Place::Sparse,
             (_, Element::Real) => Place::Real(count(&mut reals)),
             (_, Element::Id) => Place::Id(count(&mut ids)),
+            (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
         };
         let mut place = place;
         Names { list, places: list.buffers.iter().map(|buffer| (buffer.name.clone(), place(buffer))).collect() }
@@ -196,6 +281,57 @@ impl<'a> Names<'a> {
 
     fn place(&self, name: &str) -> Place {
         *self.places.get(name).expect("a validated list declares every name that it uses")
+    }
+
+    fn buffer(&self, name: &str) -> &'a Buffer {
+        self.list.buffers.iter().find(|buffer| buffer.name == name).expect("a validated list declares every name that it uses")
+    }
+
+    fn returned(&self, result: &warploom_vertex::launch::ResultColumn) -> Returned {
+        let kind = self.buffer(&result.buffer).element.kind();
+        Returned { name: result.name.clone(), place: self.place(&result.buffer), kind, edges: result.edges }
+    }
+
+    fn repeated(&self, repeated: &warploom_vertex::launch::Loop, next: &mut impl FnMut(usize) -> Range<usize>) -> Repeated {
+        let is_watched = |commit: &Commit| match &repeated.until {
+            Until::ChangeAtMost(state, _) => commit.state == *state,
+            Until::Unchanged(states) => states.contains(&commit.state),
+            Until::Nowhere(_) => false,
+        };
+        let active = if let Until::Nowhere(buffer) = &repeated.until { Some(self.place(buffer)) } else { None };
+        Repeated {
+            commits: repeated.commit.iter().map(|commit| (self.place(&commit.state), self.place(&commit.next))).collect(),
+            watched: (0..repeated.commit.len()).filter(|index| is_watched(&repeated.commit[*index])).collect(),
+            active,
+            until: repeated.until.clone(),
+            prepare: next(repeated.prepare.len()),
+            superstep: next(repeated.superstep.len()),
+        }
+    }
+
+    fn input<T: Precision>(&self, operand: &Operand, out: Rows) -> Input<T> {
+        match operand {
+            Operand::Number(number) => {
+                let whole = match number {
+                    Number::Bool(value) => i64::from(*value),
+                    Number::Int(value) => *value,
+                    Number::Real(value) => *value as i64,
+                };
+                Input::Number(*number, [T::rounded(number.real())], [whole])
+            }
+            Operand::Rows(rows) => {
+                let held = self.buffer(&rows.buffer).rows;
+                let index = match (rows.view, held, out) {
+                    (View::Far(edges), ..) => Index::Far(edges),
+                    (View::Near(edges), ..) => Index::Near(edges),
+                    (View::Own, Rows::Fixed(_), _) => Index::One,
+                    (View::Own, Rows::Graphs(_), Rows::Nodes) => Index::Graph,
+                    _ => Index::Same,
+                };
+                Input::Rows(self.place(&rows.buffer), rows.shape.clone(), index)
+            }
+            Operand::Times(first, second) => Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out))),
+        }
     }
 
     fn real(&self, name: &str) -> usize {
@@ -232,6 +368,17 @@ impl<'a> Names<'a> {
                 Place::Id(index) => Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?),
                 _ => Action::Elementwise(real(out), epilogue_of(expression, real)?),
             },
+            Operation::Evaluate { out, shape, op, inputs } => {
+                let buffer = self.buffer(out);
+                Action::Evaluate(Evaluate {
+                    out: self.place(out),
+                    rows: buffer.rows,
+                    shape: shape.clone(),
+                    kind: buffer.element.kind(),
+                    op: op.clone(),
+                    inputs: inputs.iter().map(|input| self.input(input, buffer.rows)).collect(),
+                })
+            }
             Operation::SumOverRows { out, source } => Action::SumOverRows([out, source].map(|name| real(name))),
             Operation::Loss { kind, result, target, gradient, value } => Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name))),
             Operation::Optimize { parameter } => {
@@ -267,6 +414,8 @@ pub fn row_count(rows: Rows, nodes: usize, edges: usize) -> usize {
     match rows {
         Rows::Nodes => nodes,
         Rows::Edges => edges,
+        Rows::EdgesTwice => 2 * edges,
+        Rows::Graphs(count) => count as usize,
         Rows::Fixed(count) => count as usize,
     }
 }

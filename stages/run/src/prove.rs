@@ -4,7 +4,8 @@
 //!             order: for all nodes where that is at most `WORK_MAX` steps, with the loss; else for as many of 32 nodes,
 //!             spread over the data set, as fit, each with everything that its prediction depends on. Every class must be
 //!             the first largest score
-//! iteration   one more superstep from the values must meet the condition on which the run ended, rounding apart
+//! iteration   shipped programs: one more superstep from the values must meet the condition on which the run ended, rounding
+//!             apart. Compiled programs: all of it again in f64, where that is at most `WORK_MAX` steps
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each state of the parameters
 //! never       reads csr, permutation or partition; proves that the parameters are what training should have found (the
 //!             golden tests do)
@@ -25,11 +26,15 @@ use warploom_contract::{
 };
 use warploom_shell::requests::RunRequest;
 use warploom_vertex::{
-    launch::{Body, Direction, Element, Launch, LaunchList, LossKind, Operation, Train, Until},
+    gir::{Input, Op},
+    launch::{Body, Direction, Element, Launch, LaunchList, LossKind, Operand, Operation, Role, Rows, Train, Until},
     reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
 };
 
+mod again;
+
 use crate::{
+    given::{self, Column},
     precision::Precision,
     results::{CLASS, ID, SCORES, VALUE, class_of},
     tensors::Tensors,
@@ -59,8 +64,14 @@ pub fn results<T: Precision>(
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
         }
+        Body::Iterate(_) if is_compiled(list) => again::Again { artifact, graph, nodes: &nodes, list, record: &record, work_max }.prove::<T>(context),
         Body::Iterate(_) => values::<T>(artifact, graph, &nodes, (list, &record)),
     }
+}
+
+/// Whether a list was made of a program's graph.
+fn is_compiled(list: &LaunchList) -> bool {
+    list.launches().iter().any(|launch| matches!(launch.operation, Operation::Evaluate { .. }))
 }
 
 /// A table of results, its ids compared with those of the nodes.
@@ -179,6 +190,7 @@ impl Proof<'_> {
     fn work(&self, nodes: u64, edges: u64) -> u64 {
         let columns = |name: &str| self.list.buffers.iter().find(|buffer| buffer.name == name).map_or(1, |buffer| buffer.columns);
         let of_launch = |launch: &Launch| match &launch.operation {
+            Operation::Evaluate { .. } => evaluated_work(self.list, &launch.operation, (nodes, edges)),
             Operation::NeighbourReduce { out, .. } => 2 * edges * columns(out) + nodes * columns(out),
             Operation::Product { out, left, .. } | Operation::SparseProduct { out, left, .. } => nodes * columns(left) * columns(out),
             other => other.writes().iter().map(|name| nodes * columns(name)).sum(),
@@ -200,7 +212,7 @@ impl Proof<'_> {
     /// As many of some nodes, with what they depend on, as the work allows.
     fn sample(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
         let shared = |launch: &Launch| matches!(launch.operation, Operation::SumOverRows { .. } | Operation::ProductOverRows { .. });
-        if self.launches().any(shared) {
+        if self.launches().any(shared) || is_compiled(self.list) {
             return None;
         }
         let candidates: Vec<usize> = (0..SAMPLES).map(|sample| sample * count / SAMPLES + count / (2 * SAMPLES)).collect();
@@ -268,9 +280,11 @@ impl Proof<'_> {
             parameters.insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
         }
         let target_columns = self.list.buffers.iter().find(|buffer| buffer.role == warploom_vertex::launch::Role::Target).map_or(0, |buffer| buffer.columns);
-        let mut inputs = Inputs { features: self.features(&excerpt.nodes)?, parameters, artifact_rows: excerpt.nodes.clone(), ..Inputs::default() };
+        let features = features(self.graph, &excerpt.nodes)?;
+        let mut inputs = Inputs { features, parameters, artifact_rows: excerpt.nodes.clone(), ..Inputs::default() };
         inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
         if whole {
+            read_given(&mut inputs, self.list, self.graph)?;
             inputs.target = self.target();
             let parts = self.nodes.splits.get(self.split as usize).map_or(&[][..], Vec::as_slice);
             inputs.training_rows = (0..parts.len()).filter(|&row| parts[row] == Split::Train as u8).map(|row| row as u32).collect();
@@ -285,28 +299,67 @@ impl Proof<'_> {
             Some(graph::Labels::Values(values) | graph::Labels::Rows { values, .. }) => values.iter().map(|&value| f64::from(value)).collect(),
         }
     }
+}
 
-    /// Dense rows of the features of some nodes.
-    fn features(&self, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
-        let mut rows = Vec::new();
-        match graph::open_features(self.graph)? {
-            None => {}
-            Some(Features::Dense { columns, values }) => {
-                for &node in nodes {
-                    rows.extend(values[node as usize * columns..(node as usize + 1) * columns].iter().map(|&value| f64::from(value)));
-                }
+/// Dense rows of the features of some nodes.
+fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
+    let mut rows = Vec::new();
+    match graph::open_features(graph)? {
+        None => {}
+        Some(Features::Dense { columns, values }) => {
+            for &node in nodes {
+                rows.extend(values[node as usize * columns..(node as usize + 1) * columns].iter().map(|&value| f64::from(value)));
             }
-            Some(Features::Sparse { columns, entries }) => {
-                rows.resize(nodes.len() * columns, 0.0);
-                for (row, &node) in nodes.iter().enumerate() {
-                    for entry in entries.offsets[node as usize] as usize..entries.offsets[node as usize + 1] as usize {
-                        rows[row * columns + entries.index[entry] as usize] += f64::from(entries.values[entry]);
-                    }
+        }
+        Some(Features::Sparse { columns, entries }) => {
+            rows.resize(nodes.len() * columns, 0.0);
+            for (row, &node) in nodes.iter().enumerate() {
+                for entry in entries.offsets[node as usize] as usize..entries.offsets[node as usize + 1] as usize {
+                    rows[row * columns + entries.index[entry] as usize] += f64::from(entries.values[entry]);
                 }
             }
         }
-        Ok(rows)
     }
+    Ok(rows)
+}
+
+/// Relations of edges and columns of nodes, as far as the list reads them; for a whole graph.
+fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Result<(), Violation> {
+    let edges = graph::read_edges(graph)?;
+    inputs.edge_type = edges.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
+    for buffer in &list.buffers {
+        if let Role::Given(Input::Column(name)) = &buffer.role {
+            let values = match given::read_column(graph, name)? {
+                Column::Real(values) => values,
+                Column::Whole(values) => values.into_iter().map(|value| value as f64).collect(),
+            };
+            inputs.columns.insert(name.clone(), values);
+        }
+    }
+    Ok(())
+}
+
+/// Steps of the reference for an evaluated operation: it writes out what edges see.
+fn evaluated_work(list: &LaunchList, operation: &Operation, (nodes, edges): (u64, u64)) -> u64 {
+    let Operation::Evaluate { out, op, inputs, .. } = operation else { return 0 };
+    let buffer = |name: &str| list.buffers.iter().find(|buffer| buffer.name == name);
+    let rows = |rows: Rows| match rows {
+        Rows::Nodes => nodes,
+        Rows::Edges => edges,
+        Rows::EdgesTwice => 2 * edges,
+        Rows::Graphs(count) | Rows::Fixed(count) => count,
+    };
+    let size = |name: &str| buffer(name).map_or(0, |buffer| rows(buffer.rows).saturating_mul(buffer.columns));
+    let seen = inputs.iter().flat_map(Operand::rows).map(|read| match read.view.edges() {
+        None => size(&read.buffer),
+        Some(_) => 2 * edges * buffer(&read.buffer).map_or(1, |buffer| buffer.columns),
+    });
+    let inner = match (op, inputs.first()) {
+        (Op::Product { .. } | Op::Outer, Some(left)) => left.shape().last().copied().unwrap_or(1),
+        _ => 1,
+    };
+    // An element of the interpreter costs some steps of the plain loops.
+    4 * seen.sum::<u64>().saturating_add(size(out).saturating_mul(inner))
 }
 
 /// The whole graph.
@@ -322,6 +375,7 @@ fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
 /// Values of an iteration: one more superstep moves them no more than the condition allows.
 fn values<T: Precision>(artifact: &Artifact, graph: &Artifact, nodes: &NodeTable, (list, record): (&LaunchList, &Record)) -> Result<(), Violation> {
     let Body::Iterate(iterate) = &list.body else { return Ok(()) };
+    let Some(repeated) = iterate.loops.first() else { return Ok(()) };
     let path = artifact.file(run::VALUES_FILE);
     let table = table(artifact, run::VALUES_FILE, &nodes.ids)?;
     let edges = graph::read_edges(graph)?;
@@ -337,23 +391,23 @@ fn values<T: Precision>(artifact: &Artifact, graph: &Artifact, nodes: &NodeTable
             Some(Element::Id) => rows_of(column, &nodes.ids).ok_or_else(missing)?,
             _ => numbers::<T>(column).ok_or_else(missing)?.0.iter().map(|value| value.widened()).collect(),
         };
-        if iterate.commit.iter().any(|commit| commit.state == result.buffer) {
+        if repeated.commit.iter().any(|commit| commit.state == result.buffer) {
             magnitude += values.iter().filter(|value| value.is_finite()).map(|value| value.abs()).sum::<f64>();
             reference.set(&result.buffer, &values).map_err(unfit)?;
             known += 1;
         }
     }
-    if known < iterate.commit.len() || !record.converged {
+    if known < repeated.commit.len() || !record.converged {
         return Ok(());
     }
     let change = reference.superstep();
     // What rounding to the run's type may move: some units in the last place of every value.
     let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
-    match iterate.until {
-        Until::ChangeAtMost(bound) if change.summed > bound + rounding => {
+    match &repeated.until {
+        Until::ChangeAtMost(_, bound) if change.summed > bound + rounding => {
             Err(violation(&path, format!("one more superstep changes the values by {:e}, and the run ended at {bound:e}", change.summed)))
         }
-        Until::Unchanged if change.changed > 0 => {
+        Until::Unchanged(_) if change.changed > 0 => {
             Err(violation(&path, format!("one more superstep changes {} values, and the run ended at none", change.changed)))
         }
         _ => Ok(()),

@@ -5,7 +5,7 @@
 //! never     turns scores into shares: they are the program's result as it is
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, FixedSizeListArray, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeListArray, Int64Array, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
 use warploom_contract::{
@@ -13,7 +13,10 @@ use warploom_contract::{
     kinds::{graph::Ids, run},
     parquet_file::write_table,
 };
-use warploom_vertex::launch::{LaunchList, LossKind};
+use warploom_vertex::{
+    gir::{EdgeSet, Type},
+    launch::{Direction, LaunchList, LossKind},
+};
 
 use crate::{executor::Executor, history, parameters, precision::Precision, program::Place, train::Trained};
 
@@ -29,7 +32,7 @@ pub const VALUE: &str = "value";
 /// Writes parameters, predictions and metrics of a training run.
 pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, trained: &Trained, seed: u64) -> Result<(), StageError> {
     let data = &executor.machine.data;
-    let Some(&(_, Place::Real(index))) = executor.program.results.first() else {
+    let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
         return Err(StageError::defect("a training plan returns no reals"));
     };
     let columns = executor.machine.reals.slot(index).columns;
@@ -41,7 +44,7 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
             table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
             table.push(not_null(SCORES, list_of(scores, columns)?));
         }
-        LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
+        LossKind::MeanSquares | LossKind::Binary => table.push(not_null(VALUE, column_of(scores, columns)?)),
     }
     write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
     history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.history)?;
@@ -52,27 +55,93 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
     Ok(())
 }
 
-/// Writes the values of an iteration.
+/// Writes the values of an iteration: one table of the nodes, and one for each list of edges that values are returned of.
 pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let mut table = vec![not_null(ID, data.ids.to_array())];
-    for (name, place) in &executor.program.results {
-        match *place {
+    for result in executor.program.results.iter().filter(|result| result.edges.is_none()) {
+        table.push(match result.place {
             Place::Real(index) => {
                 let columns = executor.machine.reals.slot(index).columns;
-                table.push(not_null(name, column_of(data.unpermuted(executor.machine.reals.get(index), columns), columns)?));
+                not_null(&result.name, column_of(data.unpermuted(executor.machine.reals.get(index), columns), columns)?)
             }
             Place::Id(index) => {
-                let nodes = data.unpermuted(executor.machine.ids.get(index), 1);
-                let own = own_ids(&data.ids, &nodes);
-                table.push((Field::new(name, own.data_type().clone(), own.null_count() > 0), own));
+                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.ids.get(index), 1));
+                nullable(&result.name, own)
+            }
+            Place::Whole(index) => {
+                let columns = executor.machine.wholes.slot(index).columns;
+                let values = data.unpermuted(executor.machine.wholes.get(index), columns);
+                nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
             }
             Place::Sparse => return Err(StageError::defect("a plan returns its sparse features")),
-        }
+        });
     }
     write_table(&outputs.file(Kind::Run, run::VALUES_FILE), table)?;
     outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    let mut lists: Vec<EdgeSet> = Vec::new();
+    for edges in executor.program.results.iter().filter_map(|result| result.edges) {
+        if !lists.contains(&edges) {
+            lists.push(edges);
+        }
+    }
+    for (number, edges) in lists.into_iter().enumerate() {
+        write_edges(outputs, executor, (number, edges))?;
+    }
     Ok(())
+}
+
+/// Writes the values of one list of edges: both ends by the data set's own ids, in the order of edge ids; over both
+/// directions all edges as in-edges, then all again as out-edges, with the vertex that owns them.
+fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (number, edges): (usize, EdgeSet)) -> Result<(), StageError> {
+    let data = &executor.machine.data;
+    let graph = data.edge_graph();
+    let passes: &[bool] = match edges.direction {
+        Direction::In => &[true],
+        Direction::Out => &[false],
+        Direction::Both => &[true, false],
+    };
+    let mut rows: Vec<(usize, usize, bool)> = Vec::new();
+    for (pass, &incoming) in passes.iter().enumerate() {
+        let is_of = |edge: &usize| edges.relation.is_none_or(|relation| graph.relation.get(*edge).is_some_and(|found| u32::from(*found) == relation));
+        rows.extend((0..graph.edge_count).filter(is_of).map(|edge| (pass * graph.edge_count + edge, edge, incoming)));
+    }
+    let end = |of: &dyn Fn(&(usize, usize, bool)) -> u32| own_ids(&data.ids, &rows.iter().map(|row| data.old(of(row) as usize) as u32).collect::<Vec<_>>());
+    let mut table = vec![not_null("source", end(&|row| graph.source[row.1])), not_null("target", end(&|row| graph.target[row.1]))];
+    if passes.len() == 2 {
+        table.push(not_null("of", end(&|row| if row.2 { graph.target[row.1] } else { graph.source[row.1] })));
+    }
+    for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
+        table.push(match result.place {
+            Place::Real(index) => {
+                let slot = executor.machine.reals.slot(index);
+                let values = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
+                not_null(&result.name, column_of(values, slot.columns)?)
+            }
+            Place::Whole(index) => {
+                let slot = executor.machine.wholes.slot(index);
+                let values: Vec<i64> = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
+                nullable(&result.name, whole_column(&data.ids, result.kind, &values, slot.columns)?)
+            }
+            Place::Id(_) | Place::Sparse => return Err(StageError::defect("values of edges are real or whole")),
+        });
+    }
+    let file = if number == 0 { run::EDGE_VALUES_FILE.to_owned() } else { run::EDGE_VALUES_FILE.replace(".parquet", &format!("_{number}.parquet")) };
+    write_table(&outputs.file(Kind::Run, &file), table)
+}
+
+fn nullable(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
+    (Field::new(name, array.data_type().clone(), array.null_count() > 0), array)
+}
+
+/// Bools, ints with null for what stands beyond every int, or the data set's own ids.
+fn whole_column(ids: &Ids, kind: Type, values: &[i64], columns: usize) -> Result<ArrayRef, StageError> {
+    let array: ArrayRef = match kind {
+        Type::Bool => Arc::new(BooleanArray::from_iter(values.iter().map(|&value| Some(value != 0)))),
+        Type::Id => own_ids(ids, &values.iter().map(|&value| u32::try_from(value).unwrap_or(u32::MAX)).collect::<Vec<_>>()),
+        Type::Int | Type::Real => Arc::new(Int64Array::from_iter(values.iter().map(|&value| (value != i64::MAX && value != i64::MIN).then_some(value)))),
+    };
+    if columns == 1 { Ok(array) } else { listed(array, columns) }
 }
 
 /// The column of the largest score, the first of several; none where a score is not a number.
@@ -97,10 +166,13 @@ fn column_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, S
 }
 
 fn list_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
+    listed(T::array(values), columns)
+}
+
+fn listed(values: ArrayRef, columns: usize) -> Result<ArrayRef, StageError> {
     let defect = |error: String| StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"));
     let width = i32::try_from(columns).map_err(|error| defect(error.to_string()))?;
-    let values = T::array(values);
-    let item = Arc::new(Field::new_list_field(values.data_type().clone(), false));
+    let item = Arc::new(Field::new_list_field(values.data_type().clone(), values.null_count() > 0));
     let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| defect(error.to_string()))?;
     Ok(Arc::new(list))
 }

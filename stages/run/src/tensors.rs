@@ -42,6 +42,16 @@ impl Tensor {
         Tensor { dtype: Dtype::U32, shape: vec![values.len()], bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
     }
 
+    /// Of whole numbers.
+    pub fn of_wholes(values: &[i64]) -> Self {
+        Tensor { dtype: Dtype::I64, shape: vec![values.len()], bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
+    }
+
+    /// Elements, if they are whole numbers.
+    pub fn wholes(&self) -> Option<Vec<i64>> {
+        (self.dtype == Dtype::I64).then(|| self.bytes.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect())
+    }
+
     /// Elements, if they have the run's type.
     pub fn reals<T: Precision>(&self) -> Option<Vec<T>> {
         (self.dtype == T::TENSOR).then(|| T::of_bytes(&self.bytes))

@@ -137,6 +137,7 @@ impl<T: Precision> Training<'_, T> {
         }
         self.executor.run(Part::Backward, pass, self.context.stop)?;
         self.executor.run(Part::Update, pass, self.context.stop)?;
+        self.executor.keep_statistics();
         self.state.done += 1;
         Ok(())
     }
@@ -152,6 +153,7 @@ impl<T: Precision> Training<'_, T> {
         let quality_on = |rows: &Vec<u32>| match self.loss.kind {
             _ if rows.is_empty() => None,
             LossKind::CrossEntropy => Some(metrics::accuracy(&result.contents, target, result.columns, rows)),
+            LossKind::Binary => Some(metrics::right_share(&result.contents, target, result.columns, rows)),
             LossKind::MeanSquares => Some(metrics::mean_squared_error(&result.contents, target, result.columns, rows)),
         };
         let quality = machine.data.splits.each_ref().map(|rows| quality_on(rows).filter(|quality| !quality.is_nan()));
@@ -234,7 +236,7 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
             let labels = &target.contents[row as usize * target.columns..][..target.columns];
             match loss.kind {
                 LossKind::CrossEntropy => !labels.iter().all(|label| (0.0..result.columns as f64).contains(&label.widened())),
-                LossKind::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
+                LossKind::MeanSquares | LossKind::Binary => !labels.iter().all(|label| label.widened().is_finite()),
             }
         });
         if let Some(&row) = odd {

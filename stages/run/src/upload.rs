@@ -6,6 +6,8 @@
 //! never     makes sparse features dense; loads what no launch asks for
 //! limits    memory: features once more where order or type differ, sparse features twice when training, 8 bytes an edge
 //!           while weights are turned round
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
@@ -18,12 +20,15 @@ use warploom_contract::{
     },
     stage::StopFlag,
 };
+use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Body, Direction, EdgeFactor, LaunchList, Operation};
+use warploom_vertex::launch::{Body, BufferName, Direction, EdgeFactor, LaunchList, Lists, Operation, Role};
 
 use crate::{
     buffers::{Aligned, Contents},
+    given,
+    lists::EdgeLists,
     precision::Precision,
 };
 
@@ -43,12 +48,14 @@ pub struct Needs {
     pub weights: bool,
     /// Sparse features by columns.
     pub sparse_by_columns: bool,
+    /// Edges in the order of their ids.
+    pub lists: Lists,
 }
 
 impl Needs {
     /// What the launches of a list walk.
     pub fn of(list: &LaunchList) -> Self {
-        let mut needs = Needs::default();
+        let mut needs = Needs { lists: Lists::of(list), ..Needs::default() };
         for launch in list.launches() {
             match &launch.operation {
                 Operation::NeighbourReduce { direction, factor, .. } => {
@@ -112,6 +119,15 @@ impl<T: Precision> Sparse<T> {
     }
 }
 
+/// Rows of something that the data set gives.
+#[derive(Debug)]
+pub enum Given<T: Precision> {
+    /// Of the run's type.
+    Real(Contents<T>),
+    /// Bools, ints and ids.
+    Whole(Contents<i64>),
+}
+
 /// Everything that launches read and no launch makes.
 #[derive(Debug)]
 pub struct Data<T: Precision> {
@@ -125,6 +141,10 @@ pub struct Data<T: Precision> {
     pub outgoing: Option<Neighbours<T>>,
     /// Units of work where a launch walks both.
     pub both_units: Vec<u32>,
+    /// Edges by vertex and by id, for evaluated operations.
+    pub lists: EdgeLists,
+    /// What the buffers of role `given` hold, by their names.
+    pub given: BTreeMap<BufferName, Given<T>>,
     /// Dense features.
     pub features: Option<Contents<T>>,
     /// Sparse features.
@@ -143,6 +163,11 @@ impl<T: Precision> Data<T> {
     /// The graph artifact's row of a row.
     pub fn old(&self, row: usize) -> usize {
         self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
+    }
+
+    /// The graph as evaluated operations see it.
+    pub fn edge_graph(&self) -> EdgeGraph<'_> {
+        self.lists.graph(self.nodes, self.edges)
     }
 
     /// Rows of a buffer with one row a node, in the order of the graph artifact.
@@ -178,11 +203,15 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, s
     let mut data = Data::of_graph(&csr, units, Needs::of(list));
     data.old_of_new = order;
     go_on(stop)?;
-    if let Body::Train(_) = list.body {
+    let trains = matches!(list.body, Body::Train(_));
+    if trains || list.buffers.iter().any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures)) {
         data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
         go_on(stop)?;
+    }
+    if trains {
         data.load_labels(&table, split)?;
     }
+    data.given = given::load(&data, list, &csr, artifact)?;
     data.ids = table.ids;
     go_on(stop)?;
     Ok(data)
@@ -233,7 +262,7 @@ fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
         if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1]) || side.offsets.last() != Some(&(side.neighbours.len() as u64)) {
             return Err(StageError::damaged(path, format!("{name}-edges: offsets do not ascend to {}", side.neighbours.len())));
         }
-        if csr.weights.is_some() && side.edges.par_iter().any(|&edge| edge as usize >= side.neighbours.len()) {
+        if side.edges.par_iter().any(|&edge| edge as usize >= side.neighbours.len()) {
             return Err(StageError::damaged(path, format!("{name}-edges: an edge id is beyond {} edges", side.neighbours.len())));
         }
     }
@@ -264,6 +293,8 @@ impl<T: Precision> Data<T> {
             incoming,
             outgoing,
             both_units,
+            lists: EdgeLists::of(csr, needs.lists),
+            given: BTreeMap::new(),
             features: None,
             sparse: None,
             target: None,

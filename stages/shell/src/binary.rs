@@ -5,8 +5,8 @@
 //! never     panics to the terminal: a defect is reported as one, with exit code 255
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
-use clap::{Args, Command, FromArgMatches, Subcommand};
-use warploom_contract::{ErrorKind, Stage, StageError};
+use clap::{Arg, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser};
+use warploom_contract::{ErrorKind, Inputs, Stage, StageError};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -43,6 +43,16 @@ pub fn command<S: Stage>(about: &'static str) -> Command {
     StageArguments::augment_args(command)
 }
 
+/// Forms that a stage can print instead of doing its work, with `--show FORM`.
+pub struct Show<R> {
+    /// Their names.
+    pub forms: &'static [&'static str],
+    /// What they are, for the help.
+    pub help: &'static str,
+    /// The text of one.
+    pub text: fn(&Inputs, &R, &str) -> Result<String, StageError>,
+}
+
 /// Runs a stage's binary.
 pub fn stage_main<S>(about: &'static str) -> ExitCode
 where
@@ -50,24 +60,44 @@ where
     S::Request: Request,
 {
     let matches = command::<S>(about).get_matches();
+    with_arguments::<S>(&matches, None)
+}
+
+/// Runs the binary of a stage that can show what it works on.
+pub fn stage_main_showing<S>(about: &'static str, show: &Show<S::Request>) -> ExitCode
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let argument = Arg::new("show").long("show").value_name("FORM").help(show.help).value_parser(PossibleValuesParser::new(show.forms));
+    let matches = command::<S>(about).arg(argument).get_matches();
+    let form = matches.get_one::<String>("show").cloned();
+    with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
+}
+
+fn with_arguments<S>(matches: &clap::ArgMatches, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
+where
+    S: Stage,
+    S::Request: Request,
+{
     guarded(|| {
-        let arguments = StageArguments::from_arg_matches(&matches).map_err(|error| StageError::new(ErrorKind::Usage, error.to_string()));
+        let arguments = StageArguments::from_arg_matches(matches).map_err(|error| StageError::new(ErrorKind::Usage, error.to_string()));
         let arguments = match arguments {
             Ok(arguments) => arguments,
             Err(error) => return finish_with(&Talk::new(&Options::default()), Format::Human, &error),
         };
-        run_stage::<S>(&arguments)
+        run_stage::<S>(&arguments, show)
     })
 }
 
-fn run_stage<S>(arguments: &StageArguments) -> ExitCode
+fn run_stage<S>(arguments: &StageArguments, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
 where
     S: Stage,
     S::Request: Request,
 {
     let talk = Talk::new(&arguments.options);
     let mut environment = Environment::new(&arguments.options);
-    environment.network = arguments.action.is_none();
+    environment.network = arguments.action.is_none() && show.is_none();
     start(&environment);
     let pipelines = match read_pipelines(&arguments.options, arguments.options.pipeline.clone()) {
         Ok(pipelines) => pipelines,
@@ -80,6 +110,9 @@ where
             return finish_with(&talk, environment.format, &error);
         }
         let done = match arguments.action {
+            None if let Some((show, form)) = show => {
+                chain.step::<S::Request>(&S::CONTRACT).and_then(|step| (show.text)(&step.inputs, &step.request, form)).map(|text| print_data(&text))
+            }
             None => build::<S>(&mut chain, &talk),
             Some(Action::Check) => prove::<S>(&mut chain, &talk),
             Some(Action::Explain) => explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {

@@ -137,7 +137,7 @@ pub struct PlanRequest {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 1;
+pub const COMPILER_VERSION: u32 = 2;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
@@ -172,8 +172,17 @@ impl Request for PlanRequest {
 impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are sound.
     fn resolved_settings(&self) -> Option<Value> {
-        let builtin = warploom_vertex::builtin::find(&self.text, &self.spec.program.entry).ok()?;
-        let resolved = builtin.resolve(&self.given_settings()).ok()?;
+        let (entry, given) = (&self.spec.program.entry, self.given_settings());
+        if let Ok(builtin) = warploom_vertex::builtin::find(&self.text, entry) {
+            return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
+        }
+        let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
+        let mut resolved: BTreeMap<String, Value> = declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
+        for (name, value) in given {
+            // A whole number given for a real one is that real number.
+            let slot = resolved.get_mut(&name)?;
+            *slot = if slot.is_f64() { value.as_f64().map_or(value, Value::from) } else { value };
+        }
         serde_json::to_value(resolved).ok()
     }
 

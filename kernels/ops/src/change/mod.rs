@@ -34,6 +34,19 @@ pub fn changed_count<T: Scalar>(before: &[T], after: &[T]) -> u64 {
     before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(|(before, after)| before.iter().zip(after).map(differ).sum::<u64>()).sum()
 }
 
+/// The summed absolute difference of whole numbers, and how many differ.
+pub fn whole_change(before: &[i64], after: &[i64]) -> (f64, u64) {
+    assert_eq!(before.len(), after.len(), "both contents have the same shape");
+    let of_task = |(before, after): (&[i64], &[i64])| {
+        before
+            .iter()
+            .zip(after)
+            .fold((0.0, 0), |(summed, changed), (&before, &after)| (summed + before.abs_diff(after) as f64, changed + u64::from(before != after)))
+    };
+    let tasks: Vec<(f64, u64)> = before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(of_task).collect();
+    tasks.iter().fold((0.0, 0), |(summed, changed), task| (summed + task.0, changed + task.1))
+}
+
 #[expect(clippy::eq_op, reason = "a NaN is the element that is not itself")]
 fn is_number<T: Scalar>(element: T) -> bool {
     element == element

@@ -2,7 +2,8 @@
 //!
 //! promises  cross entropy: mean of `-log softmax(result)[class]`, stable for large results, natural logarithm; gradient
 //!           (softmax - one-hot) / count. Mean squares: mean of (result - target)^2 over rows and columns; gradient
-//!           2 (result - target) / (count * columns). Exactly 0 in rows that do not train. Without training rows: loss 0,
+//!           2 (result - target) / (count * columns). Binary: mean over rows and columns of the cross entropy of the result's
+//!           sigmoid with a target in 0 to 1; gradient (sigmoid - target) / (count * columns). Exactly 0 in rows that do not train. Without training rows: loss 0,
 //!           gradient 0. The loss is added in f64, in the order of blocks of rows that depend on sizes only
 //! never     reads the target of a row that does not train
 //! bounds    a class outside of the columns makes the loss and that row's gradient NaN
@@ -57,7 +58,7 @@ pub fn loss<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
     match work.kind {
         _ if work.training_rows.is_empty() => 0.0,
         LossKind::CrossEntropy => losses.iter().sum::<f64>() / count,
-        LossKind::MeanSquares => losses.iter().sum::<f64>() / (count * columns as f64),
+        LossKind::MeanSquares | LossKind::Binary => losses.iter().sum::<f64>() / (count * columns as f64),
     }
 }
 
@@ -83,14 +84,15 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
         let training = &work.training_rows[start..end];
         match work.kind {
             LossKind::CrossEntropy => cross_entropy(gradient, work, first_row, training),
-            LossKind::MeanSquares => {
+            kind @ (LossKind::MeanSquares | LossKind::Binary) => {
+                let row_loss = if kind == LossKind::Binary { binary_row } else { mean_squares_row };
                 let mut sum = 0.0;
                 for &row in training {
                     let (row, columns) = (row as usize, work.columns);
                     let of_row = row * columns..(row + 1) * columns;
                     let gradient = &mut gradient[(row - first_row) * columns..][..columns];
                     let count = work.training_rows.len() * columns;
-                    sum += mean_squares_row(gradient, &work.result[of_row.clone()], &work.target[of_row], count);
+                    sum += row_loss(gradient, &work.result[of_row.clone()], &work.target[of_row], count);
                 }
                 sum
             }
@@ -172,7 +174,19 @@ fn class_column<T: Real>(class: T, columns: usize) -> Option<usize> {
     (class >= 0.0 && class < columns as f64 && class == (class as usize) as f64).then_some(class as usize)
 }
 
-#[inline(always)]
+/// Binary cross entropy of scores before the sigmoid, without overflow.
+fn binary_row<T: Real>(gradient: &mut [T], result: &[T], target: &[T], count: usize) -> f64 {
+    let mut sum = 0.0;
+    for ((gradient, &result), &target) in gradient.iter_mut().zip(result).zip(target) {
+        let (score, wanted) = (result.widened(), target.widened());
+        let power = (-score.abs()).exp();
+        sum += score.max(0.0) - score * wanted + power.ln_1p();
+        let share = if score >= 0.0 { 1.0 / (1.0 + power) } else { power / (1.0 + power) };
+        *gradient = T::rounded((share - wanted) / count as f64);
+    }
+    sum
+}
+
 fn mean_squares_row<T: Real>(gradient: &mut [T], result: &[T], target: &[T], count: usize) -> f64 {
     let scale = T::rounded(2.0 / count as f64);
     let mut sum = 0.0;

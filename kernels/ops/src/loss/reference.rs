@@ -14,7 +14,7 @@ pub fn loss<T: Real>(work: &Loss<T>) -> (f64, Vec<f64>) {
     let mut sum = 0.0;
     let count = match work.kind {
         LossKind::CrossEntropy => work.training_rows.len() as f64,
-        LossKind::MeanSquares => (work.training_rows.len() * columns) as f64,
+        LossKind::MeanSquares | LossKind::Binary => (work.training_rows.len() * columns) as f64,
     };
     for &row in work.training_rows {
         let start = row as usize * columns;
@@ -29,6 +29,11 @@ pub fn loss<T: Real>(work: &Loss<T>) -> (f64, Vec<f64>) {
                     if hot == 1.0 {
                         sum += total.ln() + largest - result[column];
                     }
+                }
+                LossKind::Binary => {
+                    let (share, wanted) = (1.0 / (1.0 + (-result[column]).exp()), work.target[start + column].widened());
+                    gradient[start + column] = (share - wanted) / count;
+                    sum -= wanted * share.ln() + (1.0 - wanted) * (1.0 - share).ln();
                 }
                 LossKind::MeanSquares => {
                     let difference = result[column] - work.target[start + column].widened();

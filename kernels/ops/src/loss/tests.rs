@@ -9,6 +9,7 @@ fn target<T: Real>(kind: LossKind, rows: usize, columns: usize) -> Vec<T> {
     match kind {
         LossKind::CrossEntropy => (0..rows).map(|row| T::rounded((row * 7 % columns) as f64)).collect(),
         LossKind::MeanSquares => numbers(rows * columns, 9),
+        LossKind::Binary => numbers::<T>(rows * columns, 9).into_iter().map(|value| (value + T::ONE) * T::rounded(0.5)).collect(),
     }
 }
 
@@ -35,7 +36,7 @@ fn check<T: Real>(kind: LossKind, rows: usize, columns: usize, training_rows: &[
 
 #[test]
 fn degenerate_sizes() {
-    for kind in [LossKind::CrossEntropy, LossKind::MeanSquares] {
+    for kind in [LossKind::CrossEntropy, LossKind::MeanSquares, LossKind::Binary] {
         for columns in [1, 2, 7, 22, 100] {
             check::<f32>(kind, 0, columns, &[]);
             check::<f64>(kind, 5, columns, &[]);
@@ -84,7 +85,7 @@ fn a_class_that_is_no_column_is_seen() {
 #[test]
 fn gradients_are_the_slopes() {
     let (rows, columns, training_rows) = (6, 4, [1u32, 2, 5]);
-    for kind in [LossKind::CrossEntropy, LossKind::MeanSquares] {
+    for kind in [LossKind::CrossEntropy, LossKind::MeanSquares, LossKind::Binary] {
         let target: Vec<f64> = target(kind, rows, columns);
         let mut result: Vec<f64> = numbers(rows * columns, 3);
         let mut gradient = vec![0.0; rows * columns];

@@ -35,5 +35,5 @@ fn list(_: &Chosen, facts: &Facts, _: Order) -> LaunchList {
         epilogue: Expression::binary(Binary::Min, Expression::made(), Expression::load(&*label)),
     };
     draft.push(Part::Step, "min", reduce);
-    draft.iterate(&label, &next, Until::Unchanged, Vec::new())
+    draft.iterate(&label, &next, Until::Unchanged(vec![label.clone()]), Vec::new())
 }

@@ -4,8 +4,8 @@
 //! never     chooses what is computed
 use crate::facts::Facts;
 use crate::launch::{
-    Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, Train,
-    Until, gradient_buffer, parameter_buffer,
+    Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows,
+    Train, Until, gradient_buffer, parameter_buffer,
 };
 
 /// Buffer of the features.
@@ -85,7 +85,7 @@ impl<'a> Draft<'a> {
     pub fn slope_of_result(&mut self, result: &str) -> BufferName {
         let columns = match self.facts.loss {
             LossKind::CrossEntropy => 1,
-            LossKind::MeanSquares => self.facts.classes,
+            LossKind::MeanSquares | LossKind::Binary => self.facts.classes,
         };
         self.buffer(TARGET.to_owned(), Rows::Nodes, columns, Role::Target);
         self.buffer("loss".to_owned(), Rows::Fixed(1), 1, Role::Value);
@@ -108,8 +108,8 @@ impl<'a> Draft<'a> {
         };
         let update = learned.iter().map(optimize).collect();
         let loss = Launch::unreckoned("loss".to_owned(), operation);
-        let body = Train { prepare: self.prepare, forward: self.steps, loss, backward: self.backward, update, draws };
-        let results = vec![ResultColumn { name: "scores".to_owned(), buffer: result.to_owned() }];
+        let body = Train { prepare: self.prepare, forward: self.steps, loss, backward: self.backward, update, statistics: Vec::new(), draws };
+        let results = vec![ResultColumn { name: "scores".to_owned(), buffer: result.to_owned(), edges: None }];
         let mut list = LaunchList {
             program: self.program.to_owned(),
             buffers: self.buffers,
@@ -129,8 +129,8 @@ impl<'a> Draft<'a> {
             program: self.program.to_owned(),
             buffers: self.buffers,
             parameters: self.parameters,
-            body: Body::Iterate(Iterate { prepare: self.prepare, superstep: self.steps, commit, until }),
-            results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned() }],
+            body: Body::Iterate(Iterate { loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until }], finish: Vec::new() }),
+            results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],
             reasons,
         };
         list.reckon(self.facts);
@@ -144,7 +144,7 @@ impl<'a> Draft<'a> {
         if self.facts.training {
             self.buffer(gradient_buffer(name), Rows::Fixed(rows), columns, Role::Gradient);
         }
-        self.parameters.push(Parameter { name: name.to_owned(), shape, init });
+        self.parameters.push(Parameter { name: name.to_owned(), shape, init, learned: true });
     }
 
     fn buffer(&mut self, name: BufferName, rows: Rows, columns: u64, role: Role) -> BufferName {

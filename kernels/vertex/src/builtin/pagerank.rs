@@ -53,7 +53,7 @@ fn list(settings: &Chosen, facts: &Facts, _: Order) -> LaunchList {
     let damped = Expression::Constant(damping).times(Expression::made());
     let epilogue = Expression::Constant((1.0 - damping) / nodes).plus(damped);
     draft.push(Part::Step, "sum", Operation::sum(&next, &contribution, Direction::In, EdgeFactor::One, epilogue));
-    draft.iterate(&rank, &next, Until::ChangeAtMost(tolerance), vec![reason(facts)])
+    draft.iterate(&rank, &next, Until::ChangeAtMost(rank.clone(), tolerance), vec![reason(facts)])
 }
 
 fn reason(facts: &Facts) -> Reason {

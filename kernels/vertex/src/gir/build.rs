@@ -682,7 +682,7 @@ pub(super) fn meet(a: Place, b: Place) -> Option<Place> {
 }
 
 /// The shape that two rows have together; none: they do not broadcast.
-pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
+pub fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
     let axes = a.len().max(b.len());
     let at = |shape: &[u64], axis: usize| if axis + shape.len() < axes { 1 } else { shape[axis + shape.len() - axes] };
     (0..axes)

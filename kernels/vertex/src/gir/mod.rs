@@ -12,7 +12,7 @@ mod data;
 mod print;
 mod types;
 
-pub use build::{Builder, Made, Misfit};
+pub use build::{Builder, Made, Misfit, broadcast};
 pub use data::{Data, Loss, Target};
 pub use print::line_and_column;
 pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
@@ -437,7 +437,7 @@ impl Gir {
     }
 
     /// All ids in order.
-    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 

@@ -68,13 +68,23 @@ impl Gir {
 
     /// What a node does, as it is printed.
     pub(crate) fn operation(&self, node: &Node) -> String {
-        let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         match &node.op {
+            Op::Parameter(index) => format!("parameter {}", self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())),
+            op => op.words(),
+        }
+    }
+}
+
+impl Op {
+    /// What it does, without what it is done with.
+    pub fn words(&self) -> String {
+        let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        match self {
             Op::Constant(number) => number.to_string(),
             Op::Input(Input::Column(name)) => format!("column {name}"),
             Op::Input(Input::Degree(edges)) => format!("degree.{edges}"),
             Op::Input(input) => format!("input {}", lower(input)),
-            Op::Parameter(index) => format!("parameter {}", self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())),
+            Op::Parameter(index) => format!("parameter {index}"),
             Op::State(position) => format!("state {position}"),
             Op::Ended(number, position) => format!("ended {number}.{position}"),
             Op::Unary(operator) => lower(operator),

@@ -25,7 +25,10 @@ impl LaunchList {
                 let after = train.backward.iter().chain(&train.update);
                 before.chain([&train.loss]).chain(after).collect()
             }
-            Body::Iterate(iterate) => iterate.prepare.iter().chain(&iterate.superstep).collect(),
+            Body::Iterate(iterate) => {
+                let loops = iterate.loops.iter().flat_map(|repeated| repeated.prepare.iter().chain(&repeated.superstep));
+                loops.chain(&iterate.finish).collect()
+            }
         }
     }
 }
@@ -48,6 +51,7 @@ impl Operation {
             | Operation::SparseProductOverRows { left, right, .. } => vec![left.into(), right.into()],
             Operation::Elementwise { .. } => Vec::new(),
             Operation::SumOverRows { source, .. } => vec![source.into()],
+            Operation::Evaluate { inputs, .. } => inputs.iter().flat_map(super::Operand::rows).map(|rows| rows.buffer.as_str().into()).collect(),
             Operation::Loss { result, target, .. } => vec![result.into(), target.into()],
             // The parameter itself is read and written: it stands among the writes.
             Operation::Optimize { parameter } => vec![gradient_buffer(parameter).into()],
@@ -77,6 +81,7 @@ impl Operation {
             | Operation::SparseProduct { out, .. }
             | Operation::SparseProductOverRows { out, .. }
             | Operation::Elementwise { out, .. }
+            | Operation::Evaluate { out, .. }
             | Operation::SumOverRows { out, .. } => vec![out.into()],
             Operation::Loss { gradient, value, .. } => vec![gradient.into(), value.into()],
             Operation::Optimize { parameter } => vec![parameter_buffer(parameter).into()],
@@ -91,6 +96,7 @@ impl Operation {
             Operation::ProductOverRows { .. }
             | Operation::SparseProductOverRows { .. }
             | Operation::SumOverRows { .. }
+            | Operation::Evaluate { .. }
             | Operation::Loss { .. }
             | Operation::Optimize { .. } => None,
         }

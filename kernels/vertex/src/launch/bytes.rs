@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operation, Role, Rows, Schedule};
+use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Role, Rows, Schedule, View};
 use crate::facts::Facts;
+use crate::gir::Op;
 
 /// Bytes of one id or index.
 const INDEX: u64 = 4;
@@ -63,7 +64,10 @@ impl LaunchList {
                 let before = train.prepare.iter_mut().chain(&mut train.forward);
                 before.chain([&mut train.loss]).chain(&mut train.backward).chain(&mut train.update).collect()
             }
-            Body::Iterate(iterate) => iterate.prepare.iter_mut().chain(&mut iterate.superstep).collect(),
+            Body::Iterate(iterate) => {
+                let loops = iterate.loops.iter_mut().flat_map(|repeated| repeated.prepare.iter_mut().chain(&mut repeated.superstep));
+                loops.chain(&mut iterate.finish).collect()
+            }
         };
         for launch in launches {
             launch.bytes = moved(&launch.operation, &index, facts);
@@ -84,7 +88,49 @@ impl LaunchList {
                 outgoing = outgoing.and(walk);
             }
         }
-        incoming.bytes(facts).saturating_add(outgoing.bytes(facts))
+        sum([incoming.bytes(facts), outgoing.bytes(facts), Lists::of(self).bytes(facts)])
+    }
+}
+
+/// What evaluated operations need of the edges: lists by vertex in the order of edge ids, and the ends and relations of
+/// edges by their id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    /// In-edges of each vertex.
+    pub incoming: bool,
+    /// Out-edges of each vertex.
+    pub outgoing: bool,
+    /// Source and target of each edge.
+    pub ends: bool,
+    /// Relation of each edge.
+    pub relations: bool,
+}
+
+impl Lists {
+    /// Of all launches together.
+    pub fn of(list: &LaunchList) -> Self {
+        let mut lists = Lists::default();
+        for launch in list.launches() {
+            let Operation::Evaluate { op, inputs, .. } = &launch.operation else { continue };
+            let walked = match op {
+                Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges) => Some(*edges),
+                Op::CommonNeighbors => Some(crate::gir::EdgeSet::BOTH),
+                _ => None,
+            };
+            lists.incoming |= walked.is_some_and(|edges| edges.direction != Direction::Out);
+            lists.outgoing |= walked.is_some_and(|edges| edges.direction != Direction::In);
+            lists.relations |= walked.is_some_and(|edges| edges.relation.is_some());
+            let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
+            lists.ends |= seen || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
+        }
+        lists
+    }
+
+    fn bytes(self, facts: &Facts) -> u64 {
+        let list = facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(2 * INDEX));
+        let directions = u64::from(self.incoming) + u64::from(self.outgoing);
+        let by_edge = facts.edges.saturating_mul(if self.ends { 2 * INDEX } else { 0 } + if self.relations { 2 } else { 0 });
+        list.saturating_mul(directions).saturating_add(by_edge)
     }
 }
 
@@ -111,6 +157,9 @@ impl Walk {
 
 /// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
 fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
+    if let Operation::Evaluate { out, op, inputs, .. } = operation {
+        return evaluated((out, op), inputs, index, facts);
+    }
     let size = |name: &str| index.get(name).map_or(0, |buffer| whole(buffer, facts));
     let columns = |name: &str| index.get(name).map_or(0, |buffer| buffer.columns);
     let reads = operation.reads();
@@ -141,6 +190,27 @@ fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) 
     sum([once, written, extra])
 }
 
+/// Bytes of an evaluated operation: what edges see is counted by the edge, all else once.
+fn evaluated((out, op): (&str, &Op), inputs: &[Operand], index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
+    let read = |rows: &super::Rowed| {
+        let Some(buffer) = index.get(rows.buffer.as_str()) else { return 0 };
+        let Some(edges) = rows.view.edges() else { return whole(buffer, facts) };
+        let passes = if edges.direction == Direction::Both { 2 } else { 1 };
+        let row = buffer.columns.saturating_mul(width(buffer.element, facts)).saturating_add(INDEX);
+        facts.edges.saturating_mul(passes).saturating_mul(row)
+    };
+    let reads = sum(inputs.iter().flat_map(Operand::rows).map(read));
+    let written = index.get(out).map_or(0, |buffer| whole(buffer, facts));
+    let walk = match op {
+        Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges) => {
+            let passes = if edges.direction == Direction::Both { 2 } else { 1 };
+            facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(INDEX)).saturating_mul(passes)
+        }
+        _ => 0,
+    };
+    sum([reads, written, walk])
+}
+
 fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
     let mut found = false;
     expression.walk(&mut |part| found |= matches!(part, Expression::Load(name) if wanted == Some(name)));
@@ -158,7 +228,8 @@ fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
     match (operation, out.rows) {
         (Operation::NeighbourReduce { .. }, _) => Schedule::PartitionRows,
         (Operation::ProductOverRows { .. } | Operation::SparseProductOverRows { .. } | Operation::SumOverRows { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
-        (_, Rows::Nodes | Rows::Edges) => Schedule::RowBlocks(BLOCK_ROWS),
+        (Operation::Evaluate { op: Op::Reduce(..) | Op::Fold(..), .. }, _) => Schedule::PartitionRows,
+        (_, Rows::Nodes | Rows::Edges | Rows::EdgesTwice | Rows::Graphs(_)) => Schedule::RowBlocks(BLOCK_ROWS),
         (_, Rows::Fixed(rows)) if rows.saturating_mul(out.columns) <= BLOCK_ELEMENTS => Schedule::Whole,
         (_, Rows::Fixed(_)) => Schedule::RowBlocks((BLOCK_ELEMENTS / out.columns.max(1)).max(1)),
     }
@@ -179,6 +250,7 @@ fn width(element: Element, facts: &Facts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Id => INDEX,
+        Element::Whole(_) => 8,
     }
 }
 

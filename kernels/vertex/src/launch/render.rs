@@ -5,9 +5,11 @@
 //! never     is read back: the JSON is for machines
 use std::fmt::Write;
 
+use crate::gir::Type;
+
 use super::{
-    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, LossKind, Operation, Role, Schedule, Unary, Until,
-    gradient_buffer, parameter_buffer,
+    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Schedule, Unary,
+    Until, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -28,17 +30,15 @@ impl LaunchList {
                 self.render_part(&mut text, "loss", std::slice::from_ref(&train.loss));
                 self.render_part(&mut text, "backward", &train.backward);
                 self.render_part(&mut text, "update", &train.update);
+                for commit in &train.statistics {
+                    line(&mut text, format_args!("  after training  {} = {}", commit.state, commit.next));
+                }
             }
             Body::Iterate(iterate) => {
-                self.render_part(&mut text, "prepare, once", &iterate.prepare);
-                self.render_part(&mut text, "superstep", &iterate.superstep);
-                for commit in &iterate.commit {
-                    line(&mut text, format_args!("  commit  {} <-> {}", commit.state, commit.next));
+                for repeated in &iterate.loops {
+                    self.render_loop(&mut text, repeated);
                 }
-                match iterate.until {
-                    Until::ChangeAtMost(bound) => line(&mut text, format_args!("  until   the summed change is <= {bound:?}")),
-                    Until::Unchanged => line(&mut text, format_args!("  until   no value changes")),
-                }
+                self.render_part(&mut text, "finish, once", &iterate.finish);
             }
         }
         line(&mut text, format_args!("results"));
@@ -57,6 +57,23 @@ impl LaunchList {
         text
     }
 
+    fn render_loop(&self, text: &mut String, repeated: &Loop) {
+        self.render_part(text, "prepare, once", &repeated.prepare);
+        self.render_part(text, "superstep", &repeated.superstep);
+        for commit in &repeated.commit {
+            line(text, format_args!("  commit  {} <-> {}", commit.state, commit.next));
+        }
+        // With one state there is nothing to name.
+        let only = repeated.commit.len() == 1;
+        match &repeated.until {
+            Until::ChangeAtMost(_, bound) if only => line(text, format_args!("  until   the summed change is <= {bound:?}")),
+            Until::ChangeAtMost(state, bound) => line(text, format_args!("  until   the summed change of {state} is <= {bound:?}")),
+            Until::Unchanged(_) if only => line(text, format_args!("  until   no value changes")),
+            Until::Unchanged(states) => line(text, format_args!("  until   no value of {} changes", states.join(", "))),
+            Until::Nowhere(buffer) => line(text, format_args!("  until   {buffer} holds nowhere")),
+        }
+    }
+
     fn render_buffers(&self, text: &mut String) {
         line(text, format_args!("buffers"));
         let width = self.buffers.iter().map(|buffer| buffer.name.len()).max().unwrap_or(0);
@@ -64,11 +81,17 @@ impl LaunchList {
             let element = match buffer.element {
                 Element::Real => "real",
                 Element::Id => "id",
+                Element::Whole(kind) => match kind {
+                    Type::Bool => "bool",
+                    Type::Int => "int",
+                    Type::Id | Type::Real => "id",
+                },
             };
             let role = match buffer.role {
                 Role::Features => "features",
                 Role::SparseFeatures => "sparse features",
                 Role::Target => "target",
+                Role::Given(_) => "given",
                 Role::Parameter => "parameter",
                 Role::Gradient => "gradient",
                 Role::Value => "value",
@@ -148,17 +171,34 @@ fn words(operation: &Operation) -> String {
         Operation::ProductOverRows { left, right, .. } => format!("{left}^T @ {right}"),
         Operation::SparseProductOverRows { left, right, dropout, .. } => format!("{left}^T @ {}", sparse(right, *dropout)),
         Operation::Elementwise { expression, .. } => around(expression, "made", Level::Atom),
+        Operation::Evaluate { op, inputs, .. } => {
+            let inputs: Vec<String> = inputs.iter().map(operand).collect();
+            format!("{}({})", op.words(), inputs.join(", "))
+        }
         Operation::SumOverRows { source, .. } => format!("sum({source} over rows)"),
         Operation::Loss { kind, result, target, .. } => {
             let kind = match kind {
                 LossKind::CrossEntropy => "cross_entropy",
                 LossKind::MeanSquares => "mean_squares",
+                LossKind::Binary => "binary",
             };
             format!("gradient and value of {kind}({result}, {target})")
         }
         Operation::Optimize { parameter } => {
             format!("step({}, {})", parameter_buffer(parameter), gradient_buffer(parameter))
         }
+    }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::Number(number) => number.to_string(),
+        Operand::Rows(rows) => match rows.view {
+            View::Own => rows.buffer.clone(),
+            View::Far(edges) => format!("{}[far.{edges}]", rows.buffer),
+            View::Near(edges) => format!("{}[near.{edges}]", rows.buffer),
+        },
+        Operand::Times(first, second) => format!("{} * {}", self::operand(first), self::operand(second)),
     }
 }
 

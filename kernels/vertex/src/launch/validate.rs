@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{
-    Binary, Body, Buffer, Combine, Dropout, EdgeFactor, Element, Expression, Iterate, Launch, LaunchList, Operation, Role, Rows, Schedule, gradient_buffer,
-    parameter_buffer,
+    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, Operation, Role, Rows, Schedule, Until,
+    evaluated, fixed, gradient_buffer, parameter_buffer,
 };
+use crate::gir::{Op, Type};
 
 /// One thing that is wrong with a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,15 @@ impl fmt::Display for Flaw {
 impl LaunchList {
     /// Proves that the list can be executed as it stands, or says everything that is wrong with it.
     pub fn validate(&self) -> Result<(), Vec<Flaw>> {
-        let mut inspector =
-            Inspector { list: self, index: self.index(), written: BTreeSet::new(), launches: BTreeSet::new(), sites: BTreeMap::new(), flaws: Vec::new() };
+        let mut inspector = Inspector {
+            list: self,
+            index: self.index(),
+            written: BTreeSet::new(),
+            launches: BTreeSet::new(),
+            sites: BTreeMap::new(),
+            switches: false,
+            flaws: Vec::new(),
+        };
         inspector.buffers();
         inspector.parameters();
         inspector.body();
@@ -50,6 +58,8 @@ impl fmt::Display for Rows {
         match self {
             Rows::Nodes => formatter.write_str("nodes"),
             Rows::Edges => formatter.write_str("edges"),
+            Rows::EdgesTwice => formatter.write_str("2 edges"),
+            Rows::Graphs(count) => write!(formatter, "{count} graphs"),
             Rows::Fixed(count) => write!(formatter, "{count}"),
         }
     }
@@ -64,6 +74,7 @@ enum Phase {
     Backward,
     Update,
     Superstep,
+    Finish,
 }
 
 impl Phase {
@@ -75,6 +86,7 @@ impl Phase {
             Phase::Backward => "backward",
             Phase::Update => "update",
             Phase::Superstep => "superstep",
+            Phase::Finish => "finish",
         }
     }
 }
@@ -88,6 +100,8 @@ struct Inspector<'a> {
     launches: BTreeSet<&'a str>,
     /// Probability of each dropout site met.
     sites: BTreeMap<u32, f64>,
+    /// Whether a launch tells training from measuring.
+    switches: bool,
     flaws: Vec<Flaw>,
 }
 
@@ -111,8 +125,12 @@ impl<'a> Inspector<'a> {
             if !seen.insert(&buffer.name) {
                 self.flaw("buffers", format!("name `{}`", buffer.name), "one declaration", "two");
             }
-            if buffer.element == Element::Id && buffer.role != Role::Value {
-                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since it is not a value", "id");
+            let whole = matches!(buffer.element, Element::Whole(_)) && matches!(buffer.role, Role::Given(_));
+            if buffer.element != Element::Real && buffer.role != Role::Value && !whole {
+                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since it is not a value", element(buffer.element));
+            }
+            if buffer.element == Element::Whole(Type::Real) {
+                self.flaw("buffers", format!("element of `{}`", buffer.name), "bool, int or id where it is whole", "real");
             }
         }
     }
@@ -126,17 +144,9 @@ impl<'a> Inspector<'a> {
             if !seen.insert(name) {
                 self.flaw("parameters", format!("name `{name}`"), "one parameter", "two");
             }
-            let (rows, columns) = match parameter.shape[..] {
-                [columns] => (1, columns),
-                [rows, columns] => (rows, columns),
-                _ => {
-                    let found = format!("{} axes", parameter.shape.len());
-                    self.flaw("parameters", format!("shape of `{name}`"), "one or two axes", found);
-                    continue;
-                }
-            };
+            let (rows, columns) = fixed(&parameter.shape);
             let mut wanted = vec![(parameter_buffer(name), Role::Parameter)];
-            if training {
+            if training && parameter.learned {
                 wanted.push((gradient_buffer(name), Role::Gradient));
             }
             for (buffer, role) in wanted {
@@ -159,25 +169,34 @@ impl<'a> Inspector<'a> {
                 self.phase(Phase::Loss, std::slice::from_ref(&train.loss));
                 self.phase(Phase::Backward, &train.backward);
                 self.phase(Phase::Update, &train.update);
-                if train.draws == self.sites.is_empty() {
+                let differs = !self.sites.is_empty() || self.switches || !train.statistics.is_empty();
+                if train.draws != differs {
                     let found = format!("{} with {} dropout sites", train.draws, self.sites.len());
                     self.flaw("draws", "whether a launch draws dropout", (!train.draws).to_string(), found);
                 }
+                self.statistics(&train.statistics);
                 if !train.update.is_empty() {
                     self.updates(&train.update);
                 }
             }
             Body::Iterate(iterate) => {
-                self.phase(Phase::Prepare, &iterate.prepare);
-                let prepared = self.written.clone();
-                self.phase(Phase::Superstep, &iterate.superstep);
-                self.commits(iterate, &prepared);
+                for repeated in &iterate.loops {
+                    self.phase(Phase::Prepare, &repeated.prepare);
+                    let prepared = self.written.clone();
+                    self.phase(Phase::Superstep, &repeated.superstep);
+                    self.commits(repeated, &prepared);
+                    self.until(repeated);
+                }
+                self.phase(Phase::Finish, &iterate.finish);
+                if !self.list.parameters.is_empty() {
+                    self.flaw("parameters", "learned tensors of an iteration", "none", self.list.parameters.len().to_string());
+                }
             }
         }
     }
 
     fn updates(&mut self, update: &[Launch]) {
-        for parameter in &self.list.parameters {
+        for parameter in self.list.parameters.iter().filter(|parameter| parameter.learned) {
             let wanted = Operation::Optimize { parameter: parameter.name.clone() };
             let count = update.iter().filter(|launch| launch.operation == wanted).count();
             if count != 1 {
@@ -187,7 +206,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    fn commits(&mut self, iterate: &Iterate, prepared: &BTreeSet<String>) {
+    fn commits(&mut self, iterate: &Loop, prepared: &BTreeSet<String>) {
         let mut used = BTreeSet::new();
         for commit in &iterate.commit {
             let (state, next) = (&commit.state, &commit.next);
@@ -213,8 +232,46 @@ impl<'a> Inspector<'a> {
         if iterate.commit.is_empty() {
             self.flaw("commit", "pairs", "at least one", "none");
         }
-        if !self.list.parameters.is_empty() {
-            self.flaw("parameters", "learned tensors of an iteration", "none", self.list.parameters.len().to_string());
+    }
+
+    fn until(&mut self, repeated: &Loop) {
+        let states: &[String] = match &repeated.until {
+            Until::ChangeAtMost(state, _) => std::slice::from_ref(state),
+            Until::Unchanged(states) => states,
+            Until::Nowhere(buffer) => {
+                let Some(held) = self.declared("until", buffer) else { return };
+                if held.element != Element::Whole(Type::Bool) {
+                    self.flaw("until", format!("element of `{buffer}`"), "bool", element(held.element));
+                }
+                if !repeated.superstep.iter().any(|launch| launch.operation.writes().iter().any(|written| written == buffer)) {
+                    self.flaw("until", format!("buffer `{buffer}`"), "written in the superstep", "never written");
+                }
+                return;
+            }
+        };
+        for state in states {
+            if !repeated.commit.iter().any(|commit| commit.state == *state) {
+                self.flaw("until", format!("buffer `{state}`"), "a state that is committed", "none of them");
+            }
+        }
+        if states.is_empty() {
+            self.flaw("until", "states that must not change", "at least one", "none");
+        }
+    }
+
+    fn statistics(&mut self, statistics: &[Commit]) {
+        for Commit { state, next } in statistics {
+            let (Some(kept), Some(made)) = (self.declared("statistics", state), self.declared("statistics", next)) else { continue };
+            self.role("statistics", state, &Role::Parameter);
+            if (kept.element, fixed_elements(kept)) != (made.element, fixed_elements(made)) {
+                self.flaw("statistics", format!("shape of `{next}`"), format!("{} x {}", kept.rows, kept.columns), format!("{} x {}", made.rows, made.columns));
+            }
+            if self.list.parameters.iter().any(|parameter| parameter.learned && parameter_buffer(&parameter.name) == *state) {
+                self.flaw("statistics", format!("buffer `{state}`"), "one that the optimiser leaves alone", "a learned tensor");
+            }
+            if !self.written.contains(next) {
+                self.flaw("statistics", format!("buffer `{next}`"), "written by a launch", "never written");
+            }
         }
     }
 
@@ -224,8 +281,13 @@ impl<'a> Inspector<'a> {
             if !self.written.contains(&buffer.name) {
                 self.flaw("results", format!("buffer `{}`", buffer.name), "written by a launch", "never written");
             }
-            if buffer.rows != Rows::Nodes {
-                self.flaw("results", format!("rows of `{}`", buffer.name), "nodes", buffer.rows.to_string());
+            let fits = match result.edges {
+                None => buffer.rows == Rows::Nodes,
+                Some(edges) => buffer.rows.place().edge_rows() == Some(edges.rows()),
+            };
+            if !fits {
+                let expected = if result.edges.is_some() { "those of its edges" } else { "nodes" };
+                self.flaw("results", format!("rows of `{}`", buffer.name), expected, buffer.rows.to_string());
             }
         }
         if self.list.results.is_empty() {
@@ -266,7 +328,7 @@ impl<'a> Inspector<'a> {
                 self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
                 continue;
             }
-            let given = matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::Target | Role::Parameter);
+            let given = matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::Target | Role::Given(_) | Role::Parameter);
             if !given && !self.written.contains(&*name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "written by an earlier launch", "nothing there yet");
             }
@@ -336,6 +398,12 @@ impl<'a> Inspector<'a> {
                 self.shape(name, out, Rows::Fixed(1), read.columns, Element::Real);
             }
             Operation::Loss { .. } => self.loss(launch),
+            Operation::Evaluate { op, .. } => {
+                self.switches |= *op == Op::WhenTraining;
+                if let Err((what, expected, found)) = evaluated::check(&self.index, &launch.operation) {
+                    self.flaw(name, what, expected, found);
+                }
+            }
             Operation::Elementwise { .. } | Operation::Optimize { .. } => {}
         }
         if let (Some(expression), Some(out)) = (launch.operation.expression(), writes.first()) {
@@ -365,7 +433,7 @@ impl<'a> Inspector<'a> {
         let (name, columns) = (&launch.name, self.index[result.as_str()].columns);
         let target_columns = match kind {
             super::LossKind::CrossEntropy => 1,
-            super::LossKind::MeanSquares => columns,
+            super::LossKind::MeanSquares | super::LossKind::Binary => columns,
         };
         self.shape(name, result, Rows::Nodes, columns, Element::Real);
         self.shape(name, target, Rows::Nodes, target_columns, Element::Real);
@@ -423,6 +491,7 @@ impl<'a> Inspector<'a> {
         }
         match &launch.operation {
             Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
+            Operation::Evaluate { op: Op::Dropout { probability, site }, .. } => draws.push(Dropout { probability: *probability, site: *site }),
             _ => {}
         }
         for Dropout { probability, site } in draws {
@@ -471,6 +540,7 @@ fn takes_sparse(operation: &Operation, name: &str) -> bool {
     match operation {
         Operation::SparseProduct { left, .. } => left == name,
         Operation::SparseProductOverRows { right, .. } => right == name,
+        Operation::Evaluate { op, .. } => *op == Op::Input(crate::gir::Input::Features),
         _ => false,
     }
 }
@@ -479,7 +549,14 @@ fn element(element: Element) -> &'static str {
     match element {
         Element::Real => "real",
         Element::Id => "id",
+        Element::Whole(Type::Bool) => "bool",
+        Element::Whole(Type::Int) => "int",
+        Element::Whole(Type::Id | Type::Real) => "whole id",
     }
+}
+
+fn fixed_elements(buffer: &Buffer) -> Option<u64> {
+    if let Rows::Fixed(rows) = buffer.rows { Some(rows.saturating_mul(buffer.columns)) } else { None }
 }
 
 fn kind_of(expression: &Expression) -> String {

@@ -2,7 +2,8 @@
 //!
 //! files     `record.json` (device, seconds, peak bytes, supersteps, converged, seed); `metrics.parquet` (training: epoch,
 //!           loss, train, validation, test, seconds); `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
-//!           `values.parquet` (id, one column per returned value)
+//!           `values.parquet` (id, one column per returned value), with `edge_values.parquet` (source, target, one column per
+//!           returned value of edges) where a program returns such
 //! promises  results stand under the data set's own ids, in the order of nodes.parquet
 use std::{collections::BTreeMap, path::Path};
 
@@ -21,6 +22,8 @@ pub const PARAMETERS_FILE: &str = "parameters.safetensors";
 pub const PREDICTIONS_FILE: &str = "predictions.parquet";
 /// Result of an iteration.
 pub const VALUES_FILE: &str = "values.parquet";
+/// Values of edges that an iteration returns; further lists have `_1`, `_2` and so on before the dot.
+pub const EDGE_VALUES_FILE: &str = "edge_values.parquet";
 
 /// What record.json says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

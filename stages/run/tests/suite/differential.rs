@@ -159,12 +159,12 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
     let mut executor = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
     let pass = Pass { epoch: 0, training: false };
     reference.prepare();
-    executor.run(Part::Prepare, pass, &StopFlag::new()).unwrap();
+    executor.run(Part::Before(0), pass, &StopFlag::new()).unwrap();
     for superstep in 0..6 {
         let expected = reference.superstep();
-        executor.run(Part::Forward, pass, &StopFlag::new()).unwrap();
-        let change = executor.change();
-        executor.commit();
+        executor.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
+        let change = executor.change(0);
+        executor.commit(0);
         compare(&format!("{what}, superstep {superstep}"), rounding::<T>(), (&list, &executor, &reference));
         if program == "components" {
             assert_eq!(change.changed, expected.changed, "{what}: values changed in superstep {superstep}");

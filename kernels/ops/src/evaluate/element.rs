@@ -1,0 +1,109 @@
+//! element: what evaluated operations do with one number, of the run's type or whole.
+use warploom_vertex::gir::{Reduction, Type};
+use warploom_vertex::interpret::{self, Scalar as Number};
+
+use crate::Real;
+
+/// f32, f64, or i64 for bools, ints and ids.
+pub trait Element: Copy + Default + Send + Sync + PartialOrd + 'static {
+    /// Sum; wraps for whole numbers.
+    fn sum(self, other: Self) -> Self;
+    /// Product; wraps for whole numbers.
+    fn product(self, other: Self) -> Self;
+    /// Minimum; NaN if either is.
+    fn least(self, other: Self) -> Self;
+    /// Maximum; NaN if either is.
+    fn most(self, other: Self) -> Self;
+    /// Whether it is no number.
+    fn is_odd(self) -> bool;
+    /// As the interpreter has it.
+    fn number(self) -> Number;
+    /// From what the interpreter has, rounded.
+    fn of(number: Number) -> Self;
+}
+
+macro_rules! real {
+    ($real:ident) => {
+        impl Element for $real {
+            #[inline(always)]
+            fn sum(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn product(self, other: Self) -> Self {
+                self * other
+            }
+
+            #[inline(always)]
+            fn least(self, other: Self) -> Self {
+                if self.is_nan() || self < other { self } else { other }
+            }
+
+            #[inline(always)]
+            fn most(self, other: Self) -> Self {
+                if self.is_nan() || self > other { self } else { other }
+            }
+
+            #[inline(always)]
+            fn is_odd(self) -> bool {
+                self.is_nan()
+            }
+
+            #[inline(always)]
+            fn number(self) -> Number {
+                Number::Real(f64::from(self))
+            }
+
+            #[inline(always)]
+            fn of(number: Number) -> Self {
+                <$real as Real>::rounded(number.real())
+            }
+        }
+    };
+}
+
+real!(f32);
+real!(f64);
+
+impl Element for i64 {
+    #[inline(always)]
+    fn sum(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn product(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+
+    #[inline(always)]
+    fn least(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    #[inline(always)]
+    fn most(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    #[inline(always)]
+    fn is_odd(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn number(self) -> Number {
+        Number::Whole(self)
+    }
+
+    #[inline(always)]
+    fn of(number: Number) -> Self {
+        number.whole()
+    }
+}
+
+/// What a reduction over nothing gives.
+pub(super) fn over_nothing<A: Element>(reduction: Reduction, kind: Type) -> A {
+    A::of(interpret::reduce(reduction, kind, &[]))
+}

@@ -1,0 +1,134 @@
+//! iterate: programs that learn nothing: loops one after the other, or none.
+use std::collections::BTreeSet;
+
+use super::{Lowering, Refusal};
+use crate::gir::{Data, Gir, NodeId, Op, Place};
+use crate::launch::{Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed, Until, View};
+
+/// The phases: of loop k, 2 k is what is done once and 2 k + 1 the superstep; the last is after all loops.
+pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
+    let count = gir.loops.len();
+    let mut lowering = Lowering::new(gir, data, 2 * count + 1);
+    if let Some((index, span)) = learned(gir, &lowering) {
+        let what = format!("the program learns `{}`, and nothing is trained here", gir.parameters[index].name);
+        return Err(Refusal { what, hint: "give the data set labels, or take the learned parts out".to_owned(), span });
+    }
+    let states = states(gir);
+    for (number, repeated) in gir.loops.iter().enumerate() {
+        for (state, name) in repeated.states.iter().zip(&states[number]) {
+            let node = gir.node(state.next);
+            let made_here = node.region == Some(number) && !is_held_elsewhere(&node.op) && !lowering.wanted.contains_key(&state.next);
+            if made_here {
+                lowering.wanted.insert(state.next, (format!("{name}.next"), Role::Value));
+            }
+        }
+    }
+    let mut after = vec![0; gir.nodes.len()];
+    for id in gir.ids() {
+        let node = gir.node(id);
+        after[id.index()] = match node.op {
+            Op::Ended(number, _) => number + 1,
+            _ => node.inputs.iter().map(|input| after[input.index()]).max().unwrap_or(0),
+        };
+        if let Op::State(position) | Op::Ended(_, position) = node.op {
+            let number = node.region.unwrap_or_else(|| after[id.index()] - 1);
+            hold_state(&mut lowering, id, &states[number][position]);
+        } else if lowering.uses.live[id.index()] {
+            let phase = node.region.map_or(2 * after[id.index()], |number| 2 * number + 1);
+            lowering.visit(id, phase);
+        }
+    }
+    let loops = (0..count).map(|number| close(&mut lowering, number, &states[number])).collect();
+    let results = results(&mut lowering);
+    let mut phases = std::mem::take(&mut lowering.phases).into_iter();
+    let mut loops: Vec<Loop> = loops;
+    for repeated in &mut loops {
+        repeated.prepare = phases.next().unwrap_or_default();
+        repeated.superstep = phases.next().unwrap_or_default();
+    }
+    let finish = phases.next().unwrap_or_default();
+    Ok(lowering.list(Vec::new(), Body::Iterate(Iterate { loops, finish }), results))
+}
+
+/// A parameter that something needs.
+fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, crate::gir::Span)> {
+    gir.ids().filter(|id| lowering.uses.live[id.index()]).find_map(|id| match gir.node(id).op {
+        Op::Parameter(index) => Some((index, gir.node(id).span)),
+        _ => None,
+    })
+}
+
+/// Names of the states of each loop.
+fn states(gir: &Gir) -> Vec<Vec<BufferName>> {
+    // Names of what the data set gives.
+    let mut taken = BTreeSet::from(["x", "x.dense"].map(str::to_owned));
+    let mut name = |name: &str, number: usize, position: usize| {
+        let free = [name.to_owned(), format!("{name}.loop{number}")].into_iter().find(|name| !taken.contains(name));
+        let chosen = free.unwrap_or_else(|| format!("{name}.loop{number}.{position}"));
+        taken.insert(chosen.clone());
+        chosen
+    };
+    let of_loop = |(number, repeated): (usize, &crate::gir::Loop)| {
+        repeated.states.iter().enumerate().map(|(position, state)| name(&state.name, number, position)).collect()
+    };
+    gir.loops.iter().enumerate().map(of_loop).collect()
+}
+
+fn is_held_elsewhere(op: &Op) -> bool {
+    matches!(op, Op::State(_) | Op::Ended(..) | Op::Constant(_) | Op::Parameter(_) | Op::Input(_))
+}
+
+fn hold_state(lowering: &mut Lowering, id: NodeId, name: &str) {
+    let node = lowering.gir.node(id);
+    let buffer = lowering.buffer_for(name.to_owned(), (at_rest(node.place), node.kind, &node.shape), Role::Value);
+    lowering.held.insert(id, super::rows(buffer, &node.shape));
+}
+
+/// Values known when compiled lie where shared ones do.
+fn at_rest(place: Place) -> Place {
+    if place == Place::C { Place::P } else { place }
+}
+
+/// First values, successors and the end of a loop; its launches are put in later.
+fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
+    let repeated = lowering.gir.loops[number].clone();
+    let mut commit = Vec::new();
+    for (state, name) in repeated.states.iter().zip(names) {
+        let inside = lowering.gir.node(state.inside);
+        let row = (at_rest(inside.place), inside.kind, inside.shape.clone());
+        hold_state(lowering, state.inside, name);
+        let first = lowering.read(state.first, 2 * number);
+        lowering.copy((first, Op::Detach), (row.0, row.1, &row.2), name, 2 * number);
+        let next = format!("{name}.next");
+        let made = matches!(lowering.operand(state.next), Some(Operand::Rows(Rowed { buffer, view: View::Own, .. })) if buffer == next);
+        if !made {
+            let value = lowering.read(state.next, 2 * number + 1);
+            lowering.copy((value, Op::Detach), (row.0, row.1, &row.2), &next, 2 * number + 1);
+        }
+        commit.push(Commit { state: name.clone(), next });
+    }
+    let until = match &repeated.until {
+        crate::gir::Until::Unchanged(states) => Until::Unchanged(states.iter().map(|state| names[*state].clone()).collect()),
+        crate::gir::Until::ChangeAtMost(state, bound) => Until::ChangeAtMost(names[*state].clone(), *bound),
+        crate::gir::Until::Nowhere(node) => {
+            let place = at_rest(lowering.gir.node(*node).place);
+            let buffer = lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
+            // A state is no value of the superstep: it would be tested as of its start.
+            let is_state = names.contains(&buffer);
+            Until::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
+        }
+    };
+    Loop { prepare: Vec::new(), superstep: Vec::new(), commit, until }
+}
+
+fn results(lowering: &mut Lowering) -> Vec<ResultColumn> {
+    let last = lowering.phases.len() - 1;
+    let mut columns = Vec::new();
+    for result in lowering.gir.results.clone() {
+        let place = if result.edges.is_some() { lowering.gir.node(result.node).place } else { Place::D };
+        let name = format!("result.{}", result.name);
+        let buffer = lowering.written(result.node, place, &name, last);
+        columns.push(ResultColumn { name: result.name, buffer, edges: result.edges });
+    }
+    columns
+}

@@ -1,0 +1,352 @@
+//! lower: from the graph of a program to its launch list, one launch for each value that must lie somewhere.
+//!
+//! promises  a list without flaws that means what the program means; equal programs and data sets give equal lists; rows of
+//!           vertices are read where edges see them and are never stored by the edge; a product that is only summed over edges
+//!           or along an axis is made where it is summed; sparse features stay sparse where they meet a weight; what depends on
+//!           no parameter is done once
+//! never     fuses element-wise launches; shares memory between buffers; knows a device
+//! limits    a program that is trained has no `while`
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::facts::Facts;
+use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, Span, Type};
+use crate::launch::{
+    Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, LossKind, Operand, Operation, Parameter, Role, Rowed, Rows, View, fixed, gradient_buffer,
+    parameter_buffer,
+};
+
+mod iterate;
+mod train;
+mod uses;
+
+use uses::Uses;
+
+/// Why a program has no launch list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it is about.
+    pub what: String,
+    /// What to do about it.
+    pub hint: String,
+    /// Where in the program's text.
+    pub span: Span,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The launch list of a program; gradients, if there are any, have been made.
+pub fn lower(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
+    let mut list = if data.training { train::list(gir, data)? } else { iterate::list(gir, data)? };
+    list.reckon(&Facts::of(data));
+    Ok(list)
+}
+
+/// Where the launches of a value go.
+type Phase = usize;
+
+/// What a value is to its users.
+#[derive(Clone, Debug, PartialEq)]
+enum Held {
+    /// Something that launches read.
+    Operand(Operand),
+    /// The sparse features, with dropout or without.
+    Sparse(Option<Dropout>),
+}
+
+/// A launch list while it is made.
+struct Lowering<'a> {
+    gir: &'a Gir,
+    data: &'a Data,
+    uses: Uses,
+    buffers: Vec<Buffer>,
+    /// Launches by phase.
+    phases: Vec<Vec<Launch>>,
+    held: BTreeMap<NodeId, Held>,
+    /// Names that some values must have: successors of states, gradients, slopes.
+    wanted: BTreeMap<NodeId, (BufferName, Role)>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(gir: &'a Gir, data: &'a Data, phases: usize) -> Self {
+        let uses = Uses::of(gir, data);
+        Lowering { gir, data, uses, buffers: Vec::new(), phases: vec![Vec::new(); phases], held: BTreeMap::new(), wanted: BTreeMap::new() }
+    }
+
+    /// Declares the parameters, with gradients if there are any.
+    fn parameters(&mut self) -> Vec<Parameter> {
+        let trained = !self.gir.gradients.is_empty();
+        let mut parameters = Vec::new();
+        for parameter in &self.gir.parameters {
+            let (rows, columns) = fixed(&parameter.shape);
+            self.declare(parameter_buffer(&parameter.name), Rows::Fixed(rows), columns, (Element::Real, Role::Parameter));
+            if trained && parameter.learned {
+                self.declare(gradient_buffer(&parameter.name), Rows::Fixed(rows), columns, (Element::Real, Role::Gradient));
+            }
+            parameters.push(Parameter { name: parameter.name.clone(), shape: parameter.shape.clone(), init: parameter.init, learned: parameter.learned });
+        }
+        parameters
+    }
+
+    fn declare(&mut self, name: BufferName, rows: Rows, columns: u64, (element, role): (Element, Role)) -> BufferName {
+        if !self.buffers.iter().any(|buffer| buffer.name == name) {
+            self.buffers.push(Buffer { name: name.clone(), rows, columns, element, role });
+        }
+        name
+    }
+
+    /// A buffer for rows of this kind.
+    fn buffer_for(&mut self, name: BufferName, (place, kind, shape): (Place, Type, &[u64]), role: Role) -> BufferName {
+        let rows = rows_of(place, self.data, shape);
+        let columns = if let Rows::Fixed(_) = rows { fixed(shape).1 } else { shape.iter().product() };
+        self.declare(name, rows, columns, (element_of(kind), role))
+    }
+
+    /// Makes a value, if it needs a launch, in this phase.
+    fn visit(&mut self, id: NodeId, phase: Phase) {
+        let node = self.gir.node(id);
+        let held = match self.alias(id, node, phase) {
+            Some(held) => held,
+            None => Held::Operand(self.launch(id, node, phase)),
+        };
+        self.held.insert(id, held);
+    }
+
+    /// What needs no launch of its own.
+    fn alias(&mut self, id: NodeId, node: &Node, phase: Phase) -> Option<Held> {
+        if self.wanted.contains_key(&id) {
+            return None;
+        }
+        let input = || node.inputs.first().and_then(|input| self.held.get(input)).cloned();
+        match &node.op {
+            Op::Constant(number) => Some(Held::Operand(Operand::Number(*number))),
+            Op::Parameter(index) => Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape)),
+            Op::Input(Input::Features) if self.data.sparse_features.is_some() => Some(Held::Sparse(None)),
+            Op::Input(given) => Some(self.given(given, node)),
+            // Nothing is drawn where nothing is trained.
+            Op::Dropout { .. } if !self.data.training => input(),
+            Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
+            Op::Dropout { probability, site } if self.uses.is_sparse_only(id) => match input() {
+                Some(Held::Sparse(None)) => Some(Held::Sparse(Some(Dropout { probability: *probability, site: *site }))),
+                _ => None,
+            },
+            Op::Detach => input().filter(|held| matches!(held, Held::Operand(_))),
+            Op::Far(edges) => seen(self.read(node.inputs[0], phase), View::Far(*edges)),
+            Op::Near(edges) => seen(self.read(node.inputs[0], phase), View::Near(*edges)),
+            Op::Reshape => match input()? {
+                Held::Operand(Operand::Rows(rows)) => Some(Held::Operand(Operand::Rows(Rowed { shape: node.shape.clone(), ..rows }))),
+                _ => None,
+            },
+            Op::Expand if self.uses.is_broadcast(self.gir, id) => input().filter(|held| matches!(held, Held::Operand(_))),
+            Op::Select if node.inputs[1] == node.inputs[2] && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
+            Op::Binary(crate::gir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
+                let (first, second) = (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
+                Some(Held::Operand(Operand::Times(Box::new(first), Box::new(second))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value has place and shape of another.
+    fn is_like(&self, id: NodeId, node: &Node) -> bool {
+        let value = self.gir.node(id);
+        (value.place, &value.shape) == (node.place, &node.shape)
+    }
+
+    /// The buffer of something that the data set gives.
+    fn given(&mut self, input: &Input, node: &Node) -> Held {
+        let (name, role) = match input {
+            Input::Features => ("x".to_owned(), Role::Features),
+            Input::Target => ("target".to_owned(), Role::Target),
+            other => (given_name(other), Role::Given(other.clone())),
+        };
+        let name = self.buffer_for(name, (node.place, node.kind, &node.shape), role);
+        rows(name, &node.shape)
+    }
+
+    /// What launches read of a value that is no sparse matrix.
+    fn operand(&self, id: NodeId) -> Option<Operand> {
+        match self.held.get(&id)? {
+            Held::Operand(operand) => Some(operand.clone()),
+            Held::Sparse(_) => None,
+        }
+    }
+
+    /// What launches read of a value; sparse features are written out first.
+    fn read(&mut self, id: NodeId, phase: Phase) -> Operand {
+        match self.held.get(&id).cloned() {
+            Some(Held::Operand(operand)) => operand,
+            Some(Held::Sparse(dropout)) => self.dense(id, dropout, phase),
+            None => unreachable!("inputs stand before users, and what is needed is visited"),
+        }
+    }
+
+    /// Sparse features as dense rows, written once in the first phase.
+    fn dense(&mut self, id: NodeId, dropout: Option<Dropout>, phase: Phase) -> Operand {
+        let shape = self.gir.node(id).shape.clone();
+        let whole = (Place::D, Type::Real, &shape[..]);
+        let sparse = Operand::Rows(Rowed { buffer: self.sparse(), shape: shape.clone(), view: View::Own });
+        let plain = "x.dense".to_owned();
+        if !self.buffers.iter().any(|buffer| buffer.name == plain) {
+            self.buffer_for(plain.clone(), whole, Role::Value);
+            self.evaluate(0, (plain.clone(), shape.clone()), Op::Input(Input::Features), vec![sparse]);
+        }
+        let plain = Operand::Rows(Rowed { buffer: plain, shape: shape.clone(), view: View::Own });
+        let Some(Dropout { probability, site }) = dropout else { return plain };
+        let dropped = format!("x.dropped.{site}");
+        if !self.buffers.iter().any(|buffer| buffer.name == dropped) {
+            self.buffer_for(dropped.clone(), whole, Role::Value);
+            self.evaluate(phase, (dropped.clone(), shape.clone()), Op::Dropout { probability, site }, vec![plain]);
+        }
+        Operand::Rows(Rowed { buffer: dropped, shape, view: View::Own })
+    }
+
+    fn sparse(&mut self) -> BufferName {
+        let columns = self.data.features.unwrap_or(0);
+        self.declare("x".to_owned(), Rows::Nodes, columns, (Element::Real, Role::SparseFeatures))
+    }
+
+    /// A launch of its own, and what it leaves.
+    fn launch(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
+        let (name, role) = self.wanted.get(&id).cloned().unwrap_or_else(|| (self.name_of(id, node), Role::Value));
+        self.buffer_for(name.clone(), (node.place, node.kind, &node.shape), role);
+        let made = Operand::Rows(Rowed { buffer: name.clone(), shape: node.shape.clone(), view: View::Own });
+        if let Some(operation) = self.sparse_product(node, &name) {
+            self.phases[phase].push(Launch::unreckoned(name, operation));
+            return made;
+        }
+        // A choice between equals, and what has a name of its own here, is a copy.
+        let copied = match &node.op {
+            Op::Select if node.inputs[1] == node.inputs[2] => Some(node.inputs[1]),
+            Op::Far(_) | Op::Near(_) | Op::State(_) | Op::Ended(..) | Op::Constant(_) | Op::Parameter(_) | Op::Input(_) => Some(id),
+            _ => None,
+        };
+        let (op, inputs) = match copied {
+            Some(source) if source != id => (Op::Detach, vec![self.read(source, phase)]),
+            Some(_) => (Op::Detach, vec![self.leaf(id, node, phase)]),
+            None => (node.op.clone(), node.inputs.iter().map(|input| self.read(*input, phase)).collect()),
+        };
+        self.evaluate(phase, (name, node.shape.clone()), op, inputs);
+        made
+    }
+
+    /// What a leaf or a view is, where it also has to lie in a buffer.
+    fn leaf(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
+        let wanted = self.wanted.remove(&id);
+        let held = self.alias(id, node, phase);
+        self.wanted.extend(wanted.map(|wanted| (id, wanted)));
+        self.held.insert(id, held.expect("leaves and views need no launch"));
+        self.read(id, phase)
+    }
+
+    /// The product or outer product of sparse features, where there is one.
+    fn sparse_product(&mut self, node: &Node, out: &str) -> Option<Operation> {
+        let at = |lowering: &Self, position: usize| node.inputs.get(position).and_then(|input| lowering.held.get(input)).cloned();
+        match node.op {
+            Op::Product { transposed: true } => {
+                let (Some(Held::Sparse(dropout)), Op::Parameter(index)) = (at(self, 0), &self.gir.node(node.inputs[1]).op) else { return None };
+                let (left, right) = (self.sparse(), parameter_buffer(&self.gir.parameters[*index].name));
+                Some(Operation::SparseProduct { out: out.to_owned(), left, right, dropout, epilogue: crate::launch::Expression::Made })
+            }
+            Op::Outer => {
+                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(dropout))) = (at(self, 0), at(self, 1)) else { return None };
+                let plain = left.view == View::Own && left.shape.len() == 1;
+                let right = plain.then(|| self.sparse())?;
+                Some(Operation::SparseProductOverRows { out: out.to_owned(), left: left.buffer, right, dropout })
+            }
+            _ => None,
+        }
+    }
+
+    fn evaluate(&mut self, phase: Phase, (out, shape): (BufferName, Vec<u64>), op: Op, inputs: Vec<Operand>) {
+        self.phases[phase].push(Launch::unreckoned(out.clone(), Operation::Evaluate { out, shape, op, inputs }));
+    }
+
+    /// A value in a buffer that a launch has written, of this place: itself or a copy of this name.
+    fn written(&mut self, id: NodeId, place: Place, name: &str, phase: Phase) -> BufferName {
+        let node = self.gir.node(id);
+        let operand = self.read(id, phase);
+        if let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = &operand {
+            let declared = self.buffers.iter().find(|declared| declared.name == *buffer);
+            let fits = declared
+                .is_some_and(|declared| matches!(declared.role, Role::Value | Role::Gradient) && declared.rows == rows_of(place, self.data, &node.shape));
+            if fits {
+                return buffer.clone();
+            }
+        }
+        let op = if node.place == Place::G && place == Place::D { Op::Give } else { Op::Detach };
+        self.copy((operand, op), (place, node.kind, &node.shape), name, phase)
+    }
+
+    /// Writes an operand into a buffer of this name.
+    fn copy(&mut self, (operand, op): (Operand, Op), row: (Place, Type, &[u64]), name: &str, phase: Phase) -> BufferName {
+        let name = self.buffer_for(name.to_owned(), row, Role::Value);
+        // A number has no shape of its own.
+        let op = if matches!(operand, Operand::Number(_)) && !row.2.is_empty() { Op::Expand } else { op };
+        self.evaluate(phase, (name.clone(), row.2.to_vec()), op, vec![operand]);
+        name
+    }
+
+    fn name_of(&self, id: NodeId, node: &Node) -> BufferName {
+        let words = || node.op.words().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
+        format!("{}.{}", node.name.clone().unwrap_or_else(words), id.0)
+    }
+
+    fn list(self, parameters: Vec<Parameter>, body: Body, results: Vec<crate::launch::ResultColumn>) -> LaunchList {
+        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, reasons: Vec::new() }
+    }
+}
+
+fn rows(buffer: BufferName, shape: &[u64]) -> Held {
+    Held::Operand(Operand::Rows(Rowed { buffer, shape: shape.to_vec(), view: View::Own }))
+}
+
+/// Rows of vertices as edges see them.
+fn seen(operand: Operand, view: View) -> Option<Held> {
+    match operand {
+        Operand::Rows(rows) if rows.view == View::Own => Some(Held::Operand(Operand::Rows(Rowed { view, ..rows }))),
+        _ => None,
+    }
+}
+
+fn given_name(input: &Input) -> BufferName {
+    match input {
+        Input::Features => "x".to_owned(),
+        Input::Target => "target".to_owned(),
+        Input::Column(name) => format!("given.column.{name}"),
+        Input::Id => "given.id".to_owned(),
+        Input::Degree(edges) => format!("given.degree.{edges}"),
+        Input::Weight => "given.weight".to_owned(),
+        Input::EdgeFeatures => "given.edge_features".to_owned(),
+        Input::EdgeType => "given.edge_type".to_owned(),
+        Input::GraphSize => "given.graph_size".to_owned(),
+    }
+}
+
+fn rows_of(place: Place, data: &Data, shape: &[u64]) -> Rows {
+    match (place, place.edge_rows()) {
+        (_, Some(crate::gir::EdgeRows::Once)) => Rows::Edges,
+        (_, Some(crate::gir::EdgeRows::Twice)) => Rows::EdgesTwice,
+        (Place::D, _) => Rows::Nodes,
+        (Place::G, _) => Rows::Graphs(data.graphs),
+        _ => Rows::Fixed(fixed(shape).0),
+    }
+}
+
+fn element_of(kind: Type) -> Element {
+    if kind == Type::Real { Element::Real } else { Element::Whole(kind) }
+}
+
+fn loss_kind(loss: Loss) -> LossKind {
+    match loss {
+        Loss::CrossEntropy => LossKind::CrossEntropy,
+        Loss::MeanSquares => LossKind::MeanSquares,
+        Loss::Binary => LossKind::Binary,
+    }
+}

@@ -1,0 +1,91 @@
+//! uses: who reads which value, and what that allows.
+//!
+//! promises  only what leads to a result, a loss, a gradient, a statistic or a loop counts
+use crate::gir::{Binary, Data, Gir, Input, NodeId, Op, Place, Pooling, Reduction, broadcast};
+
+/// Users of each value.
+pub(super) struct Uses {
+    /// Whether a value is needed.
+    pub live: Vec<bool>,
+    users: Vec<Vec<NodeId>>,
+    roots: Vec<bool>,
+    sparse: bool,
+}
+
+/// Most factors of a product that is made where it is summed.
+const FACTORS_MAX: usize = 3;
+
+impl Uses {
+    pub fn of(gir: &Gir, data: &Data) -> Self {
+        let count = gir.nodes.len();
+        let (mut live, mut roots) = (vec![false; count], vec![false; count]);
+        for root in gir.roots() {
+            (live[root.index()], roots[root.index()]) = (true, true);
+        }
+        let mut users = vec![Vec::new(); count];
+        for id in gir.ids().rev().filter(|id| data.training || !is_training_only(&gir.node(*id).op)) {
+            if !live[id.index()] {
+                continue;
+            }
+            for input in inputs(gir, id) {
+                live[input.index()] = true;
+                users[input.index()].push(id);
+            }
+        }
+        Uses { live, users, roots, sparse: data.sparse_features.is_some() }
+    }
+
+    /// Whether a value is the sparse features' dropout and only meets weights.
+    pub fn is_sparse_only(&self, id: NodeId) -> bool {
+        self.sparse && !self.roots[id.index()]
+    }
+
+    /// Whether every user of a repeated row would repeat it itself.
+    pub fn is_broadcast(&self, gir: &Gir, id: NodeId) -> bool {
+        let small = &gir.node(gir.node(id).inputs[0]).shape;
+        let repeats = |user: &NodeId| {
+            let node = gir.node(*user);
+            let other = node.inputs.iter().map(|other| gir.node(*other)).find(|other| !matches!(other.op, Op::Expand)).map(|other| &other.shape);
+            matches!(node.op, Op::Binary(_)) && other.and_then(|other| broadcast(small, other)).as_ref() == Some(&node.shape) && other == Some(&node.shape)
+        };
+        !self.roots[id.index()] && self.users[id.index()].iter().all(repeats)
+    }
+
+    /// Whether a product of edges is only summed, over edges or along an axis, as often as it would be made.
+    pub fn is_only_summed(&self, gir: &Gir, id: NodeId) -> bool {
+        let node = gir.node(id);
+        let summed = |user: &NodeId| {
+            let by = gir.node(*user);
+            by.region == node.region
+                && match by.op {
+                    Op::Reduce(Reduction::Sum, _) => by.inputs[0] == id && by.inputs.get(1) != Some(&id),
+                    Op::Axis(Pooling::Sum, _) => true,
+                    _ => false,
+                }
+        };
+        let of_edges = matches!(node.place, Place::S(_) | Place::E(_)) && node.kind == crate::gir::Type::Real;
+        of_edges && !self.roots[id.index()] && self.users[id.index()].iter().all(summed) && factors(gir, id) <= FACTORS_MAX
+    }
+}
+
+/// Factors that a product may come to, if those of its inputs are made where they are summed too.
+fn factors(gir: &Gir, id: NodeId) -> usize {
+    let node = gir.node(id);
+    match node.op {
+        Op::Binary(Binary::Multiply) => node.inputs.iter().map(|input| factors(gir, *input)).sum(),
+        _ => 1,
+    }
+}
+
+fn is_training_only(op: &Op) -> bool {
+    matches!(op, Op::Loss(_) | Op::LossSlope(_) | Op::Input(Input::Target))
+}
+
+/// What a value is really computed from: a choice between equals does not ask.
+fn inputs(gir: &Gir, id: NodeId) -> Vec<NodeId> {
+    let node = gir.node(id);
+    if node.op == Op::Select && node.inputs[1] == node.inputs[2] {
+        return vec![node.inputs[1]];
+    }
+    node.inputs.clone()
+}

@@ -1,0 +1,121 @@
+//! compile: from the text of a vertex program to its launch list, for the data set that it will run on.
+//!
+//! promises  a program with learned parts is compiled for training, any other for iteration; what is wrong with a text is said with
+//!           file, line, column and what to do; every form on the way can be shown
+//! never     reads a file
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+use warploom_contract::{ErrorKind, StageError};
+use warploom_vertex::{
+    autodiff,
+    gir::{Data, Gir, Span},
+    launch::LaunchList,
+    lower, passes,
+    syntax::{Diagnostic, Severity},
+    trace::{self, Traced},
+};
+
+/// A program's text and what it is compiled with.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// The file that it stands in.
+    pub file: &'a Path,
+    /// Its text.
+    pub text: &'a str,
+    /// The function that it starts with.
+    pub entry: &'a str,
+    /// Settings that are given.
+    pub settings: &'a BTreeMap<String, Value>,
+}
+
+/// A program on its way, each form made of the one before.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What was known of the data set.
+    pub data: Data,
+    /// As written; its settings and warnings.
+    pub traced: Traced,
+    /// With gradients, if it is trained.
+    pub with_gradients: Gir,
+    /// After all passes.
+    pub clean: Gir,
+    /// What the passes weighed.
+    pub choices: Vec<passes::Choice>,
+    /// What an executor does.
+    pub list: LaunchList,
+}
+
+impl Program<'_> {
+    /// Whether the program has learned parts. `data` is that of a program that is not trained.
+    pub fn learns(&self, data: &Data) -> Result<bool, StageError> {
+        let traced = self.trace(data)?;
+        Ok(traced.gir.parameters.iter().any(|parameter| parameter.learned))
+    }
+
+    /// The program's values as written.
+    pub fn trace(&self, data: &Data) -> Result<Traced, StageError> {
+        trace::trace(self.text, self.entry, self.settings, data).map_err(|wrong| self.error(&wrong))
+    }
+
+    /// All forms.
+    pub fn compile(&self, data: Data) -> Result<Compiled, StageError> {
+        let traced = self.trace(&data)?;
+        let refused = |span: Span, what: String, hint: Option<String>| self.error(&[Diagnostic::error(span, what, "").hint_if(hint)]);
+        let (mut clean, mut applied) = passes::clean(traced.gir.clone(), &data);
+        let mut with_gradients = clean.clone();
+        if data.training {
+            let leaves = autodiff::parameters(&clean);
+            with_gradients = autodiff::differentiate(clean, &data, &leaves).map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
+            let again;
+            (clean, again) = passes::clean(with_gradients.clone(), &data);
+            applied.extend(again);
+        }
+        let list = lower::lower(&clean, &data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
+        if let Err(flaws) = list.validate() {
+            let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
+            return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", self.entry, all.join("; "))));
+        }
+        let choices = applied.into_iter().flat_map(|pass| pass.choices).collect();
+        Ok(Compiled { data, traced, with_gradients, clean, choices, list })
+    }
+
+    /// What is wrong, as a stage's error: the first at its place, the others below it.
+    pub fn error(&self, wrong: &[Diagnostic]) -> StageError {
+        let mut errors = wrong.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        let Some(first) = errors.next().or(wrong.first()) else { return StageError::defect("a program was refused without a word") };
+        let page = self.render(first);
+        let mut lines = page.lines();
+        let _first_line = lines.next();
+        let place = lines.next().and_then(|line| line.trim().strip_prefix("--> ")).unwrap_or_default().to_owned();
+        let detail: Vec<&str> = lines.filter(|line| !line.starts_with("hint:")).collect();
+        let others: String = errors.map(|other| format!("\n{}", self.render(other).trim_end())).collect();
+        let mut error = StageError::new(ErrorKind::Specification, first.what.clone()).at(place).detail(format!("{}{others}", detail.join("\n")));
+        error.hint.clone_from(&first.hint);
+        error
+    }
+
+    /// A diagnostic as a person reads it.
+    pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        diagnostic.render(&self.file.display().to_string(), self.text)
+    }
+}
+
+/// Forms that can be shown.
+pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
+
+impl Compiled {
+    /// One of the forms as text.
+    pub fn show(&self, form: &str, text: &str) -> Result<String, StageError> {
+        let not_yet = |what: &str| Err(StageError::new(ErrorKind::Usage, format!("`--show {form}`: this version {what}")).hint("look at  --show launches"));
+        match form {
+            "gir" => Ok(self.traced.gir.print(Some(text))),
+            "autodiff" => Ok(self.with_gradients.print(Some(text))),
+            "clean" => Ok(self.clean.print(Some(text))),
+            "launches" => Ok(self.list.render()),
+            "fused" => not_yet("does not fuse launches"),
+            _ => not_yet("emits no source"),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! again: a compiled program without parameters, computed once more by the reference in f64.
+//!
+//! promises  the whole program is run from the edge list in the data set's own order, with as many supersteps as the run took
+//!           where there is one loop; whole numbers are equal, reals as close as the run's type allows
+//! never     gives up silently: what is too much to be computed again is told
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
+use warploom_contract::{
+    Artifact, Context, Violation,
+    kinds::{
+        graph::{self, EdgeTable, NodeTable},
+        run::{self, Record},
+    },
+    parquet_file::{Table, read_table},
+};
+use warploom_vertex::{
+    gir::Type,
+    launch::{Body, Direction, Element, LaunchList, ResultColumn, Until},
+    reference::{Inputs, Reference},
+};
+
+use super::{evaluated_work, features, is_close, numbers, read_given, reference_graph, rows_of, table, unfit, violation};
+use crate::precision::Precision;
+
+/// A run and what it was made of.
+pub(super) struct Again<'a> {
+    pub artifact: &'a Artifact,
+    pub graph: &'a Artifact,
+    pub nodes: &'a NodeTable,
+    pub list: &'a LaunchList,
+    pub record: &'a Record,
+    pub work_max: u64,
+}
+
+impl Again<'_> {
+    /// Runs the program again and compares every result.
+    pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
+        let found = table(self.artifact, run::VALUES_FILE, &self.nodes.ids)?;
+        let edges = graph::read_edges(self.graph)?;
+        if self.work(&edges) > self.work_max {
+            context.progress.warn("the values were not computed again: this graph is too large for the reference");
+            return Ok(());
+        }
+        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
+        let mut inputs = Inputs { features: features(self.graph, &every)?, ..Inputs::default() };
+        read_given(&mut inputs, self.list, self.graph)?;
+        let graph = reference_graph(self.nodes.ids.len(), &edges);
+        let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
+        reference.prepare();
+        self.supersteps(&mut reference);
+        for result in &self.list.results {
+            let expected = reference.get(&result.buffer).unwrap_or_default();
+            match result.edges {
+                None => self.compare::<T>(&found, run::VALUES_FILE, (result, expected))?,
+                Some(list) if list.relation.is_none() && list.direction != Direction::Both => {
+                    let found = self.edge_table(&edges)?;
+                    if found.column(&result.name).is_some() {
+                        self.compare::<T>(&found, run::EDGE_VALUES_FILE, (result, expected))?;
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Steps of the reference for the whole run.
+    fn work(&self, edges: &EdgeTable) -> u64 {
+        let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
+        let of = |launches: &[warploom_vertex::launch::Launch]| launches.iter().map(|launch| evaluated_work(self.list, &launch.operation, sizes)).sum::<u64>();
+        let Body::Iterate(iterate) = &self.list.body else { return 0 };
+        let loops = iterate.loops.iter().map(|repeated| of(&repeated.prepare).saturating_add(of(&repeated.superstep).saturating_mul(self.record.supersteps)));
+        loops.fold(of(&iterate.finish), u64::saturating_add)
+    }
+
+    /// As many as the run took, so that rounding decides no end; several loops end by themselves.
+    fn supersteps(&self, reference: &mut Reference) {
+        let Body::Iterate(iterate) = &self.list.body else { return };
+        match iterate.loops.len() {
+            0 => {}
+            1 => {
+                for _ in 0..self.record.supersteps {
+                    reference.superstep();
+                }
+                reference.go_on();
+            }
+            _ => {
+                reference.iterate(self.record.supersteps.saturating_mul(2));
+            }
+        }
+    }
+
+    /// The first list of edges, its ends compared with the graph's.
+    fn edge_table(&self, edges: &EdgeTable) -> Result<Table, Violation> {
+        let path = self.artifact.file(run::EDGE_VALUES_FILE);
+        let found = read_table(&path, None)?;
+        for (name, ends) in [("source", &edges.source), ("target", &edges.target)] {
+            let rows = found.column(name).and_then(|column| rows_of(column, &self.nodes.ids));
+            if !rows.is_some_and(|rows| rows.iter().copied().eq(ends.iter().map(|&end| f64::from(end)))) {
+                return Err(violation(&path, format!("the column `{name}` is not that of the graph's edges, in their order")));
+            }
+        }
+        Ok(found)
+    }
+
+    fn compare<T: Precision>(&self, table: &Table, file: &str, (result, expected): (&ResultColumn, &[f64])) -> Result<(), Violation> {
+        let path = self.artifact.file(file);
+        let missing = || violation(&path, format!("expected a column `{}`, found none that fits", result.name));
+        let column = table.column(&result.name).ok_or_else(missing)?;
+        let element = self.list.buffers.iter().find(|buffer| buffer.name == result.buffer).map_or(Element::Real, |buffer| buffer.element);
+        let differs = |row: usize, expected: f64, found: &str| {
+            violation(&path, format!("column `{}`, element {row}: expected {expected:e}, as the reference makes it, found {found}", result.name))
+        };
+        if element == Element::Real {
+            let (found, _) = numbers::<T>(column).filter(|(found, _)| found.len() == expected.len()).ok_or_else(missing)?;
+            let scale = expected.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let slack = self.slack();
+            let apart = expected.iter().zip(&found).position(|(&expected, found)| {
+                let found = found.widened();
+                !is_close::<T>(expected, found, scale) && !((expected - found).abs() <= slack)
+            });
+            return apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:e}", found[row].widened()))));
+        }
+        let found = self.wholes(column, element).filter(|found| found.len() == expected.len()).ok_or_else(missing)?;
+        let same = |expected: f64, found: Option<f64>| match found {
+            Some(found) => found == expected,
+            None => expected >= i64::MAX as f64 || expected <= i64::MIN as f64 || (element.kind() == Type::Id && expected == f64::from(u32::MAX)),
+        };
+        let apart = expected.iter().zip(&found).position(|(&expected, &found)| !same(expected, found));
+        apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:?}", found[row]))))
+    }
+
+    /// What loops that end by themselves may leave open, where rounding ends one a superstep earlier.
+    fn slack(&self) -> f64 {
+        let Body::Iterate(iterate) = &self.list.body else { return 0.0 };
+        if iterate.loops.len() < 2 {
+            return 0.0;
+        }
+        iterate.loops.iter().map(|repeated| if let Until::ChangeAtMost(_, bound) = repeated.until { bound } else { 0.0 }).sum()
+    }
+
+    fn wholes(&self, column: &ArrayRef, element: Element) -> Option<Vec<Option<f64>>> {
+        if let Some(lists) = column.as_fixed_size_list_opt() {
+            return self.wholes(lists.values(), element);
+        }
+        match element.kind() {
+            Type::Bool => Some(column.as_boolean_opt()?.iter().map(|value| value.map(|value| f64::from(u8::from(value)))).collect()),
+            Type::Int => Some(column.as_primitive_opt::<Int64Type>()?.iter().map(|value| value.map(|value| value as f64)).collect()),
+            Type::Id | Type::Real => {
+                let rows = rows_of(column, &self.nodes.ids)?;
+                Some((0..column.len()).map(|row| (!column.is_null(row)).then(|| rows[row])).collect())
+            }
+        }
+    }
+}
