@@ -9,5 +9,5 @@ def attend(v, x, heads, width, slope, drop):
     v.z = linear(x, (heads, width), bias=False)
     v.left, v.right = dot(v.z, param((heads, width))), dot(v.z, param((heads, width)))
     score = [leaky_relu(e.src.left + v.right, slope) for e in v.inedges]
-    share = dropout(softmax(score), drop)
+    share = [dropout(a, drop) for a in softmax(score)]
     return sum(a * e.src.z for a, e in zip(share, v.inedges)) + bias()

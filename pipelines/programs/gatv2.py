@@ -9,5 +9,5 @@ def attend(v, x, heads, width, slope, drop):
     v.left, v.right = linear(x, (heads, width)), linear(x, (heads, width))
     weigh = param((heads, width))
     score = [dot(leaky_relu(e.src.left + v.right, slope), weigh) for e in v.inedges]
-    share = dropout(softmax(score), drop)
+    share = [dropout(a, drop) for a in softmax(score)]
     return sum(a * e.src.left for a, e in zip(share, v.inedges)) + bias()

@@ -12,5 +12,6 @@ def attend(v, x, heads, width, edges, drop):
         value = [e.src.value + g for g, e in zip(given, v.inedges)]
     else:
         key, value = [e.src.key for e in v.inedges], [e.src.value for e in v.inedges]
-    share = dropout(softmax([dot(v.query, k) / width ** 0.5 for k in key]), drop)
+    score = [dot(v.query, k) / width ** 0.5 for k in key]
+    share = [dropout(a, drop) for a in softmax(score)]
     return flatten(sum(a * b for a, b in zip(share, value))) + linear(x, heads * width)

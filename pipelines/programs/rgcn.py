@@ -4,11 +4,11 @@ def rgcn(v, hidden=16, bases=0, drop=0.0):
     return relational(v, dropout(v.h, drop), v.classes, bases)
 
 def relational(v, x, width, bases):
-    "One layer. With bases, sum over r of W_r mean_r is sum over b of V_b (sum over r of share[r, b] mean_r)."
-    v.message = x
+    "One layer. With bases the weight of relation r is the sum of basis[b], each times a learned share of r in b."
     if bases == 0:
+        v.message = x
         v.near = sum(linear(mean(u.message for u in v.innbs[r]), width, bias=False) for r in v.graph.relations)
     else:
-        v.mixed = sum(param((bases, 1)) * mean(u.message for u in v.innbs[r]) for r in v.graph.relations)
-        v.near = linear(flatten(v.mixed), width, bias=False)
+        v.basis = linear(x, (bases, width), bias=False)
+        v.near = sum(mean(sum(param((bases, 1)) * u.basis, axis=0) for u in v.innbs[r]) for r in v.graph.relations)
     return linear(x, width) + v.near

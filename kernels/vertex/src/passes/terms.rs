@@ -271,6 +271,26 @@ fn dots(builder: &mut Builder<'_>, edges: EdgeSet, a: NodeId, axis: usize, kept:
     Ok(Some(terms.into_iter().map(dot).collect()))
 }
 
+impl Dot {
+    /// A factor of the dot as a factor of what it sums: with an axis of length 1 where the sum runs. Refused when the factor is no
+    /// number along that axis, or repeats the dot along axes that it does not have.
+    fn beside(&self, builder: &mut Builder<'_>, factor: NodeId) -> Result<NodeId, Misfit> {
+        let mut shape = builder.node(factor).shape.clone();
+        let behind = self.shape.len() - self.axis;
+        let axes = if self.kept { self.shape.len() } else { self.shape.len() - 1 };
+        if shape.len() > axes {
+            return Err(Misfit::new("axes of a factor of a dot product", axes.to_string(), shape.len().to_string()));
+        }
+        if self.kept && shape.len() >= behind && shape[shape.len() - behind] != 1 {
+            return Err(Misfit::new("length of a factor where a dot product sums", "1", format!("{shape:?}")));
+        }
+        if !self.kept && shape.len() >= behind {
+            shape.insert(shape.len() + 1 - behind, 1);
+        }
+        builder.make_shaped(Op::Reshape, &[factor], &shape)
+    }
+}
+
 /// A sum over edges in whose terms the vertex's own part stands outside.
 pub(super) struct Sums {
     pub edges: EdgeSet,
@@ -285,19 +305,13 @@ impl Sums {
             let sum = self.over_edges(builder, term.rest, made)?;
             return self.around(builder, sum, term);
         };
-        let mut rest = dot.term.rest;
-        if let Some(outer) = term.rest {
-            let mut shape = builder.node(outer).shape.clone();
-            let behind = dot.shape.len() - dot.axis;
-            if !dot.kept && shape.len() >= behind {
-                shape.insert(shape.len() + 1 - behind, 1);
+        let rest = match (dot.term.rest, term.rest) {
+            (inner, Some(outer)) => {
+                let outer = dot.beside(builder, outer)?;
+                Some(inner.map_or(Ok(outer), |inner| builder.multiply(outer, inner))?)
             }
-            let outer = builder.make_shaped(Op::Reshape, &[outer], &shape)?;
-            rest = Some(match rest {
-                Some(inner) => builder.multiply(outer, inner)?,
-                None => outer,
-            });
-        }
+            (inner, None) => inner,
+        };
         let sum = self.over_edges(builder, rest, made)?;
         let product = self.around(builder, sum, &dot.term)?;
         let product = builder.make_shaped(Op::Expand, &[product], &dot.shape)?;
@@ -328,25 +342,23 @@ impl Sums {
     }
 
     fn around(&self, builder: &mut Builder<'_>, value: NodeId, term: &Term) -> Result<NodeId, Misfit> {
-        let mut value = value;
+        let zero = self.zero(builder);
+        let (mut plain, mut careful) = (value, value);
         for around in &term.around {
-            let zero = self.zero(builder);
-            let plain = apply(builder, value, zero, *around)?;
-            let stays_zero = matches!(self.over_nothing(builder, plain), Some(number) if number.real() == 0.0);
-            value = match *around {
-                Around::Times(factor) if !stays_zero && may_be_infinite(builder, factor) => {
-                    let factor = self.where_edges_are(builder, factor, 0.0)?;
-                    builder.multiply(value, factor)?
-                }
-                Around::Over(divisor) if !stays_zero && may_be_zero(builder, divisor) => {
-                    let divisor = self.where_edges_are(builder, divisor, 1.0)?;
-                    builder.divide(value, divisor)?
-                }
-                _ => plain,
-            };
+            plain = apply(builder, plain, zero, *around)?;
         }
+        let stays_zero = matches!(self.over_nothing(builder, plain), Some(number) if number.real() == 0.0);
+        for around in &term.around {
+            let around = match *around {
+                _ if stays_zero => *around,
+                Around::Times(factor) if may_be_infinite(builder, factor) => Around::Times(self.where_edges_are(builder, factor, 0.0)?),
+                Around::Over(divisor) if may_be_zero(builder, divisor) => Around::Over(self.where_edges_are(builder, divisor, 1.0)?),
+                around => around,
+            };
+            careful = apply(builder, careful, zero, around)?;
+        }
+        let mut value = careful;
         if term.negative {
-            let zero = self.zero(builder);
             value = builder.subtract(zero, value)?;
         }
         Ok(value)

@@ -3,10 +3,11 @@
 //! promises  forward to 1e-12 of the largest value, gradients to central differences of the independent loss; graphs are drawn
 //!           from a number, so that each run is the same
 use serde_json::{Value, json};
-use warploom_vertex::interpret::{Interpreter, World};
+use warploom_vertex::gir::Data;
+use warploom_vertex::interpret::{Interpreter, Rows, World};
 
 use crate::case::Edges;
-use crate::compiled::{ROUTES, bare, compile, drawn, mixed, problem, start};
+use crate::compiled::{By, MODELS, ROUTES, Route, bare, compile, compile_by, drawn, mixed, problem, start};
 use crate::independent::{self, Matrix, Parameters};
 
 /// Random graphs with self loops, parallel edges and vertices without edges.
@@ -119,6 +120,46 @@ fn sage_max_is_the_dense_formula_with_and_without_a_pool() {
         for pool in [0, 6] {
             let forward = move |edges: &Edges, x: &Matrix, parameters: &Parameters| independent::sage_max(edges, x, parameters, (2, pool > 0));
             model("sage_max", &json!({"hidden": 4, "pool": pool}), &edges, &forward);
+        }
+    }
+}
+
+/// Scores, loss and gradients by the parameters.
+fn trained(name: &str, settings: &Value, data: &Data, world: &World, route: Route) -> Vec<Vec<f64>> {
+    let compiled = compile_by(name, settings, data, route, By::Parameters);
+    let mut run = Interpreter::new(&compiled.gir, data, world).unwrap();
+    run.training = true;
+    start(&compiled.gir).iter().for_each(|(parameter, values)| run.set_parameter(parameter, values).unwrap());
+    run.run(1);
+    let scores = run.value(compiled.gir.results[0].node).unwrap().values.reals();
+    let slopes = compiled.gir.gradients.iter().map(|gradient| run.value(gradient.node).unwrap().values.reals());
+    [scores, vec![run.loss().unwrap()]].into_iter().chain(slopes).collect()
+}
+
+#[test]
+fn without_features_models_read_the_identity() {
+    for edges in graphs().into_iter().map(Edges::with_self_loops) {
+        for name in MODELS {
+            // The largest of one-hot rows is no `linear` of them; with a pool it is.
+            let settings = match name {
+                "sage_max" => vec![json!({"pool": 4})],
+                "rgcn" => vec![json!({}), json!({"bases": 2})],
+                _ => vec![json!({})],
+            };
+            for settings in settings {
+                let (mut data, mut world) = problem(&edges, edges.nodes as u64, 3);
+                data.relations = vec!["cites".into(), "knows".into()];
+                world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
+                let identity = (0..edges.nodes * edges.nodes).map(|index| if index % (edges.nodes + 1) == 0 { 1.0 } else { 0.0 });
+                world.features = Some(Rows::real(edges.nodes, edges.nodes, identity.collect()));
+                let want = trained(name, &settings, &data, &world, Route::Plain);
+                (data.features, world.features) = (None, None);
+                for route in ROUTES {
+                    let got = trained(name, &settings, &data, &world, route);
+                    // As one: some gradients are 0 by the mathematics, and noise.
+                    close(&format!("{name} without features"), &got.concat(), &want.concat(), 1e-9);
+                }
+            }
         }
     }
 }

@@ -45,6 +45,7 @@ pub const ANALYTICS: [&str; 10] =
 pub struct Compiled {
     pub gir: Gir,
     pub data: Data,
+    pub warnings: Vec<String>,
     pub took: Duration,
 }
 
@@ -72,8 +73,7 @@ pub fn compile_by(name: &str, settings: &Value, data: &Data, route: Route, by: B
         let pages: Vec<String> = found.iter().map(|diagnostic| diagnostic.render(&format!("{name}.py"), &text)).collect();
         panic!("{name}: {}", pages.join("\n"))
     });
-    let warnings: Vec<String> = traced.warnings.iter().map(|warning| warning.render(&format!("{name}.py"), &text)).collect();
-    assert!(warnings.is_empty(), "{name}: {}", warnings.join("\n"));
+    let warnings = traced.warnings.iter().map(|warning| warning.render(&format!("{name}.py"), &text)).collect();
     let clean = |gir: Gir| if route == Route::Cleaned { passes::clean(gir, data).0 } else { gir };
     let mut gir = clean(traced.gir);
     if gir.loss.is_some() {
@@ -81,7 +81,7 @@ pub fn compile_by(name: &str, settings: &Value, data: &Data, route: Route, by: B
         let differentiated = autodiff::differentiate(gir, data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
         gir = clean(differentiated);
     }
-    Compiled { gir, data: data.clone(), took: begin.elapsed() }
+    Compiled { gir, data: data.clone(), warnings, took: begin.elapsed() }
 }
 
 fn leaves(gir: &Gir, by: By) -> Vec<NodeId> {

@@ -26,6 +26,11 @@ fn graphs() -> Vec<(&'static str, Edges)> {
     ]
 }
 
+/// Names of relations; no edge is of the last.
+fn relations() -> Vec<String> {
+    ["cites", "knows", "unused"].map(str::to_owned).to_vec()
+}
+
 fn assert_no_nan(what: &str, rows: &Rows) {
     if let Values::Real(values) = &rows.values {
         assert!(values.iter().all(|value| !value.is_nan()), "{what}: {values:?}");
@@ -79,13 +84,15 @@ fn models_run_on_every_graph_without_nan() {
             for settings in [json!({}), of_pipeline(name)] {
                 let what = format!("{name} on {graph} with {settings}");
                 let (mut data, mut world) = problem(&edges, 4, 3);
-                data.relations = vec!["cites".into(), "knows".into(), "unused".into()];
+                data.relations = relations();
                 world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
                 let [plain, cleaned] = ROUTES.map(|route| trained(&what, &compile(name, &settings, &data, route), &world));
+                // Some gradients are 0 by the mathematics and noise by rounding: the scale is that of all values together.
+                let scale = plain.iter().flatten().fold(0.0, |largest: f64, value| largest.max(value.abs()));
                 assert_eq!(plain.len(), cleaned.len(), "{what}");
                 for (plain, cleaned) in plain.iter().zip(&cleaned) {
-                    let scale = plain.iter().fold(1e-300, |largest: f64, value| largest.max(value.abs()));
-                    assert!(plain.iter().zip(cleaned).all(|(a, b)| (a - b).abs() <= 1e-9 * scale), "{what}: {plain:?} and {cleaned:?}");
+                    let close = plain.iter().zip(cleaned).all(|(a, b)| a == b || (a - b).abs() <= 1e-9 * scale);
+                    assert!(close && plain.len() == cleaned.len(), "{what}: {plain:?} and {cleaned:?}");
                 }
             }
         }
@@ -109,12 +116,14 @@ fn analytics_run_on_every_graph_without_nan() {
 
 #[test]
 fn every_program_is_compiled_in_no_time() {
-    // Without optimisation everything takes some twenty times as long.
-    let most = if cfg!(debug_assertions) { 2000 } else { 50 };
+    // Tests are built with little optimisation and run beside each other.
+    let most = if cfg!(debug_assertions) { 1000 } else { 50 };
     let edges = Edges::new(6, &[(0, 1), (1, 2), (2, 0), (3, 3), (4, 5)]);
     let measured = |name: &&str| {
-        let (data, _) = if MODELS.contains(name) { problem(&edges, 4, 3) } else { bare(&edges) };
+        let (mut data, _) = if MODELS.contains(name) { problem(&edges, 4, 3) } else { bare(&edges) };
+        data.relations = relations();
         let compiled = compile(name, &of_pipeline(name), &data, Route::Cleaned);
+        assert!(compiled.warnings.is_empty(), "{name}: {}", compiled.warnings.join("\n"));
         println!("{name:<22} {:>7.1} ms, {} values", compiled.took.as_secs_f64() * 1e3, compiled.gir.nodes.len());
         (compiled.took.as_millis() > most).then(|| format!("{name}: {:?}", compiled.took))
     };

@@ -16,8 +16,8 @@ pub enum Part {
     OneTransposed(usize),
     /// `[count, ..]` there: this one of them.
     One(usize),
-    /// `[bases, in, out]` there; `[out, bases * in]` here.
-    Bases,
+    /// `[count, in, out]` there; `[count * out, in]` here.
+    EachTransposed,
 }
 
 /// A parameter under both names.
@@ -42,7 +42,7 @@ impl Part {
                 let size = shape[1] * shape[2];
                 transposed(&values[number * size..(number + 1) * size], shape[1], shape[2])
             }
-            Part::Bases => transposed(values, shape[0] * shape[1], shape[2]),
+            Part::EachTransposed => values.chunks(shape[1] * shape[2]).flat_map(|one| transposed(one, shape[1], shape[2])).collect(),
         }
     }
 }
@@ -158,7 +158,7 @@ fn relational(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Par
         }
     }
     if bases {
-        put(format!("{ours}.linear.0.weight"), format!("{theirs}.weight"), Part::Bases);
+        put(format!("{ours}.linear.0.weight"), format!("{theirs}.weight"), Part::EachTransposed);
     }
     put(format!("{ours}.linear.1.weight"), format!("{theirs}.root"), Part::Transposed);
     put(format!("{ours}.linear.1.bias"), format!("{theirs}.bias"), Part::Whole);
