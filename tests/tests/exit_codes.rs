@@ -100,7 +100,10 @@ fn unknown_names_are_answered_with_the_nearest() {
     let edited = scene.write("mine.py", "def mine(v):\n    return v.x\n");
     let recipe = Recipe::small().set(&format!("plan.program={}", edited.display()));
     scene.front("pipeline", &recipe, &[]).expect(1).says(&["hint:"]);
-    scene.warploom(&["check", "mine.py"]).expect(1).says(&["hint:"]);
+    scene.warploom(&["check", "mine.py"]).expect(0);
+    scene.write("mine.py", "def mine(v):\n    return v.spam\n");
+    scene.warploom(&["check", "mine.py"]).expect(1).says(&["spam", "mine.py:2:"]);
+    scene.warploom(&["check", "--dataset", "karate"]).expect(2).says(&["`--dataset` is for programs"]);
     scene.warploom(&["store", "path", "abcdef"]).expect(1).says(&["no artifact", "store ls"]);
 }
 

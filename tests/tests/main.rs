@@ -2,6 +2,8 @@
 #[cfg(test)]
 mod accuracy;
 #[cfg(test)]
+mod compiled;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod degenerate;

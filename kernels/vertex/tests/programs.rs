@@ -110,7 +110,7 @@ impl Problem {
             target,
             training_rows: (0..nodes as u32).filter(|row| row % 3 != 2).collect(),
             parameters: list.parameters.iter().enumerate().map(draw_parameter).collect(),
-            artifact_rows: Vec::new(),
+            ..Inputs::default()
         }
     }
 
@@ -298,6 +298,7 @@ fn numbering_the_nodes_otherwise_changes_nothing() {
             training_rows: renamed(&given.training_rows),
             artifact_rows: old_of_new.clone(),
             parameters: given.parameters,
+            ..Inputs::default()
         };
         let mut wanted = problem.run();
         wanted[0].1 = rows(&wanted[0].1, 3);

@@ -122,7 +122,7 @@ impl Direct {
             target: self.labels.clone(),
             training_rows: self.training_rows.clone(),
             parameters: parameters.clone(),
-            artifact_rows: Vec::new(),
+            ..Inputs::default()
         };
         Reference::new(list, graph, inputs).unwrap()
     }
