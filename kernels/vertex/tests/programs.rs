@@ -99,7 +99,7 @@ impl Problem {
         let nodes = self.graph.nodes as usize;
         let target = match self.loss {
             LossKind::CrossEntropy => (0..nodes).map(|row| (mix(row as u64) % self.classes) as f64).collect(),
-            LossKind::MeanSquares => (0..nodes * self.classes as usize).map(|index| real(3, index)).collect(),
+            LossKind::MeanSquares | LossKind::Binary => (0..nodes * self.classes as usize).map(|index| real(3, index)).collect(),
         };
         let draw_parameter = |(number, parameter): (usize, &warploom_vertex::launch::Parameter)| {
             let count = parameter.shape.iter().product::<u64>() as usize;
@@ -110,7 +110,7 @@ impl Problem {
             target,
             training_rows: (0..nodes as u32).filter(|row| row % 3 != 2).collect(),
             parameters: list.parameters.iter().enumerate().map(draw_parameter).collect(),
-            artifact_rows: Vec::new(),
+            ..Inputs::default()
         }
     }
 
@@ -298,6 +298,7 @@ fn numbering_the_nodes_otherwise_changes_nothing() {
             training_rows: renamed(&given.training_rows),
             artifact_rows: old_of_new.clone(),
             parameters: given.parameters,
+            ..Inputs::default()
         };
         let mut wanted = problem.run();
         wanted[0].1 = rows(&wanted[0].1, 3);
