@@ -170,6 +170,8 @@ impl<'a> Tracer<'a> {
             (Some(number), None) => Some(vec![number]),
             (Some(number), Some(before)) => {
                 node = self.on_relation(at, number, node, before.node)?;
+                // Edges of other relations keep what was assigned before.
+                self.written[before.written].read = true;
                 before.known_on.map(|mut relations| {
                     relations.push(number);
                     relations.sort_unstable();
