@@ -204,13 +204,14 @@ fn nesting_is_bounded() {
         format!("def f(v):\n{}    return 1\n", (1..200).map(|level| format!("{}if True:\n", " ".repeat(4 * level))).collect::<String>()),
         format!("def f(v):\n{}{}return v.degree\n", (1..90).map(|level| format!("{}if True:\n", " ".repeat(level))).collect::<String>(), " ".repeat(90)),
         format!("def f(v):\n    x = 1\n{}    return x\n", long("    x = (x, x)\n", 1000)),
-        format!("def f(v):\n    x = 1\n    for k in range(100000):\n        x = (x,)\n    return v.degree\n"),
-        format!("def f(v):\n    v.h = v.x\n    for k in range(1000):\n        v.h = v.h + v.h\n    return linear(v.h, 3)\n"),
-        format!("def f(v):\n    x = 1\n    for k in range(100000):\n        x = x + 1\n    for k in range(100000):\n        x = x + 1\n    return v.degree\n"),
-        format!("def f(v):\n    x = v.degree\n    for k in range(100000):\n        x = x * 2.5 + k\n    return x\n"),
+        "def f(v):\n    x = 1\n    for k in range(100000):\n        x = (x,)\n    return v.degree\n".to_owned(),
+        "def f(v):\n    v.h = v.x\n    for k in range(1000):\n        v.h = v.h + v.h\n    return linear(v.h, 3)\n".to_owned(),
+        "def f(v):\n    x = 1\n    for k in range(100000):\n        x = x + 1\n    for k in range(100000):\n        x = x + 1\n    return v.degree\n"
+            .to_owned(),
+        "def f(v):\n    x = v.degree\n    for k in range(100000):\n        x = x * 2.5 + k\n    return x\n".to_owned(),
         calls.replace("f2000", "f0") + "def f(v):\n    return f0(v)\n",
-        format!("def f(v):\n    l = [e.w for e in v.inedges]\n    for k in range(1000):\n        l = [(a, b) for a, b in zip(l, l)]\n    return sum(l)\n"),
-        format!("def f(v):\n    return param((1000000, 1000000, 1000000))\n"),
+        "def f(v):\n    l = [e.w for e in v.inedges]\n    for k in range(1000):\n        l = [(a, b) for a, b in zip(l, l)]\n    return sum(l)\n".to_owned(),
+        "def f(v):\n    return param((1000000, 1000000, 1000000))\n".to_owned(),
         format!(
             "def f(v):\n    x = reshape(param((1000000, 1)), (1000000, 1)) + reshape(param((1, 1000000)), (1, 1000000))\n    return x * reshape(x, (1, 1, -1))\n"
         ),

@@ -115,7 +115,7 @@ impl<'a> Tracer<'a> {
                 (Sign::Minus, _) => negative(&value),
                 _ => constants::arithmetic(Operator::Add, &Value::Int(0), &value),
             };
-            return made.or_else(|(_, _)| Err(self.no_number(at, &value)));
+            return made.map_err(|_| self.no_number(at, &value));
         }
         if let (Sign::Minus, Value::OneHot(rows)) = (sign, &value) {
             let minus = self.constant(span, Number::Real(-1.0));
