@@ -212,9 +212,8 @@ fn nesting_is_bounded() {
         calls.replace("f2000", "f0") + "def f(v):\n    return f0(v)\n",
         "def f(v):\n    l = [e.w for e in v.inedges]\n    for k in range(1000):\n        l = [(a, b) for a, b in zip(l, l)]\n    return sum(l)\n".to_owned(),
         "def f(v):\n    return param((1000000, 1000000, 1000000))\n".to_owned(),
-        format!(
-            "def f(v):\n    x = reshape(param((1000000, 1)), (1000000, 1)) + reshape(param((1, 1000000)), (1, 1000000))\n    return x * reshape(x, (1, 1, -1))\n"
-        ),
+        "def f(v):\n    x = reshape(param((1000000, 1)), (1000000, 1)) + reshape(param((1, 1000000)), (1, 1000000))\n    return x * reshape(x, (1, 1, -1))\n"
+            .to_owned(),
         "def f(v):\n    return 2 ** 62 * 3 + -9223372036854775807 // -1\n".to_owned(),
         "x".repeat(2 << 20),
         "\"".repeat(100_001),
