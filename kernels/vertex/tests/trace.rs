@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::{env, fs};
 
-use warploom_vertex::gir::{Data, Loss, Target};
+use warploom_vertex::gir::{Data, Loss, Target, Type};
 use warploom_vertex::trace::{Traced, settings_of, trace};
 
 const PROGRAMS: [&str; 6] = ["gcn", "gat", "pagerank", "sssp", "components", "rgcn"];
@@ -100,4 +100,15 @@ fn settings_are_those_of_the_entry() {
     let settings = settings_of(&text_of("gcn"), "gcn").unwrap();
     let shown: Vec<String> = settings.iter().map(|setting| format!("{}={}", setting.name, setting.default)).collect();
     assert_eq!(shown, ["hidden=16", "layers=2", "drop=0.5"]);
+}
+
+#[test]
+fn each_operator_is_traced() {
+    let text = text_of("zoo");
+    let columns = [("age", Type::Real), ("kind", Type::Int)].map(|(name, kind)| (name.to_owned(), kind));
+    let data = Data { columns: columns.into(), ..data(false) };
+    let zoo = traced(&text, "zoo", &data);
+    let warnings: String = zoo.warnings.iter().map(|warning| warning.render("zoo", &text)).collect();
+    assert_eq!(warnings, "");
+    golden("zoo", &zoo.gir.print(Some(&text)));
 }

@@ -66,6 +66,8 @@ fn malformed(error: &ruff_python_parser::ParseError, text: &str) -> Diagnostic {
     let hint = match what.as_str() {
         what if what.contains("ndent") => Some("each level is indented by four spaces"),
         what if what.contains("EOF") => Some("a bracket, a string or a block is not finished"),
+        what if what.contains("found `=`") => Some("compare with `==`; assign in a statement of its own"),
+        what if what.contains("xpected `)`") || what.contains("xpected `]`") => Some("a bracket is not closed"),
         what if what.contains("':'") || what.contains("`:`") => Some("`def`, `if`, `for` and `while` end with a colon"),
         what if what.contains("keyword argument") => Some("give arguments without a name first:  linear(x, 16, bias=False)"),
         _ => None,

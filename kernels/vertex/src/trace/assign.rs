@@ -120,10 +120,14 @@ impl<'a> Tracer<'a> {
             let found = Diagnostic::error(span, format!("`{column}` is built in and cannot be assigned to"), "expected another name");
             return Err(Box::new(found.hint("choose another name, as in  v.h = ...")));
         }
-        self.outside_of_walks(span, "a column of the vertex is assigned", "assign it before or after; inside of `for e in v.inedges` only columns of `e` are")?;
+        self.outside_of_walks(
+            span,
+            &format!("`{column}` is assigned where edges are walked over"),
+            "reduce instead:  v.h = sum(... for e in v.inedges); or assign it before or after; inside of `for e in v.inedges` only columns of `e` are",
+        )?;
         let value = match value {
             Value::List(list) => {
-                let over = super::value::edges_in_words(list.edges);
+                let over = self.edges_in_words(list.edges);
                 let found = Diagnostic::error(at, format!("`{column}` cannot hold a list over {over}"), "expected one value for each vertex");
                 let way = if list.edges.direction == crate::launch::Direction::Out { "v.outedges" } else { "v.inedges" };
                 return Err(Box::new(found.hint(format!("reduce it, as in  sum(...), or make a column of edges:  for e in {way}: e.{} = ...", name.text))));

@@ -333,7 +333,10 @@ impl<'a> Tracer<'a> {
     /// A default, which sees no names.
     pub fn default(&mut self, default: &'a Expression) -> Step<Value> {
         self.open_function();
-        let value = self.expression(default)?;
+        let value = self.expression(default).map_err(|found| match found.what.starts_with("unknown name") {
+            true => Box::new(found.hint("a default is a constant and sees no names; give the value where the function is called")),
+            false => found,
+        })?;
         self.close();
         Ok(value)
     }

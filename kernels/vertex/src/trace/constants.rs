@@ -99,7 +99,7 @@ fn of_real(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
 }
 
 fn by_zero() -> Wrong {
-    ("division by zero".to_owned(), "this is 0".to_owned())
+    ("division by zero".to_owned(), "the right side is 0".to_owned())
 }
 
 /// `a comparison b` of two constants; `names` are those of the relations.

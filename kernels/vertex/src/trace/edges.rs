@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::constants;
 use super::tracer::{Step, Tracer};
-use super::value::{End, List, Value, edges_in_words};
+use super::value::{End, List, Value};
 use crate::gir::{Binary, EdgeSet, NodeId, Number, Op, Span};
 use crate::syntax::{Comprehension, Diagnostic, Expression, ExpressionKind, nearest};
 
@@ -65,7 +65,7 @@ impl<'a> Tracer<'a> {
                 Walked::Known(values) => known.push(values),
                 Walked::Edges { edges, element, mask } => {
                     if let Some(before) = common.filter(|before| *before != edges) {
-                        let label = format!("expected {}, found {}", edges_in_words(before), edges_in_words(edges));
+                        let label = format!("expected {}, found {}", self.edges_in_words(before), self.edges_in_words(edges));
                         let found = Diagnostic::error(span, "lists over different edges cannot be zipped", label);
                         return Err(Box::new(found.hint("make both lists over the same edges, as in  v.inedges")));
                     }
@@ -86,7 +86,7 @@ impl<'a> Tracer<'a> {
                 Ok(Walked::Edges { edges, element: self.bounded(span, Value::tuple(elements))?, mask })
             }
             (Some(edges), false) => {
-                let label = format!("expected lists over {}, found a tuple beside them", edges_in_words(edges));
+                let label = format!("expected lists over {}, found a tuple beside them", self.edges_in_words(edges));
                 Err(Box::new(
                     Diagnostic::error(span, "edges and a tuple cannot be zipped", label)
                         .hint("edges are not numbered; use values of the edges, as in  e.w, e.type"),

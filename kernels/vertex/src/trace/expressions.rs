@@ -5,7 +5,7 @@ use super::constants::{self, Wrong};
 use super::one_hot::Rows;
 use super::tracer::{Step, Tracer};
 use super::value::Value;
-use crate::gir::{Binary, NodeId, Number, Op, Span, Type, Unary};
+use crate::gir::{Binary, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
 
 impl<'a> Tracer<'a> {
@@ -94,7 +94,13 @@ impl<'a> Tracer<'a> {
     }
 
     fn wrong<T>(&self, span: Span, (what, label): Wrong) -> Step<T> {
-        Err(Box::new(Diagnostic::error(span, what, label)))
+        let hint = match what.as_str() {
+            what if what.contains("zero") => "check the settings that it is computed of",
+            what if what.contains("large") => "write a real number:  2.0 ** 100",
+            what if what.contains("tuple") => "v.kind in (0, 2)",
+            _ => "constants are numbers, bools, strings and tuples of them",
+        };
+        Err(Box::new(Diagnostic::error(span, what, label).hint(hint)))
     }
 
     fn signed(&mut self, span: Span, sign: Sign, value: Value, at: Span) -> Step<Value> {
@@ -137,7 +143,8 @@ impl<'a> Tracer<'a> {
         let (a, b) = (self.settled(a), self.settled(b));
         match (&a, &b) {
             (first, second) if first.is_constant() && second.is_constant() => {
-                return constants::arithmetic(operator, first, second).or_else(|wrong| self.wrong(span, wrong));
+                return constants::arithmetic(operator, first, second)
+                    .or_else(|wrong| self.divided_by_nothing(operator, first, second).map_or_else(|| self.wrong(span, wrong), Ok));
             }
             (Value::Bias(number), other) | (other, Value::Bias(number)) if operator == Operator::Add => {
                 return self.add_bias(span, *number, other, (a_at, b_at));
@@ -162,14 +169,30 @@ impl<'a> Tracer<'a> {
             }
             _ => self
                 .make(span, |builder| builder.binary(binary_of(operator), first, second))
-                .map_err(|found| self.no_id_arithmetic(found, operator, first, second))?,
+                .map_err(|found| self.unfit_sides(found, operator, first, second))?,
         };
         Ok(Value::Node(made))
     }
 
-    fn no_id_arithmetic(&self, found: Box<Diagnostic>, operator: Operator, a: NodeId, b: NodeId) -> Box<Diagnostic> {
+    /// On a graph without vertices or edges, what divides by their number has no rows that could be wrong.
+    fn divided_by_nothing(&self, operator: Operator, a: &Value, b: &Value) -> Option<Value> {
+        let nothing = (self.data.nodes == 0 || self.data.edges == 0) && constants::real(b) == Some(0.0);
+        match operator {
+            Operator::Divide if nothing => constants::real(a).map(|a| Value::Real(a / 0.0)),
+            Operator::FloorDivide | Operator::Remainder if nothing => constants::real(a).map(|_| Value::Int(0)),
+            _ => None,
+        }
+    }
+
+    /// Says in words of the program why an operator cannot be applied.
+    fn unfit_sides(&self, found: Box<Diagnostic>, operator: Operator, a: NodeId, b: NodeId) -> Box<Diagnostic> {
         if self.kind(a) != Type::Id && self.kind(b) != Type::Id {
-            return found;
+            if !found.what.contains("operands of") {
+                return found;
+            }
+            let label = format!("found {} {} {}", self.builder.describe(a), operator.sign(), self.builder.describe(b));
+            let what = format!("the sides of `{}` do not fit together", operator.sign());
+            return Box::new(Diagnostic::error(found.span, what, label).hint_if(found.hint));
         }
         let label = format!("found {} {} {}", self.builder.describe(a), operator.sign(), self.builder.describe(b));
         Box::new(
@@ -180,6 +203,14 @@ impl<'a> Tracer<'a> {
 
     fn product(&mut self, span: Span, a: NodeId, b: NodeId) -> Step<NodeId> {
         let (a, b) = (self.make(span, |builder| builder.cast(Type::Real, a))?, self.make(span, |builder| builder.cast(Type::Real, b))?);
+        if let (Some(inner), [rows, _]) = (self.shape(a).last(), self.shape(b))
+            && matches!(self.place(b), Place::C | Place::P)
+            && inner != rows
+        {
+            let label = format!("expected a matrix [{inner}, n], found {}", self.builder.describe(b));
+            let found = Diagnostic::error(span, "the sides of `@` do not fit together", label);
+            return Err(Box::new(found.hint(format!("the left side is {}; the right one could be  param(({inner}, n))", self.builder.describe(a)))));
+        }
         self.make(span, |builder| builder.make(Op::Product { transposed: false }, &[a, b]))
     }
 

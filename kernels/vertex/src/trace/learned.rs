@@ -149,7 +149,12 @@ impl Tracer<'_> {
                 Some((_, init)) => *init,
                 None => {
                     let known = INITS.map(|(name, _)| format!("`{name}`")).join(", ");
-                    let hint = nearest(&name, INITS.map(|(name, _)| name)).unwrap_or("zero");
+                    let hint = INITS
+                        .iter()
+                        .map(|(known, _)| *known)
+                        .find(|known| known.starts_with(&*name))
+                        .or(nearest(&name, INITS.map(|(name, _)| name)))
+                        .unwrap_or("zero");
                     let found = Diagnostic::error(at, format!("no tensor starts as `{name}`"), format!("expected one of {known}"));
                     return Err(Box::new(found.hint(format!("init=\"{hint}\""))));
                 }

@@ -233,7 +233,10 @@ impl<'a> Tracer<'a> {
     fn misshapen(&self, at: Span, name: &str, first: NodeId, next: NodeId, columns: &BTreeMap<String, Column>) -> Box<Diagnostic> {
         let label = format!("expected {} as before the loop, found {}", self.builder.describe(first), self.builder.describe(next));
         let hint = match (self.kind(first), self.kind(next)) {
-            (Type::Int, Type::Real) => format!("start with a real number:  v.{name} = 0.0"),
+            (Type::Int, Type::Real) => match columns.get(name).map(|column| &column.value) {
+                Some(Value::Int(number)) => format!("start with a real number:  v.{name} = {number}.0"),
+                _ => format!("start with real numbers:  v.{name} = float(...)"),
+            },
             _ => "inside `while` type and shape stay as they were before it".to_owned(),
         };
         let started = columns.get(name).map(|column| self.written[column.written].span);

@@ -43,13 +43,17 @@ impl Tracer<'_> {
     fn unclear(&self, name: &str, values: &At, value: &Value) -> Box<Diagnostic> {
         let label = format!("expected a comprehension, found {}", self.describe(value));
         let found = Diagnostic::error(values.1, format!("`{name}` of what?"), label);
+        let over_edges = format!("over edges:  {name}(u.h for u in v.innbs)");
+        let over_all = match name {
+            "sum" | "mean" | "max" => format!("; over all vertices:  pool_{name}(x)"),
+            _ => String::new(),
+        };
         let hint = match value {
-            Value::Node(node) if !self.shape(*node).is_empty() => {
-                format!("over a row:  {name}(x, axis=-1); over edges:  {name}(u.h for u in v.innbs); over all vertices:  pool_sum(x)")
-            }
+            Value::Node(node) if !self.shape(*node).is_empty() => format!("over a row:  {name}(x, axis=-1); {over_edges}{over_all}"),
+            Value::Node(_) if name == "min" => format!("{over_edges}; of two values:  min(a, b)"),
             Value::Neighbours(_) => format!("say what of them:  {name}(u.h for u in v.innbs)"),
             Value::Edges(_) => format!("say what of them:  {name}(e.w for e in v.inedges)"),
-            _ => format!("over edges:  {name}(u.h for u in v.innbs); over all vertices:  pool_sum(x)"),
+            _ => format!("{over_edges}{over_all}"),
         };
         Box::new(found.hint(hint))
     }

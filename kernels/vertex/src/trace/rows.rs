@@ -251,8 +251,7 @@ impl Tracer<'_> {
                 Ok(Value::Node(self.make(span, |builder| builder.make(Op::CommonNeighbors, &[]))?))
             }
             (Some(walk), Some(first), Some(second)) if first != second => {
-                let found =
-                    Diagnostic::error(span, "common neighbours are counted along one direction", format!("found {}", super::value::edges_in_words(walk.edges)));
+                let found = Diagnostic::error(span, "common neighbours are counted along one direction", format!("found {}", self.edges_in_words(walk.edges)));
                 Err(Box::new(found.hint("use  v.innbs  or  v.outnbs")))
             }
             _ => {

@@ -74,7 +74,7 @@ impl<'a> Tracer<'a> {
             let (setting_name, span) = (&setting.name.text, setting.name.span);
             let Some(default) = &setting.default else {
                 let found = Diagnostic::error(span, format!("the setting `{setting_name}` has no default"), "expected a default");
-                return Err(Box::new(found.hint(format!("{setting_name}=16"))));
+                return Err(Box::new(found.hint(format!("def {}({}, {setting_name}=16): ...", name.text, vertex.name.text))));
             };
             let default_value = self.default(default)?;
             if !default_value.is_constant() {

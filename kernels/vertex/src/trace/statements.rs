@@ -121,7 +121,8 @@ impl<'a> Tracer<'a> {
                 let each = matches!(&element, Value::Edge(_))
                     || matches!(&element, Value::Tuple(values) if values.iter().any(|value| matches!(value, Value::Edge(_))));
                 if !each {
-                    let found = Diagnostic::error(over.span, "`for` over neighbours has nothing that it could assign to", format!("found {}", element.words()));
+                    let found =
+                        Diagnostic::error(over.span, "`for` over neighbours has nothing that it could assign to", "expected  v.inedges  or  v.outedges");
                     return Err(Box::new(
                         found.hint("reduce them:  v.h = sum(u.h for u in v.innbs); or make a column of edges:  for e in v.inedges: e.name = ..."),
                     ));

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::names::Body;
-use super::value::{Value, edges_in_words};
+use super::value::Value;
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
 use crate::gir::{Builder, Data, EdgeSet, Gir, Made, Misfit, NodeId, Number, Place, Span, Type};
+use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
 
 /// Result of a step: boxed, since it is handed up through many calls.
@@ -208,8 +209,23 @@ impl<'a> Tracer<'a> {
         match value {
             Value::Node(node) => self.builder.describe(*node),
             Value::Relation(number) => format!("the relation `{}`", self.data.relations.get(*number as usize).map_or("?", String::as_str)),
+            Value::Edges(edges) => format!("the {}", self.edges_in_words(*edges)),
+            Value::Neighbours(edges) => format!("the neighbours along {}", self.edges_in_words(*edges)),
+            Value::List(list) => format!("a list over {}", self.edges_in_words(list.edges)),
+            Value::OneHot(_) => "one-hot rows, since the data set has no features".to_owned(),
             other => other.words(),
         }
+    }
+
+    /// Edges in words: `in-edges`, `out-edges of relation \`cites\``.
+    pub fn edges_in_words(&self, edges: EdgeSet) -> String {
+        let words = match edges.direction {
+            Direction::In => "in-edges",
+            Direction::Out => "out-edges",
+            Direction::Both => "edges of both directions",
+        };
+        let name = edges.relation.and_then(|relation| self.data.relations.get(relation as usize));
+        name.map_or_else(|| words.to_owned(), |name| format!("{words} of relation `{name}`"))
     }
 
     /// The value as rows.
@@ -226,33 +242,27 @@ impl<'a> Tracer<'a> {
 
     /// Says what to do with what is no number.
     pub fn no_number(&self, span: Span, value: &Value) -> Box<Diagnostic> {
-        let (label, hint) = match value {
+        let label = self.describe(value);
+        let hint = match value {
             Value::Bias(number) => {
-                if let Some(PendingBias { span: other, .. }) = self.biases.get(*number) {
-                    let found = Diagnostic::error(
-                        span,
-                        "a `bias()` takes its shape from what it is added to",
-                        "expected rows, found a bias that is added to nothing yet",
-                    );
-                    return Box::new(found.note("the bias", Some(*other)).hint("add it:  x + bias()"));
-                }
-                (value.words(), "add it:  x + bias()")
+                let label = "expected rows, found a bias that is added to nothing yet";
+                let found = Diagnostic::error(span, "a `bias()` takes its shape from what it is added to", label);
+                let made = self.biases.get(*number).map(|bias| bias.span).filter(|made| *made != span);
+                let found = if made.is_some() { found.note("the bias", made) } else { found };
+                return Box::new(found.hint("add it:  x + bias()"));
             }
-            Value::OneHot(_) => (
-                format!("{}, since the data set has no features", value.words()),
-                "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
-            ),
-            Value::Vertex | Value::End(..) => (value.words(), "read one of its columns, as in  v.h, u.h, e.src.h"),
-            Value::Edge(_) => (value.words(), "read one of its values, as in  e.w, e.src.h"),
-            Value::Graph => (value.words(), "read one of its values, as in  v.graph.nodes"),
-            Value::Edges(_) => (value.words(), "walk over them:  sum(e.w for e in v.inedges)"),
-            Value::Neighbours(_) => (value.words(), "walk over them:  sum(u.h for u in v.innbs)"),
-            Value::List(_) => (value.words(), "reduce it, as in  sum(values), or make a new one:  [2 * a for a in values]"),
-            Value::Text(_) => (value.words(), "strings are compared with `==` and `in` only"),
-            Value::Zip(_) => (value.words(), "walk over it:  sum(a * e.w for a, e in zip(shares, v.inedges))"),
-            Value::Nothing => (value.words(), "end the function with  return value"),
-            Value::Tuple(_) => (value.words(), "take one of its values, as in  t[0]"),
-            _ => (value.words(), "use a number"),
+            Value::OneHot(_) => "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
+            Value::Vertex | Value::End(..) => "read one of its columns, as in  v.h, u.h, e.src.h",
+            Value::Edge(_) => "read one of its values, as in  e.w, e.src.h",
+            Value::Graph => "read one of its values, as in  v.graph.nodes",
+            Value::Edges(_) => "walk over them:  sum(e.w for e in v.inedges)",
+            Value::Neighbours(_) => "walk over them:  sum(u.h for u in v.innbs)",
+            Value::List(_) => "reduce it, as in  sum(values), or make a new one:  [2 * a for a in values]",
+            Value::Text(_) => "strings are compared with `==` and `in` only",
+            Value::Zip(_) => "walk over it:  sum(a * e.w for a, e in zip(shares, v.inedges))",
+            Value::Nothing => "end the function with  return value",
+            Value::Tuple(_) => "take one of its values, as in  t[0]",
+            _ => "use a number",
         };
         Box::new(Diagnostic::error(span, "this is not a number", format!("expected a number or rows of numbers, found {label}")).hint(hint))
     }
@@ -368,7 +378,7 @@ impl<'a> Tracer<'a> {
     pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> Step<()> {
         match self.walks.last() {
             None => Ok(()),
-            Some(walk) => Err(Box::new(Diagnostic::error(span, what, format!("found inside a walk over {}", edges_in_words(walk.edges))).hint(hint))),
+            Some(walk) => Err(Box::new(Diagnostic::error(span, what, format!("found inside a walk over {}", self.edges_in_words(walk.edges))).hint(hint))),
         }
     }
 }
@@ -376,7 +386,13 @@ impl<'a> Tracer<'a> {
 /// What does not fit, at a place of the text.
 pub(super) fn unfit(span: Span, misfit: Misfit) -> Box<Diagnostic> {
     let label = format!("expected {}, found {}", misfit.expected, misfit.found);
-    Box::new(Diagnostic::error(span, format!("{} does not fit", misfit.what), label).hint_if(misfit.hint))
+    let hint = match misfit.what.as_str() {
+        what if what.starts_with("size") => "use smaller widths",
+        what if what.contains("side by side") => "give them the same shape but for one axis, and name that axis:  concat(a, b, axis=0)",
+        what if what.starts_with("type") => "arithmetic is of int and real, conditions are bool, ids are compared",
+        _ => "places and shapes are explained in docs/language.md",
+    };
+    Box::new(Diagnostic::error(span, format!("this does not fit: {}", misfit.what), label).hint(hint).hint_if(misfit.hint))
 }
 
 /// Expected and found, if a shape has too many axes or elements.

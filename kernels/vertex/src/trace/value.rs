@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use super::one_hot::OneHot;
 use crate::gir::{EdgeSet, NodeId};
-use crate::launch::Direction;
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -120,23 +119,13 @@ impl Value {
             Value::Bias(_) => "a bias that is added to nothing".to_owned(),
             Value::Vertex => "the vertex itself".to_owned(),
             Value::Graph => "the graph itself".to_owned(),
-            Value::Edges(edges) => format!("the {}", edges_in_words(*edges)),
-            Value::Neighbours(edges) => format!("the neighbours along {}", edges_in_words(*edges)),
+            Value::Edges(_) => "edges".to_owned(),
+            Value::Neighbours(_) => "neighbours".to_owned(),
             Value::Edge(_) => "an edge itself".to_owned(),
             Value::End(..) => "a vertex itself".to_owned(),
-            Value::List(list) => format!("a list over {}", edges_in_words(list.edges)),
+            Value::List(_) => "a list over edges".to_owned(),
             Value::Zip(_) => "a `zip`".to_owned(),
             Value::Nothing => "the result of a function without `return`".to_owned(),
         }
     }
-}
-
-/// In words: `in-edges`, `out-edges of relation 2`.
-pub(super) fn edges_in_words(edges: EdgeSet) -> String {
-    let words = match edges.direction {
-        Direction::In => "in-edges",
-        Direction::Out => "out-edges",
-        Direction::Both => "edges of both directions",
-    };
-    edges.relation.map_or_else(|| words.to_owned(), |relation| format!("{words} of relation {relation}"))
 }

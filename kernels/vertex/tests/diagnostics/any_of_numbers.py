@@ -1,0 +1,2 @@
+def program(v):
+    return any(u.degree for u in v.innbs)

@@ -1,0 +1,2 @@
+def program(v):
+    return hindex(e.w for e in v.inedges)

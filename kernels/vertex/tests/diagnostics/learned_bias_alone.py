@@ -1,0 +1,3 @@
+def program(v):
+    b = bias()
+    return linear(v.x, 16)

@@ -1,0 +1,3 @@
+def program(v):
+    v.a = v.degree
+    return min(v.a)

@@ -1,0 +1,3 @@
+def program(v):
+    v.score = v.degree * 2
+    return v.scor

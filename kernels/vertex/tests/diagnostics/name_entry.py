@@ -1,0 +1,3 @@
+# entry: gcn
+def gnc(v):
+    return v.degree

@@ -1,0 +1,3 @@
+def program(v):
+    v.h = v.feat
+    return v.h

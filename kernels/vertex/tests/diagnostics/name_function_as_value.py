@@ -1,0 +1,2 @@
+def program(v, act=relu):
+    return act(v.x)

@@ -1,0 +1,2 @@
+def program(v):
+    return v.x @ param((12, 4), init="glorot")

@@ -1,0 +1,3 @@
+def program(v):
+    v.h = v.x.relu()
+    return v.h

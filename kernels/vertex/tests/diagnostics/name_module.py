@@ -1,0 +1,3 @@
+def program(v):
+    v.h = torch.relu(v.x)
+    return v.h

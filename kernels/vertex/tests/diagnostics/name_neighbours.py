@@ -1,0 +1,2 @@
+def program(v):
+    return sum(u.h for u in v.neighbors)

@@ -1,0 +1,3 @@
+def program(v):
+    v.h = cat(v.x, v.x)
+    return v.h

@@ -1,0 +1,2 @@
+def program(v):
+    return sum(u.degree for u in v.innbs["cite"])

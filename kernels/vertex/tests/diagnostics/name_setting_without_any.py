@@ -1,0 +1,3 @@
+# settings: {"layers": 3}
+def program(v):
+    return v.degree

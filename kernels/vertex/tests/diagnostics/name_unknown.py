@@ -1,0 +1,3 @@
+def program(v, hidden=16):
+    v.h = linear(v.x, hiden)
+    return v.h

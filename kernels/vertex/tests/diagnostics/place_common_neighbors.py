@@ -1,0 +1,2 @@
+def program(v):
+    return common_neighbors(v, v)

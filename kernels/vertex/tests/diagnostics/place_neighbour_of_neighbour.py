@@ -1,0 +1,2 @@
+def program(v):
+    return sum(sum(w.degree for w in u.innbs) for u in v.innbs)

@@ -1,0 +1,2 @@
+def program():
+    return 1

@@ -1,0 +1,3 @@
+# settings: {"widths": [16, "8"]}
+def program(v, widths=(16, 8)):
+    return mlp(v.x, widths)

@@ -1,0 +1,3 @@
+# settings: {"hidden": 16.5}
+def program(v, hidden=16):
+    return linear(v.x, hidden)

@@ -1,0 +1,2 @@
+def program(v, hidden):
+    return linear(v.x, hidden)

@@ -1,0 +1,2 @@
+def program(v):
+    return linear(v.x, (1000000, 1000000))

@@ -1,0 +1,2 @@
+def program(v):
+    return sum(u.id for u in v.innbs)

@@ -1,0 +1,2 @@
+def program(v):
+    return sum((e.w, 1) for e in v.inedges)

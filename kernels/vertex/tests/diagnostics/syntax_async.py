@@ -1,0 +1,2 @@
+async def program(v):
+    return v.degree

@@ -1,0 +1,3 @@
+def program(v):
+    v.a = (v.degree > 1) & (v.degree < 5)
+    return v.a

@@ -1,0 +1,5 @@
+def program(v):
+    for k in range(3):
+        if k == 1:
+            break
+    return v.degree

@@ -1,0 +1,3 @@
+def program(v):
+    v.h = linear(v.x, 16
+    return v.h

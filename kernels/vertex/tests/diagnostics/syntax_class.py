@@ -1,0 +1,3 @@
+class Net:
+    def forward(self, v):
+        return v.x

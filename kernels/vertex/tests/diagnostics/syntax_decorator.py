@@ -1,0 +1,3 @@
+@compile
+def program(v):
+    return v.degree

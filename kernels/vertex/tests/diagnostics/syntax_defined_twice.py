@@ -1,0 +1,5 @@
+def program(v):
+    return v.degree
+
+def program(v):
+    return v.id

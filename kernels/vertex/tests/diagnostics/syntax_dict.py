@@ -1,0 +1,3 @@
+def program(v):
+    opts = {"heads": 8}
+    return v.degree

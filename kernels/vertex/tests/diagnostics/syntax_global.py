@@ -1,0 +1,4 @@
+def program(v):
+    global h
+    h = v.x
+    return h

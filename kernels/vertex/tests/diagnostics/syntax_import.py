@@ -1,0 +1,5 @@
+import torch
+from torch import nn
+
+def program(v):
+    return v.x

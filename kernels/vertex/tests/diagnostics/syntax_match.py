@@ -1,0 +1,5 @@
+def program(v, mode="a"):
+    match mode:
+        case "a":
+            return v.degree
+    return v.id

@@ -1,0 +1,2 @@
+def program(v, width=None):
+    return v.degree

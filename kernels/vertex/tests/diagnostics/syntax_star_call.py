@@ -1,0 +1,2 @@
+def program(v, widths=(16, 8)):
+    return mlp(v.x, *widths)

@@ -1,0 +1,4 @@
+WIDTH = 16
+
+def program(v):
+    return linear(v.x, WIDTH)

@@ -1,0 +1,3 @@
+# data: {"training": true}
+def program(v):
+    v.h = linear(v.x, v.classes)

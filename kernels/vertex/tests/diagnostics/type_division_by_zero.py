@@ -1,0 +1,2 @@
+def program(v, layers=0):
+    return v.degree * (1 / layers)

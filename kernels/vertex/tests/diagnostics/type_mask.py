@@ -1,0 +1,2 @@
+def program(v):
+    return sum(e.w for e in v.inedges if e.src.degree)

@@ -1,0 +1,2 @@
+def program(v):
+    return sum(e.x for e in v.inedges)

@@ -1,0 +1,5 @@
+def program(v):
+    h = 0
+    for k in range(v.degree):
+        h = h + k
+    return h

@@ -1,0 +1,2 @@
+def program(v, mode="sum"):
+    return v.degree * mode

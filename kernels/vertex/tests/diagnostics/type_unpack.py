@@ -1,0 +1,3 @@
+def program(v):
+    a, b = v.degree, v.indegree, v.outdegree
+    return a + b

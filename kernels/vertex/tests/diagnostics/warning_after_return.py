@@ -1,0 +1,3 @@
+def program(v):
+    return v.degree
+    v.h = v.x

@@ -1,0 +1,4 @@
+def program(v):
+    v.h = linear(v.x, 16)
+    v.h = v.x
+    return v.h

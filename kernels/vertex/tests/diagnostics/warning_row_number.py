@@ -1,0 +1,2 @@
+def program(v, source=500):
+    return v.id == source

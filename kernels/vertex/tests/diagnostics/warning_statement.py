@@ -1,0 +1,4 @@
+def program(v):
+    v.h = v.x
+    relu(v.h)
+    return v.h

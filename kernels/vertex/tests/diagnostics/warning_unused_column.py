@@ -1,0 +1,4 @@
+def program(v):
+    v.h = linear(v.x, 16)
+    v.unused = relu(v.h)
+    return v.h

@@ -1,0 +1,5 @@
+def program(v):
+    v.a = v.id
+    while changed(v.a):
+        v.a = v.a
+    return v.a
