@@ -35,7 +35,7 @@ pub(super) fn leaves(gir: &Gir, edges: EdgeSet, ids: &[NodeId]) -> Vec<NodeId> {
         match (&node.op, node.place) {
             (_, Place::C | Place::P | Place::G | Place::D) => {}
             (op, _) if super::terms::is_own_row(op, edges) => {}
-            (Op::Far(_) | Op::Near(_) | Op::Input(_), _) => leaves.push(id),
+            (Op::Far(_) | Op::Near(_) | Op::Turn | Op::Input(_), _) => leaves.push(id),
             _ => waiting.extend(&node.inputs),
         }
     }

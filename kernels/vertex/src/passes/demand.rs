@@ -9,16 +9,16 @@
 //!           all rows, for every split is measured, so values going forward are demanded whole
 //!
 //! Steps along edges are counted in either direction; the bound is one step too large where an edge value is read at both ends.
-use crate::gir::{Binary, EdgeSet, Gir, NodeId, Op, Pooling, Reduction, Unary};
+use crate::gir::{Binary, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary};
 use crate::launch::Direction;
 
 /// Which rows of a value are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// None: it is 0 everywhere, or nothing reads it.
+    /// None: it is 0 everywhere (and no constant), or nothing reads it.
     Nothing,
     /// Vertices (or graphs) that reach a training row in at most so many steps along edges; 0: the training rows. Of edge values:
-    /// those at one of whose ends is such a vertex.
+    /// those at one of whose ends is such a vertex. Of shared values: their row.
     Hops(u32),
     /// Every row.
     All,
@@ -36,7 +36,8 @@ pub fn demand(gir: &Gir) -> Vec<Demand> {
     }
     for id in gir.ids().collect::<Vec<_>>().into_iter().rev() {
         // What is 0 outside of some rows is needed in those at most.
-        let own = demand[id.index()].smaller(support[id.index()].rows());
+        let one_for_all = gir.node(id).place == Place::C;
+        let own = if one_for_all { demand[id.index()] } else { demand[id.index()].smaller(support[id.index()].rows()) };
         demand[id.index()] = own;
         let node = gir.node(id);
         for (position, input) in node.inputs.iter().enumerate() {
@@ -65,7 +66,7 @@ fn asked(gir: &Gir, id: NodeId, position: usize, own: Demand, support: &[Support
         Op::Loss(_) | Op::LossSlope(_) if position == 0 => Demand::Hops(0),
         // Rows that meet a 0 of the other side count for nothing.
         Op::Outer => support[node.inputs[1 - position].index()].rows(),
-        Op::SumRows | Op::Scatter { .. } => node.inputs.iter().map(|input| support[input.index()].rows()).fold(Demand::All, Demand::smaller),
+        Op::SumRows | Op::Scatter { .. } => support[node.inputs[0].index()].rows(),
         Op::Pool(_) | Op::Give => {
             if own == Demand::Nothing {
                 own
@@ -212,9 +213,8 @@ fn support_of(gir: &Gir, id: NodeId, support: &[Support]) -> Support {
             Support::Within(hops, _) => Support::Within(hops.saturating_add(1), End::Target),
             support => support,
         },
-        Op::SumRows | Op::Outer | Op::Scatter { .. } | Op::Pool(_) | Op::Give if node.inputs.iter().any(|input| support[input.index()] == Support::Nowhere) => {
-            Support::Nowhere
-        }
+        Op::SumRows | Op::Scatter { .. } | Op::Pool(_) | Op::Give if of(0) == Support::Nowhere => Support::Nowhere,
+        Op::Outer if of(0).both(of(1)) == Support::Nowhere => Support::Nowhere,
         _ => Support::Everywhere,
     }
 }

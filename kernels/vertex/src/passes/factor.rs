@@ -1,6 +1,6 @@
 //! factor: what belongs to the vertex that sums stands outside of its sum over edges.
 //!
-//! reason    `sum(e.w * a_v * b_u * z_u)` is `a_v * sum(e.w * (b_u * z_u))`: a factor (or divisor) of the vertex is applied once a
+//! reason    `sum(e.w * a_v * b_u * z_u)` is `a_v * sum(e.w * (b_u * z_u))`: a factor (or divisor) of either vertex is applied once a
 //!           row and not once an edge, GCN's normalised sum becomes an unweighted one (4 bytes less an edge), and the softmax's
 //!           division is done once a vertex; the gradient then follows the better form
 //! keeps     the sum as a real number; it is rounded in another order. Sums only: a maximum would turn with a negative factor
@@ -13,20 +13,46 @@
 use super::{
     Choice,
     rebuild::rebuild,
-    terms::{Sums, factors},
+    terms::{Sums, Term, factors},
 };
-use crate::gir::{Data, Gir, Op, Reduction};
+use crate::gir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
 
 /// The program with its sums factored.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| {
         let Op::Reduce(Reduction::Sum, edges) = site.node.op else { return Ok(None) };
         let term = factors(builder, edges, site.inputs[0])?;
-        if term.around.is_empty() && !term.negative {
+        let grouped = grouped(builder, term.rest)?;
+        if term.around.is_empty() && !term.negative && grouped == term.rest {
             return Ok(None);
         }
+        let term = Term { rest: grouped, ..term };
         let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
         let value = sums.of(builder, &term, &mut Vec::new())?;
         builder.make_shaped(Op::Expand, &[value], &site.node.shape).map(Some)
     })
+}
+
+/// The product of edge values with all that is the far vertex's as one row of it: each vertex applies its factor once, where the
+/// row is computed. A row that stands in the data set is not written anew for that.
+fn grouped(builder: &mut Builder<'_>, rest: Option<NodeId>) -> Result<Option<NodeId>, Misfit> {
+    let Some(rest) = rest else { return Ok(None) };
+    let (mut waiting, mut far, mut others) = (vec![rest], Vec::new(), Vec::new());
+    while let Some(id) = waiting.pop() {
+        let node = builder.node(id);
+        match node.op {
+            Op::Binary(Binary::Multiply) => waiting.extend(&node.inputs),
+            Op::Far(_) if far.first().is_none_or(|first| builder.node(*first).op == node.op) => far.push(id),
+            _ => others.push(id),
+        }
+    }
+    far.sort_by_key(|id| (builder.node(*id).columns(), *id));
+    let is_given = |id: NodeId| matches!(builder.node(builder.node(id).inputs[0]).op, Op::Input(_));
+    let Some(widest) = far.last().copied().filter(|widest| far.len() > 1 && !is_given(*widest)) else { return Ok(Some(rest)) };
+    others.sort();
+    let mut value = widest;
+    for factor in far[..far.len() - 1].iter().chain(&others) {
+        value = builder.multiply(*factor, value)?;
+    }
+    Ok(Some(value))
 }

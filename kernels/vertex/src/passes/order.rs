@@ -11,7 +11,7 @@
 //! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward sum is one backward sum of the
 //! same width. It does not run after it: a backward sum often serves two gradients, and would be made twice.
 use super::{
-    Choice, bytes, hoist,
+    Choice, bytes, dead, hoist,
     rebuild::{Site, rebuild},
 };
 use crate::gir::{Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary};
@@ -21,6 +21,7 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
     let facts = Facts::of(&gir);
     rebuild(&gir, data, None, &mut |builder, site| {
         let found = match site.node.op {
+            _ if !facts.live[site.id.index()] => None,
             Op::Product { .. } => facts.sum_first(site.id),
             Op::Reduce(Reduction::Sum, _) => facts.product_first(site.id),
             _ => None,
@@ -58,6 +59,7 @@ struct Chain {
 
 struct Facts<'g> {
     gir: &'g Gir,
+    live: Vec<bool>,
     users: Vec<usize>,
     constant: Vec<bool>,
     learned: Vec<bool>,
@@ -65,8 +67,11 @@ struct Facts<'g> {
 
 impl<'g> Facts<'g> {
     fn of(gir: &'g Gir) -> Facts<'g> {
+        // Values that earlier passes left unread are no users.
+        let live = dead::live(gir);
         let mut users = vec![0; gir.nodes.len()];
-        for input in gir.nodes.iter().flat_map(|node| &node.inputs).chain(&gir.roots()) {
+        let inputs = gir.ids().filter(|id| live[id.index()]).flat_map(|id| &gir.node(id).inputs);
+        for input in inputs.chain(&gir.roots()) {
             users[input.index()] += 1;
         }
         let mut learned = vec![false; gir.nodes.len()];
@@ -75,7 +80,7 @@ impl<'g> Facts<'g> {
             let leaf = matches!(node.op, Op::Parameter(position) if gir.parameters[position].learned);
             learned[id.index()] = leaf || !matches!(node.op, Op::Detach) && node.inputs.iter().any(|input| learned[input.index()]);
         }
-        Facts { gir, users, constant: hoist::constant_in_a_run(gir), learned }
+        Facts { gir, live, users, constant: hoist::constant_in_a_run(gir), learned }
     }
 
     fn once(&self, id: NodeId) -> bool {

@@ -71,7 +71,7 @@ impl Rebuild<'_> {
             }
             Op::Ended(number, position) => return self.ended(number, position),
             _ => {
-                let inputs: Vec<NodeId> = node.inputs.iter().map(|input| self.new(*input)).collect();
+                let inputs: Vec<NodeId> = node.inputs.iter().map(|input| self.mapped(*input)).collect();
                 self.builder.region = node.region.and_then(|number| self.loops[number]).map(|(number, _)| number);
                 let ruled = rule(&mut self.builder, &Site { id, made: &self.made, node, inputs: &inputs }).ok().flatten();
                 match ruled.filter(|new| fits(node, self.builder.node(*new))) {
@@ -86,12 +86,12 @@ impl Rebuild<'_> {
         Ok(new)
     }
 
-    fn new(&self, old: NodeId) -> NodeId {
+    fn mapped(&self, old: NodeId) -> NodeId {
         self.made[old.index()].expect("what a live node reads is live and stands before it")
     }
 
     fn begin(&mut self, number: usize) {
-        let states: Vec<(String, NodeId)> = self.old.loops[number].states.iter().map(|state| (state.name.clone(), self.new(state.first))).collect();
+        let states: Vec<(String, NodeId)> = self.old.loops[number].states.iter().map(|state| (state.name.clone(), self.mapped(state.first))).collect();
         let (new, _) = self.builder.begin_loop(&states);
         self.loops[number] = Some((new, false));
     }
@@ -100,9 +100,9 @@ impl Rebuild<'_> {
         let (new, closed) = self.loops[number].expect("a loop is begun by its states before it has ended");
         if !closed {
             let repeated = &self.old.loops[number];
-            let next: Vec<NodeId> = repeated.states.iter().map(|state| self.new(state.next)).collect();
+            let next: Vec<NodeId> = repeated.states.iter().map(|state| self.mapped(state.next)).collect();
             let until = match repeated.until {
-                Until::Nowhere(node) => Until::Nowhere(self.new(node)),
+                Until::Nowhere(node) => Until::Nowhere(self.mapped(node)),
                 ref until => until.clone(),
             };
             self.builder.end_loop(new, &next, until)?;
@@ -113,10 +113,10 @@ impl Rebuild<'_> {
     }
 
     fn finish(self) -> Gir {
-        let results = self.old.results.iter().map(|result| Output { node: self.new(result.node), ..result.clone() }).collect();
-        let loss = self.old.loss.map(|loss| self.new(loss));
-        let gradients = self.old.gradients.iter().map(|gradient| Gradient { of: self.new(gradient.of), node: self.new(gradient.node) }).collect();
-        let updates = self.old.updates.iter().map(|(parameter, node)| (*parameter, self.new(*node))).collect();
+        let results = self.old.results.iter().map(|result| Output { node: self.mapped(result.node), ..result.clone() }).collect();
+        let loss = self.old.loss.map(|loss| self.mapped(loss));
+        let gradients = self.old.gradients.iter().map(|gradient| Gradient { of: self.mapped(gradient.of), node: self.mapped(gradient.node) }).collect();
+        let updates = self.old.updates.iter().map(|(parameter, node)| (*parameter, self.mapped(*node))).collect();
         Gir { results, loss, gradients, updates, ..self.builder.gir }
     }
 }

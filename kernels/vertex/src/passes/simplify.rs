@@ -22,6 +22,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         (Op::Cast(kind), &[a]) => cast(builder, *kind, a),
         (Op::Dropout { probability, .. }, &[a]) if *probability == 0.0 => Ok(Some(a)),
         (Op::WhenTraining, &[a, b]) if a == b => Ok(Some(a)),
+        (Op::Turn, &[a]) => Ok(inside(builder, a, &Op::Turn)),
         (Op::Reshape | Op::Expand, &[a]) => repeated_view(builder, site, a),
         (Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. }, _) => axis(builder, site),
         _ => Ok(None),

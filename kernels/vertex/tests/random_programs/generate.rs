@@ -53,7 +53,8 @@ const SHAPES: [&[u64]; 6] = [&[], &[1], &[3], &[2, 3], &[2, 1], &[3, 2]];
 pub fn case(seed: u64, size: usize, tame: bool) -> Case {
     let mut draws = Draws::new(seed);
     let (data, world) = world(&mut draws, tame);
-    let mut maker = Maker { builder: Builder::new("random", &data), draws, tame, values: Vec::new(), given: Vec::new(), parameters: 0, sites: 0 };
+    let mut maker =
+        Maker { builder: Builder::new("random", &data), draws, tame, values: Vec::new(), given: Vec::new(), learned: Vec::new(), parameters: 0, sites: 0 };
     maker.begin();
     for _ in 0..size {
         maker.step();
@@ -67,7 +68,7 @@ pub fn case(seed: u64, size: usize, tame: bool) -> Case {
 }
 
 fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
-    let (nodes, edges) = (1 + draws.below(6), draws.below(13));
+    let (nodes, edges) = (1 + draws.below(6), draws.below(20));
     let graphs = 1 + draws.below(2);
     let loss = draws.one_of(&[Loss::CrossEntropy, Loss::MeanSquares, Loss::Binary]);
     let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0];
@@ -118,6 +119,8 @@ struct Maker<'a> {
     values: Vec<NodeId>,
     /// Values of the data set, which no order of rounding moves.
     given: Vec<NodeId>,
+    /// Rows of vertices that are finite and depend on a parameter.
+    learned: Vec<NodeId>,
     parameters: usize,
     sites: u32,
 }
@@ -141,6 +144,11 @@ impl Maker<'_> {
             self.given.push(made);
             self.values.push(made);
         }
+        let learned = self.product(self.values[0]).expect("features are rows");
+        let sum = self.builder.make(Op::Axis(Pooling::Sum, 0), &[learned]).expect("it has columns");
+        let bent = self.builder.unary(Unary::Tanh, sum).expect("it is real");
+        self.learned = vec![learned, sum, bent];
+        self.values.extend([learned, sum, bent]);
         for number in [0.0, -0.0, 1.0, 2.0, -1.0, 0.5] {
             let made = self.builder.real(number);
             self.values.push(made);
@@ -395,22 +403,40 @@ impl Maker<'_> {
         self.builder.reduce(Reduction::Sum, edges, value, mask).ok()
     }
 
-    /// Softmax over the edges, and the sum by its shares.
+    /// Softmax over the edges, and the sum by its shares: as the language has it, and as one may write it by hand.
     fn shares(&mut self) -> Option<NodeId> {
         let edges = self.edges();
-        let (left, right) = (self.real(|place| place == Place::D)?, self.real(|place| place == Place::D)?);
+        let mut sides = [self.real(|place| place == Place::D)?, self.real(|place| place == Place::D)?];
+        if self.draws.below(2) == 0 {
+            sides = sides.map(|_| self.draws.one_of(&self.learned));
+        }
+        let [left, right] = sides;
         let (far, near) = (self.builder.make(Op::Far(edges), &[left]).ok()?, self.builder.make(Op::Near(edges), &[right]).ok()?);
         let score = self.builder.add(far, near).ok()?;
-        let score = self.builder.unary(Unary::LeakyRelu(0.2), score).ok()?;
-        let score = if self.tame { self.builder.unary(Unary::Tanh, score).ok()? } else { score };
-        let raised = self.builder.unary(Unary::Exp, score).ok()?;
+        let mut score = self.builder.unary(Unary::LeakyRelu(0.2), score).ok()?;
         let mask = self.mask(edges);
+        let (zero, one) = (self.builder.real(0.0), self.builder.real(1.0));
+        let by_hand = self.draws.below(2) == 0;
+        if by_hand {
+            score = if self.tame { self.builder.unary(Unary::Tanh, score).ok()? } else { score };
+        } else {
+            let largest = self.builder.reduce(Reduction::Maximum, edges, score, mask).ok()?;
+            let (largest, lowest) = (self.builder.make(Op::Detach, &[largest]).ok()?, self.builder.real(f64::NEG_INFINITY));
+            let nothing = self.builder.binary(Binary::Equal, largest, lowest).ok()?;
+            let largest = self.builder.select(nothing, zero, largest).ok()?;
+            let largest = self.builder.make(Op::Near(edges), &[largest]).ok()?;
+            score = self.builder.subtract(score, largest).ok()?;
+        }
+        let raised = self.builder.unary(Unary::Exp, score).ok()?;
         let total = self.builder.reduce(Reduction::Sum, edges, raised, mask).ok()?;
-        let total = self.builder.make(Op::Near(edges), &[total]).ok()?;
-        let zero = self.builder.real(0.0);
         let nothing = self.builder.binary(Binary::Equal, total, zero).ok()?;
-        let share = self.builder.divide(raised, total).ok()?;
-        let share = self.builder.select(nothing, zero, share).ok()?;
+        let total = if by_hand { total } else { self.builder.select(nothing, one, total).ok()? };
+        let total = self.builder.make(Op::Near(edges), &[total]).ok()?;
+        let mut share = self.builder.divide(raised, total).ok()?;
+        if by_hand {
+            let nothing = self.builder.make(Op::Near(edges), &[nothing]).ok()?;
+            share = self.builder.select(nothing, zero, share).ok()?;
+        }
         let value = self.builder.multiply(share, far).ok()?;
         self.builder.reduce(Reduction::Sum, edges, value, mask).ok()
     }
