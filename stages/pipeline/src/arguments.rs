@@ -37,8 +37,11 @@ pub enum Command {
     },
     /// Prove the outputs of all stages by another road than the one that made them
     Check {
-        /// Pipeline file (YAML); programs (.py) are checked once there is a compiler
+        /// Pipeline file (YAML), or a program (.py): then whether it has a meaning, without running it
         file: Option<PathBuf>,
+        /// Data set that a program is checked against, if its graph is in the store
+        #[arg(long, value_name = "NAME")]
+        dataset: Option<String>,
     },
     /// Copy the files of an artifact into a folder
     Export {

@@ -8,6 +8,7 @@ pub mod data;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+pub mod programs;
 pub mod run_all;
 pub mod store;
 
@@ -41,8 +42,11 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
             Err(refusal) => return refusal.finish(&talk, environment.format),
         },
-        Command::Check { file: Some(program) } if program.extension().is_some_and(|extension| extension == "py") => check_program(&environment, &program),
-        Command::Check { file } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
+        Command::Check { file: Some(program), dataset } if program.extension().is_some_and(|extension| extension == "py") => {
+            programs::check(&environment, &talk, &options, (&program, dataset.as_deref()))
+        }
+        Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),
+        Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
         Command::Export { key, output } => export::export(&environment, &key, &output),
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &action),
@@ -71,28 +75,6 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => finish_with(&talk, environment.format, &error),
     }
-}
-
-/// Says whether this version can compile a program, and what can be set.
-fn check_program(environment: &Environment, path: &std::path::Path) -> Result<(), StageError> {
-    let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
-    let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let builtin = warploom_vertex::builtin::find(&text, &name)
-        .map_err(|error| StageError::new(ErrorKind::Specification, error.to_string()).at(path.display()).hint(error.hint()))?;
-    let setting = |setting: &warploom_vertex::builtin::Setting| {
-        let domain = &setting.domain;
-        format!("  plan.set.{} = {} ({}, {}): {}\n", setting.name, domain.default(), domain.type_name(), domain.range(), setting.doc)
-    };
-    print_as(
-        environment,
-        || format!("{}: {}\n{}", builtin.name, builtin.doc, builtin.settings.iter().map(setting).collect::<String>()),
-        || {
-            vec![
-                serde_json::json!({"program": builtin.name, "trains": builtin.learns, "settings": builtin.settings.iter().map(|setting| setting.name).collect::<Vec<_>>()}),
-            ]
-        },
-    );
-    Ok(())
 }
 
 fn with_pipelines(

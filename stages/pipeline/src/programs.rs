@@ -1,0 +1,130 @@
+//! `warploom check FILE.py`: whether a program has a meaning, without running it.
+//!
+//! promises  what is known of a data set that is in the store is used; without one, a data set that has a little of everything; all
+//!           that is wrong is printed as the compiler says it, warnings too
+//! never     runs a stage; writes to the store
+use std::{collections::BTreeMap, path::Path};
+
+use serde_json::{Value, json};
+use warploom_contract::{ErrorKind, Kind, StageError};
+use warploom_plan::compile::{Compiled, Program};
+use warploom_shell::{
+    Chain, Environment, Options,
+    binary::read_pipelines,
+    contracts,
+    requests::{PlanRequest, Request},
+    talk::Talk,
+};
+use warploom_spec::Pipeline;
+use warploom_vertex::gir::{Data, Loss, Target};
+
+/// Checks a program; `dataset` names a data set whose graph is in the store.
+pub fn check(environment: &Environment, talk: &Talk, options: &Options, (path, dataset): (&Path, Option<&str>)) -> Result<(), StageError> {
+    let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
+    let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
+        (Some(file), _) => (read(options, file)?, file.display().to_string()),
+        (None, dataset) => (stand_alone(options, path, dataset)?, dataset.unwrap_or_default().to_owned()),
+    };
+    let request = PlanRequest { text, ..with_program(environment, &pipeline, path)? };
+    let settings = request.given_settings();
+    let entry = entry_of(path, &request, options);
+    let program = Program { file: path, text: &request.text, entry: &entry, settings: &settings };
+    let data = match dataset.is_some() || options.pipeline.is_some() {
+        true => in_store(environment, &pipeline, &request)?,
+        false => None,
+    };
+    if data.is_none() {
+        known_of = "a data set that has a little of everything".to_owned();
+    }
+    let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]);
+    let made = if program.learns(&still)? { program.compile(training)? } else { program.compile(still)? };
+    made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
+    crate::print_as(environment, || line(&entry, &made, &known_of), || vec![object(&entry, &made, &known_of)]);
+    Ok(())
+}
+
+fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
+    let pipelines = read_pipelines(options, Some(file.to_path_buf())).map_err(|refusal| refusal.error)?;
+    pipelines.into_iter().next().ok_or_else(|| StageError::new(ErrorKind::Specification, "the pipeline file has no pipeline").at(file.display()))
+}
+
+/// A pipeline of this program alone.
+fn stand_alone(options: &Options, path: &Path, dataset: Option<&str>) -> Result<Pipeline, StageError> {
+    let program = std::path::absolute(path).map_err(|error| StageError::io("find", path, &error))?;
+    let text = format!("pipeline: check\ndataset: {}\nplan:\n  program: {}\n", dataset.unwrap_or("none"), json!(program.to_string_lossy()));
+    let refused = |mistakes: warploom_spec::Mistakes| StageError::new(ErrorKind::Specification, mistakes.to_string());
+    let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set).map_err(refused)?;
+    pipelines.into_iter().next().ok_or_else(|| StageError::defect("a pipeline of one program is none"))
+}
+
+/// The request of the plan for this program, whatever program the pipeline names.
+fn with_program(environment: &Environment, pipeline: &Pipeline, path: &Path) -> Result<PlanRequest, StageError> {
+    let mut pipeline = pipeline.clone();
+    pipeline.plan.program.file = path.to_path_buf();
+    PlanRequest::resolve(environment, &pipeline)
+}
+
+/// The entry that the pipeline names for this file, else the one named like the file.
+fn entry_of(path: &Path, request: &PlanRequest, options: &Options) -> String {
+    let named = options.pipeline.is_some() && request.spec.program.file == path || options.pipeline.is_none();
+    let stem = || path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    if named && !request.spec.program.entry.is_empty() { request.spec.program.entry.clone() } else { stem() }
+}
+
+/// What is known of the data set, not trained and trained, if its graph is in the store.
+fn in_store(environment: &Environment, pipeline: &Pipeline, request: &PlanRequest) -> Result<Option<[Data; 2]>, StageError> {
+    let mut quiet = environment.clone();
+    quiet.network = false;
+    let mut chain = Chain::new(&quiet, pipeline);
+    if chain.follow_to(contracts::PLAN.name).is_err() {
+        return Ok(None);
+    }
+    let mut inputs = warploom_contract::Inputs::new();
+    for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
+        let Some(artifact) = chain.available(kind) else { return Ok(None) };
+        inputs.insert(artifact.clone());
+    }
+    let still = warploom_plan::data_of(&inputs, request, false)?;
+    // Without labels nothing is trained, and the program's own error says so.
+    let training = if still.target.is_some() { warploom_plan::data_of(&inputs, request, true)? } else { Data { training: true, ..still.clone() } };
+    Ok(Some([still, training]))
+}
+
+/// A data set that has a little of everything.
+fn generous(training: bool) -> Data {
+    Data {
+        features: Some(16),
+        edge_features: 4,
+        weighted: true,
+        relations: vec!["0".to_owned(), "1".to_owned()],
+        target: Some(Target { columns: 7, loss: Loss::CrossEntropy }),
+        training,
+        ..Data::bare(1000, 10_000)
+    }
+}
+
+fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {
+    made.traced.gir.parameters.iter().filter(|parameter| parameter.learned).map(|parameter| (parameter.name.as_str(), &parameter.shape[..])).collect()
+}
+
+fn results(made: &Compiled) -> Vec<String> {
+    made.traced.gir.results.iter().map(|result| result.name.clone()).collect()
+}
+
+fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
+    let settings: Vec<String> = made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let numbers: u64 = parameters(made).iter().map(|(_, shape)| shape.iter().product::<u64>()).sum();
+    let kind = match parameters(made).len() {
+        0 => format!("{} loops", made.traced.gir.loops.len()),
+        count => format!("{count} parameters ({numbers} numbers)"),
+    };
+    format!("{entry}: sound for {known_of}; settings {}; {kind}; returns {}\n", settings.join(", "), results(made).join(", "))
+}
+
+fn object(entry: &str, made: &Compiled, known_of: &str) -> Value {
+    let parameters: BTreeMap<&str, &[u64]> = parameters(made).into_iter().collect();
+    json!({
+        "program": entry, "for": known_of, "trains": !parameters.is_empty(), "settings": made.traced.settings, "parameters": parameters,
+        "results": results(made), "warnings": made.traced.warnings.iter().map(|warning| warning.what.clone()).collect::<Vec<_>>(),
+    })
+}
