@@ -150,6 +150,7 @@ pub enum Init {
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a list has one body")]
 pub enum Body {
     /// Epochs of full-batch training.
     Train(Train),

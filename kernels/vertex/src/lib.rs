@@ -79,6 +79,7 @@
 //! ```
 pub mod autodiff;
 pub mod builtin;
+pub mod compile;
 pub mod facts;
 pub mod gir;
 pub mod interpret;

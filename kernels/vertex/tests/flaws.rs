@@ -176,7 +176,7 @@ fn parameters_and_their_buffers() {
         &format!("`parameters`: buffer `gradient.{weight}`: expected a declared buffer, found no such name"),
     );
     gcn(|list| list.parameters[0].shape = vec![16, 31], &format!("`parameters`: shape of `parameter.{weight}`: expected 16 x 31, found 16 x 30"));
-    gcn(|list| list.parameters[0].shape = vec![2, 8, 30], &format!("`parameters`: shape of `{weight}`: expected one or two axes, found 3 axes"));
+    gcn(|list| list.parameters[0].shape = vec![2, 8, 30], &format!("`parameters`: shape of `parameter.{weight}`: expected 1 x 480, found 16 x 30"));
     gcn(
         |list| buffer(list, &format!("gradient.{weight}")).role = Role::Value,
         &format!("`parameters`: role of `gradient.{weight}`: expected Gradient, found Value"),

@@ -188,8 +188,7 @@ fn model(name: &str, order: Order) {
     let names = parameters(&case, model);
     assert_eq!(names.len(), list.parameters.len(), "{name}: parameters");
     let initial = names.iter().map(|(theirs, ours)| (ours.clone(), case.tensor(&format!("param.{theirs}")).to_vec()));
-    let inputs =
-        Inputs { features, target: case.tensor("y").to_vec(), training_rows: case.ids("train"), parameters: initial.collect(), ..Inputs::default() };
+    let inputs = Inputs { features, target: case.tensor("y").to_vec(), training_rows: case.ids("train"), parameters: initial.collect(), ..Inputs::default() };
     let mut reference = Reference::new(&list, &graph, inputs).unwrap();
     first_step(&case, &list, &mut reference, &names);
     training(&case, &list, &mut reference, &names);

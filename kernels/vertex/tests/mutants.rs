@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use warploom_vertex::gir::{Data, Loss, Target, Type};
+use warploom_vertex::syntax::parse;
 use warploom_vertex::trace::trace;
 
-/// Steps of a run without `WARPLOOM_TEST_LONG`.
+/// Mutants of a run without `WARPLOOM_TEST_LONG`.
 const MUTANTS: u64 = 2000;
 /// What one text may take, a debug build and a busy machine considered: ten times the slowest seen.
 const SECONDS_MOST: u64 = 60;
@@ -35,12 +36,16 @@ fn data(training: bool, features: Option<u64>) -> Data {
 }
 
 fn programs() -> Vec<(String, String)> {
-    let folder = format!("{}/tests/trace_programs", env!("CARGO_MANIFEST_DIR"));
-    let mut programs: Vec<(String, String)> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap()))
-        .collect();
+    let of = |folder: &str| -> Vec<(String, String)> {
+        let entries = fs::read_dir(format!("{}/tests/{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let files = entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "py"));
+        files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap())).collect()
+    };
+    let wrong: Vec<(String, String)> = of("diagnostics").into_iter().map(|(_, text)| ("program".to_owned(), text)).collect();
+    // Right programs are drawn as often as wrong ones, which are many; those that run into a bound take long already.
+    let wrong: Vec<(String, String)> = wrong.into_iter().filter(|(_, text)| !text.contains("range(1000")).collect();
+    let right = of("trace_programs");
+    let mut programs: Vec<(String, String)> = right.iter().cycle().take(wrong.len()).cloned().chain(wrong.clone()).collect();
     programs.sort();
     programs
 }
@@ -66,22 +71,32 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
+fn is_word(token: &str) -> bool {
+    token.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// Most mutants take a word for a word, which the parser lets pass; the rest break the text itself.
 fn mutated(text: &str, words: &[String], draw: &mut Draw) -> String {
     let mut tokens = tokens(text);
-    for _ in 0..=draw.below(3) {
-        let (first, second) = (draw.below(tokens.len()), draw.below(tokens.len()));
-        match draw.below(6) {
-            0 => {
-                tokens.remove(first);
-            }
-            1 => tokens.insert(second, tokens[first].clone()),
-            2 => tokens.swap(first, second),
-            3 => tokens[first] = words[draw.below(words.len())].clone(),
-            4 => tokens.insert(first, words[draw.below(words.len())].clone()),
-            _ => return with_bytes(&tokens.concat(), draw),
-        }
-        if tokens.is_empty() {
+    for _ in 0..=draw.below(2) {
+        let places: Vec<usize> = (0..tokens.len()).filter(|at| is_word(&tokens[*at])).collect();
+        if places.is_empty() {
             break;
+        }
+        let (any, other) = (draw.below(tokens.len()), draw.below(tokens.len()));
+        let (place, second) = (places[draw.below(places.len())], places[draw.below(places.len())]);
+        match draw.below(12) {
+            0 => {
+                tokens.remove(any);
+            }
+            1 => tokens.insert(other, tokens[any].clone()),
+            2 => tokens.swap(any, other),
+            3 => tokens.insert(any, words[draw.below(words.len())].clone()),
+            4 => return with_bytes(&tokens.concat(), draw),
+            5 | 6 => tokens.swap(place, second),
+            7 | 8 => tokens[place] = tokens[second].clone(),
+            9 => tokens.insert(place, ["-", "not ", "+"][draw.below(3)].to_owned()),
+            _ => tokens[place] = words[draw.below(words.len())].clone(),
         }
     }
     tokens.concat()
@@ -100,7 +115,8 @@ fn with_bytes(text: &str, draw: &mut Draw) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn check(name: &str, text: &str, data: &Data) {
+/// Whether the text came past the parser.
+fn check(name: &str, text: &str, data: &Data) -> bool {
     let started = Instant::now();
     match trace(text, name, &BTreeMap::new(), data) {
         Ok(traced) => {
@@ -114,6 +130,7 @@ fn check(name: &str, text: &str, data: &Data) {
         }
     }
     assert!(started.elapsed() < Duration::from_secs(SECONDS_MOST), "took {:?}:\n{text}", started.elapsed());
+    parse(text).is_ok()
 }
 
 #[test]
@@ -121,19 +138,50 @@ fn mutants_are_traced_or_refused() {
     let programs = programs();
     let mut words: Vec<String> = programs.iter().flat_map(|(_, text)| tokens(text)).collect();
     words.extend(
-        ["99999", "-1", "0", "range", "while", "True", "lambda", "'''", "\n", "\n    ", "\u{e4}", "1e400", "2 ** 62", "...", "**", "@"].map(str::to_owned),
+        [
+            "99999",
+            "-1",
+            "0",
+            "range",
+            "while",
+            "True",
+            "lambda",
+            "'''",
+            "\n",
+            "\n    ",
+            "\u{e4}",
+            "1e400",
+            "v.x",
+            "v.nbs",
+            "range(3)",
+            "v.id",
+            "bias()",
+            "e.src",
+            "u",
+            "batch_norm(v.x)",
+            "[e.w for e in v.inedges]",
+            "2 ** 62",
+            "...",
+            "**",
+            "@",
+        ]
+        .map(str::to_owned),
     );
     words.sort();
     words.dedup();
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
+    words.retain(|word| word.len() > 1 || is_word(word) || "+-*/@<>%=".contains(word.as_str()));
     let count = if env::var_os("WARPLOOM_TEST_LONG").is_some() { 50 * MUTANTS } else { MUTANTS };
     let sets = [data(false, Some(12)), data(true, Some(12)), data(false, None), data(true, None)];
+    let mut parsed = 0;
     for step in 0..count {
         let (name, text) = &programs[draw.below(programs.len())];
         let mutant = mutated(text, &words, &mut draw);
         let outcome = std::panic::catch_unwind(|| check(name, &mutant, &sets[step as usize % sets.len()]));
         assert!(outcome.is_ok(), "mutant {step} of {name} panicked:\n{mutant}");
+        parsed += u64::from(outcome.unwrap_or(false));
     }
+    assert!(parsed * 3 > count, "only {parsed} of {count} mutants came past the parser, so little was tried");
 }
 
 /// Texts that are nested as deeply, or are as long, as texts can be.
@@ -156,16 +204,16 @@ fn nesting_is_bounded() {
         format!("def f(v):\n{}    return 1\n", (1..200).map(|level| format!("{}if True:\n", " ".repeat(4 * level))).collect::<String>()),
         format!("def f(v):\n{}{}return v.degree\n", (1..90).map(|level| format!("{}if True:\n", " ".repeat(level))).collect::<String>(), " ".repeat(90)),
         format!("def f(v):\n    x = 1\n{}    return x\n", long("    x = (x, x)\n", 1000)),
-        format!("def f(v):\n    x = 1\n    for k in range(100000):\n        x = (x,)\n    return v.degree\n"),
-        format!("def f(v):\n    v.h = v.x\n    for k in range(1000):\n        v.h = v.h + v.h\n    return linear(v.h, 3)\n"),
-        format!("def f(v):\n    x = 1\n    for k in range(100000):\n        x = x + 1\n    for k in range(100000):\n        x = x + 1\n    return v.degree\n"),
-        format!("def f(v):\n    x = v.degree\n    for k in range(100000):\n        x = x * 2.5 + k\n    return x\n"),
+        "def f(v):\n    x = 1\n    for k in range(100000):\n        x = (x,)\n    return v.degree\n".to_owned(),
+        "def f(v):\n    v.h = v.x\n    for k in range(1000):\n        v.h = v.h + v.h\n    return linear(v.h, 3)\n".to_owned(),
+        "def f(v):\n    x = 1\n    for k in range(100000):\n        x = x + 1\n    for k in range(100000):\n        x = x + 1\n    return v.degree\n"
+            .to_owned(),
+        "def f(v):\n    x = v.degree\n    for k in range(100000):\n        x = x * 2.5 + k\n    return x\n".to_owned(),
         calls.replace("f2000", "f0") + "def f(v):\n    return f0(v)\n",
-        format!("def f(v):\n    l = [e.w for e in v.inedges]\n    for k in range(1000):\n        l = [(a, b) for a, b in zip(l, l)]\n    return sum(l)\n"),
-        format!("def f(v):\n    return param((1000000, 1000000, 1000000))\n"),
-        format!(
-            "def f(v):\n    x = reshape(param((1000000, 1)), (1000000, 1)) + reshape(param((1, 1000000)), (1, 1000000))\n    return x * reshape(x, (1, 1, -1))\n"
-        ),
+        "def f(v):\n    l = [e.w for e in v.inedges]\n    for k in range(1000):\n        l = [(a, b) for a, b in zip(l, l)]\n    return sum(l)\n".to_owned(),
+        "def f(v):\n    return param((1000000, 1000000, 1000000))\n".to_owned(),
+        "def f(v):\n    x = reshape(param((1000000, 1)), (1000000, 1)) + reshape(param((1, 1000000)), (1, 1000000))\n    return x * reshape(x, (1, 1, -1))\n"
+            .to_owned(),
         "def f(v):\n    return 2 ** 62 * 3 + -9223372036854775807 // -1\n".to_owned(),
         "x".repeat(2 << 20),
         "\"".repeat(100_001),

@@ -99,7 +99,7 @@ impl Problem {
         let nodes = self.graph.nodes as usize;
         let target = match self.loss {
             LossKind::CrossEntropy => (0..nodes).map(|row| (mix(row as u64) % self.classes) as f64).collect(),
-            LossKind::MeanSquares => (0..nodes * self.classes as usize).map(|index| real(3, index)).collect(),
+            LossKind::MeanSquares | LossKind::Binary => (0..nodes * self.classes as usize).map(|index| real(3, index)).collect(),
         };
         let draw_parameter = |(number, parameter): (usize, &warploom_vertex::launch::Parameter)| {
             let count = parameter.shape.iter().product::<u64>() as usize;

@@ -8,11 +8,10 @@ use std::path::Path;
 
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
+pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
-    autodiff,
-    gir::{Data, Gir, Span},
-    launch::LaunchList,
-    lower, passes,
+    compile::compile,
+    gir::Data,
     syntax::{Diagnostic, Severity},
     trace::{self, Traced},
 };
@@ -30,23 +29,6 @@ pub struct Program<'a> {
     pub settings: &'a BTreeMap<String, Value>,
 }
 
-/// A program on its way, each form made of the one before.
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// What was known of the data set.
-    pub data: Data,
-    /// As written; its settings and warnings.
-    pub traced: Traced,
-    /// With gradients, if it is trained.
-    pub with_gradients: Gir,
-    /// After all passes.
-    pub clean: Gir,
-    /// What the passes weighed.
-    pub choices: Vec<passes::Choice>,
-    /// What an executor does.
-    pub list: LaunchList,
-}
-
 impl Program<'_> {
     /// Whether the program has learned parts. `data` is that of a program that is not trained.
     pub fn learns(&self, data: &Data) -> Result<bool, StageError> {
@@ -61,24 +43,12 @@ impl Program<'_> {
 
     /// All forms.
     pub fn compile(&self, data: Data) -> Result<Compiled, StageError> {
-        let traced = self.trace(&data)?;
-        let refused = |span: Span, what: String, hint: Option<String>| self.error(&[Diagnostic::error(span, what, "").hint_if(hint)]);
-        let (mut clean, mut applied) = passes::clean(traced.gir.clone(), &data);
-        let mut with_gradients = clean.clone();
-        if data.training {
-            let leaves = autodiff::parameters(&clean);
-            with_gradients = autodiff::differentiate(clean, &data, &leaves).map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
-            let again;
-            (clean, again) = passes::clean(with_gradients.clone(), &data);
-            applied.extend(again);
-        }
-        let list = lower::lower(&clean, &data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
-        if let Err(flaws) = list.validate() {
+        let compiled = compile(self.text, self.entry, self.settings, &data).map_err(|wrong| self.error(&wrong))?;
+        if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
             return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", self.entry, all.join("; "))));
         }
-        let choices = applied.into_iter().flat_map(|pass| pass.choices).collect();
-        Ok(Compiled { data, traced, with_gradients, clean, choices, list })
+        Ok(compiled)
     }
 
     /// What is wrong, as a stage's error: the first at its place, the others below it.
@@ -105,17 +75,15 @@ impl Program<'_> {
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
-impl Compiled {
-    /// One of the forms as text.
-    pub fn show(&self, form: &str, text: &str) -> Result<String, StageError> {
-        let not_yet = |what: &str| Err(StageError::new(ErrorKind::Usage, format!("`--show {form}`: this version {what}")).hint("look at  --show launches"));
-        match form {
-            "gir" => Ok(self.traced.gir.print(Some(text))),
-            "autodiff" => Ok(self.with_gradients.print(Some(text))),
-            "clean" => Ok(self.clean.print(Some(text))),
-            "launches" => Ok(self.list.render()),
-            "fused" => not_yet("does not fuse launches"),
-            _ => not_yet("emits no source"),
-        }
+/// One of the forms as text.
+pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, StageError> {
+    let not_yet = |what: &str| Err(StageError::new(ErrorKind::Usage, format!("`--show {form}`: this version {what}")).hint("look at  --show launches"));
+    match form {
+        "gir" => Ok(compiled.traced.gir.print(Some(text))),
+        "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
+        "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
+        "launches" => Ok(compiled.list.render()),
+        "fused" => not_yet("does not fuse launches"),
+        _ => not_yet("emits no source"),
     }
 }

@@ -149,7 +149,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         return Ok(make(inputs, request)?.list.render());
     }
     let settings = request.given_settings();
-    compiled(inputs, request, &program(request, &settings))?.show(form, &request.text)
+    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text)
 }
 
 /// What a compiled program may know of the data set of a request.

@@ -7,8 +7,8 @@ use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name};
 
 impl<'a> Tracer<'a> {
-    /// Assigns to a name, a column or a tuple of them. `statement` is for messages about the assignment, `at` about the value.
-    pub fn assign(&mut self, target: &'a Expression, value: Value, statement: Span, at: Span) -> Step<()> {
+    /// Assigns to a name, a column or a tuple of them. `at` is where the value stands.
+    pub fn assign(&mut self, target: &'a Expression, value: Value, at: Span) -> Step<()> {
         match &target.kind {
             ExpressionKind::Name(name) => self.assign_name(name, value, target.span, at),
             ExpressionKind::Attribute(base, name) => match self.expression(base)? {
@@ -27,7 +27,7 @@ impl<'a> Tracer<'a> {
             },
             ExpressionKind::Tuple(targets) => {
                 let values = self.parts_of(value, targets.len(), at)?;
-                targets.iter().zip(values).try_for_each(|(target, value)| self.assign(target, value, statement, at))
+                targets.iter().zip(values).try_for_each(|(target, value)| self.assign(target, value, at))
             }
             ExpressionKind::Index(..) => {
                 let found = Diagnostic::error(target.span, "a part of a value cannot be assigned to", "expected a name or a column");
@@ -170,6 +170,8 @@ impl<'a> Tracer<'a> {
             (Some(number), None) => Some(vec![number]),
             (Some(number), Some(before)) => {
                 node = self.on_relation(at, number, node, before.node)?;
+                // Edges of other relations keep what was assigned before.
+                self.written[before.written].read = true;
                 before.known_on.map(|mut relations| {
                     relations.push(number);
                     relations.sort_unstable();

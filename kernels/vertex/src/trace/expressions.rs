@@ -95,6 +95,7 @@ impl<'a> Tracer<'a> {
 
     fn wrong<T>(&self, span: Span, (what, label): Wrong) -> Step<T> {
         let hint = match what.as_str() {
+            _ if label.contains("the relations") => "count them:  len(v.graph.relations)",
             what if what.contains("zero") => "check the settings that it is computed of",
             what if what.contains("large") => "write a real number:  2.0 ** 100",
             what if what.contains("tuple") => "v.kind in (0, 2)",
@@ -114,7 +115,7 @@ impl<'a> Tracer<'a> {
                 (Sign::Minus, _) => negative(&value),
                 _ => constants::arithmetic(Operator::Add, &Value::Int(0), &value),
             };
-            return made.or_else(|(_, _)| Err(self.no_number(at, &value)));
+            return made.map_err(|_| self.no_number(at, &value));
         }
         if let (Sign::Minus, Value::OneHot(rows)) = (sign, &value) {
             let minus = self.constant(span, Number::Real(-1.0));

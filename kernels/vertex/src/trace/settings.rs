@@ -102,7 +102,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn check_given(&self, span: Span, program: &str, names: Vec<&str>, given: &BTreeMap<String, Json>) -> Step<()> {
-        for name in given.keys().filter(|name| !names.contains(&name.as_str())) {
+        if let Some(name) = given.keys().find(|name| !names.contains(&name.as_str())) {
             let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let label = if names.is_empty() { "it has no settings".to_owned() } else { format!("expected one of {known}") };
             let hint = match (nearest(name, names.iter().copied()), names.first()) {

@@ -44,7 +44,7 @@ impl<'a> Tracer<'a> {
             StatementKind::Assign(targets, value) => {
                 let made = self.expression(value)?;
                 for target in targets {
-                    self.assign(target, made.clone(), statement.span, value.span)?;
+                    self.assign(target, made.clone(), value.span)?;
                 }
             }
             StatementKind::Augment(target, operator, value) => {
@@ -52,7 +52,7 @@ impl<'a> Tracer<'a> {
                 let other = self.expression(value)?;
                 let span = Span { start: target.span.start, end: value.span.end };
                 let made = self.arithmetic(span, *operator, (before, target.span), (other, value.span))?;
-                self.assign(target, made, statement.span, span)?;
+                self.assign(target, made, span)?;
             }
             StatementKind::If(branches, otherwise) => return self.choose(branches, otherwise),
             StatementKind::For(target, over, body) => return self.repeat(target, over, body),

@@ -130,7 +130,12 @@ fn forms(case: &Case) -> Vec<(Gir, Data)> {
         result.edges = lists.into_iter().find(|edges| Some(edges.rows()) == rows);
     }
     let still = Data { training: false, ..plain.clone() };
-    let mut forms = vec![(clean(untrained.clone(), &still).0, still.clone()), (untrained, still), (case.gir.clone(), plain.clone()), (clean(case.gir.clone(), &plain).0, plain.clone())];
+    let mut forms = vec![
+        (clean(untrained.clone(), &still).0, still.clone()),
+        (untrained, still),
+        (case.gir.clone(), plain.clone()),
+        (clean(case.gir.clone(), &plain).0, plain.clone()),
+    ];
     if case.gir.loss.is_some()
         && let Ok(slopes) = differentiate(case.gir.clone(), &plain, &parameters(&case.gir))
     {

@@ -1,0 +1,84 @@
+//! compile: a program's whole way, from its text to its launch list, in the one order that there is.
+//!
+//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again -> `lower`; every form on the way is
+//!           kept and can be printed; equal texts, settings and data sets give equal lists; what was weighed stands among the
+//!           list's reasons
+//! never     reads a file; looks at a text that `builtin` recognises (who calls decides that)
+//! limits    under 50 ms for every program of the library (`tests/library`)
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::autodiff::{self, Remembered};
+use crate::gir::{Data, Gir, Span};
+use crate::launch::{LaunchList, Reason};
+use crate::passes::{self, Applied};
+use crate::syntax::Diagnostic;
+use crate::trace::{self, Traced};
+use crate::{autodiff::remember, lower};
+
+/// A program on its way, each form made of the one before.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What was known of the data set.
+    pub data: Data,
+    /// As written; its settings and warnings.
+    pub traced: Traced,
+    /// With gradients, if it is trained; else as the passes left it.
+    pub with_gradients: Gir,
+    /// After all passes: what is lowered.
+    pub clean: Gir,
+    /// The passes in order, those before gradients first, with what they weighed.
+    pub applied: Vec<Applied>,
+    /// What the backward part would keep of the forward part and what it would compute again, by bytes. An executor that
+    /// keeps every buffer for the whole run gains nothing from computing again, so the launch list keeps all.
+    pub remembered: Vec<Remembered>,
+    /// What an executor does.
+    pub list: LaunchList,
+}
+
+/// Compiles the function `entry` of a text, with these settings, for a data set.
+pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data: &Data) -> Result<Compiled, Vec<Diagnostic>> {
+    let traced = trace::trace(text, entry, settings, data)?;
+    let refused = |span: Span, what: String, hint: Option<String>| vec![Diagnostic::error(span, what, "").hint_if(hint)];
+    let (mut clean, mut applied) = passes::clean(traced.gir.clone(), data);
+    let mut with_gradients = clean.clone();
+    let mut remembered = Vec::new();
+    if data.training {
+        let leaves = autodiff::parameters(&clean);
+        with_gradients = autodiff::differentiate(clean, data, &leaves).map_err(|refusal| refused(refusal.span, refusal.what, refusal.hint))?;
+        let again;
+        (clean, again) = passes::clean(with_gradients.clone(), data);
+        applied.extend(again);
+        remembered = remember(clean.clone(), data).1;
+    }
+    let mut list = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
+    list.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
+    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, list })
+}
+
+fn reason(choice: &passes::Choice) -> Reason {
+    let (stays, moves) = ("as written", "the other way");
+    Reason {
+        what: choice.value.clone(),
+        chosen: if choice.taken { moves } else { stays }.to_owned(),
+        why: choice.reason.clone(),
+        alternatives: [(stays.to_owned(), choice.bytes_before), (moves.to_owned(), choice.bytes_after)].into(),
+    }
+}
+
+impl Compiled {
+    /// What the passes did and what was weighed, a line each.
+    pub fn decisions(&self) -> String {
+        let passes = self.applied.iter().map(|pass| {
+            let choices: String = pass.choices.iter().map(|choice| format!("  {}: {}\n", choice.value, choice.reason)).collect();
+            format!("pass {}: {} -> {} values\n{choices}", pass.pass, pass.nodes_before, pass.nodes_after)
+        });
+        let remembered = self.remembered.iter().map(|value| {
+            let way = if value.saved { "kept" } else { "would be computed again" };
+            let again = value.read_again.map_or_else(|| "not of a kind that is computed again".to_owned(), |bytes| format!("{bytes} bytes to read again"));
+            format!("backward reads {}: {way}, {} bytes held, {again}\n", value.what, value.bytes)
+        });
+        passes.chain(remembered).collect()
+    }
+}
