@@ -2,7 +2,11 @@
 //! the interpreter's gradients, values of edges, stops, and proofs that find a wrong value.
 use std::collections::{BTreeMap, VecDeque};
 
-use arrow_array::{Array, cast::AsArray, types::Int64Type};
+use arrow_array::{
+    Array,
+    cast::AsArray,
+    types::{Float64Type, Int64Type},
+};
 use warploom_contract::{
     Artifact, ErrorKind,
     kinds::{
@@ -254,7 +258,7 @@ fn values_of_edges_stand_under_own_ids() {
         let columns: Vec<&str> =
             table.batch.schema_ref().fields().iter().map(|field| field.name().as_str()).skip(2).map(|name| name.to_owned().leak() as &str).collect();
         assert_eq!(columns.len(), 1);
-        assert_eq!(table.numbers::<f64>(columns[0]).unwrap(), expected);
+        assert_eq!(table.column(columns[0]).unwrap().as_primitive::<Float64Type>().values().to_vec(), expected);
     }
 }
 

@@ -36,7 +36,7 @@ fn direct(shape: &Shape, (weighted, sparse, reordered): (bool, bool, bool), loss
     }
     let labels = match loss {
         LossKind::CrossEntropy => (0..shape.nodes).map(|node| (uniform(3, node) * CLASSES as f64).floor()).collect(),
-        LossKind::MeanSquares => signed(3, shape.nodes * CLASSES as usize),
+        LossKind::MeanSquares | LossKind::Binary => signed(3, shape.nodes * CLASSES as usize),
     };
     Direct {
         nodes: shape.nodes,
