@@ -1,0 +1,53 @@
+//! architecture: the printed forms in ARCHITECTURE.md are those that the compiler makes of the program that stands there.
+//!
+//! promises  each block ```gir, ```autodiff, ```clean, ```launches is compared with the program of the ```python block before it;
+//!           `UPDATE=1` writes what it should be
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use warploom_vertex::compile::{Compiled, compile};
+use warploom_vertex::gir::{Data, Loss, Target};
+
+/// The karate club's graph: 34 members, 78 friendships both ways, 2 factions.
+fn karate() -> Data {
+    let target = Target { columns: 2, loss: Loss::CrossEntropy };
+    Data { features: Some(16), target: Some(target), training: true, ..Data::bare(34, 156) }
+}
+
+fn form(compiled: &Compiled, kind: &str) -> Option<String> {
+    match kind {
+        "gir" => Some(compiled.traced.gir.print(None)),
+        "autodiff" => Some(compiled.with_gradients.print(None)),
+        "clean" => Some(compiled.clean.print(None)),
+        "launches" => Some(compiled.list.render()),
+        _ => None,
+    }
+}
+
+#[test]
+fn printed_forms_are_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (mut fresh, mut compiled, mut shown) = (String::new(), None, 0);
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        fresh.push_str(line);
+        fresh.push('\n');
+        let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else { continue };
+        let block: String = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+        if kind == "python" {
+            compiled = Some(compile(&block, "small", &BTreeMap::new(), &karate()).unwrap());
+        }
+        let now = compiled.as_ref().and_then(|compiled| form(compiled, kind));
+        shown += usize::from(now.is_some());
+        fresh.push_str(&now.unwrap_or(block));
+        fresh.push_str("```\n");
+    }
+    assert!(shown >= 3, "ARCHITECTURE.md shows {shown} forms of its program");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &fresh).unwrap();
+    }
+    assert_eq!(page, fresh, "UPDATE=1 writes ARCHITECTURE.md anew");
+}
