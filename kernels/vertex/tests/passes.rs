@@ -111,16 +111,16 @@ fn powers() -> Result<(), Misfit> {
 }
 
 #[test]
-fn common() -> Result<(), Misfit> {
+fn equal() -> Result<(), Misfit> {
     let data = citations();
-    let mut builder = Builder::new("common", &data);
+    let mut builder = Builder::new("equal", &data);
     let (x, w) = (input(&mut builder, Input::Features)?, parameter(&mut builder, "scale", &[]));
     let (first, second) = (builder.multiply(x, w)?, builder.multiply(w, x)?);
     let draw = Op::Dropout { probability: 0.5, site: 0 };
     let (first, second) = (builder.make(draw.clone(), &[first])?, builder.make(draw, &[second])?);
     let value = builder.add(first, second)?;
     result(&mut builder, "value", value);
-    golden("common", builder.gir, &data);
+    golden("equal", builder.gir, &data);
     Ok(())
 }
 

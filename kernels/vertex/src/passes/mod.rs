@@ -9,9 +9,9 @@
 //! after it; `Stage` says which passes run when. Inlining of functions and unrolling of `for` come before all of them and are
 //! the tracer's: it runs a program's text as written, once for each call and each value of a counter.
 mod bytes;
-mod common;
 mod dead;
 mod demand;
+mod equal;
 mod factor;
 mod finite;
 mod fold;
@@ -99,7 +99,7 @@ pub const PASSES: &[Pass] = &[
     FOLD,
     SIMPLIFY,
     Pass { name: "powers", reason: "powers of small whole numbers are products", stage: Stage::Always, numbers: Numbers::Reordered, run: powers::run },
-    COMMON,
+    EQUAL,
     DEAD,
     Pass {
         name: "factor",
@@ -125,7 +125,7 @@ pub const PASSES: &[Pass] = &[
     },
     FOLD,
     SIMPLIFY,
-    COMMON,
+    EQUAL,
     Pass { name: "hoist", reason: "what does not change in a loop is computed before it", stage: Stage::Always, numbers: Numbers::Kept, run: hoist::run },
     DEAD,
 ];
@@ -133,7 +133,7 @@ pub const PASSES: &[Pass] = &[
 const FOLD: Pass = Pass { name: "fold", reason: "numbers of numbers are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: fold::run };
 const SIMPLIFY: Pass =
     Pass { name: "simplify", reason: "work that changes nothing is left out", stage: Stage::Always, numbers: Numbers::Kept, run: simplify::run };
-const COMMON: Pass = Pass { name: "common", reason: "equal values are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: common::run };
+const EQUAL: Pass = Pass { name: "equal", reason: "equal values are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: equal::run };
 const DEAD: Pass = Pass { name: "dead", reason: "values that nothing reads are not computed", stage: Stage::Always, numbers: Numbers::Kept, run: dead::run };
 
 /// The program after all passes of its stage, and what each did.

@@ -116,7 +116,8 @@ impl Again<'_> {
             let slack = self.slack();
             let apart = expected.iter().zip(&found).position(|(&expected, found)| {
                 let found = found.widened();
-                !is_close::<T>(expected, found, scale) && !((expected - found).abs() <= slack)
+                let within = (expected - found).abs() <= slack;
+                !is_close::<T>(expected, found, scale) && !within
             });
             return apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:e}", found[row].widened()))));
         }
