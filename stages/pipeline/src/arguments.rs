@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use warploom_contract::StageError;
+use warploom_plan::compile::FORMS;
 use warploom_shell::{
     Options,
     limits::{parse_age, parse_size},
@@ -42,6 +43,9 @@ pub enum Command {
         /// Data set that a program is checked against, if its graph is in the store
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
+        /// Print the program on its way: as written, with gradients, after all passes, as launches
+        #[arg(long, value_name = "FORM", value_parser = FORMS)]
+        show: Option<String>,
     },
     /// Copy the files of an artifact into a folder
     Export {

@@ -42,10 +42,11 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
             Err(refusal) => return refusal.finish(&talk, environment.format),
         },
-        Command::Check { file: Some(program), dataset } if program.extension().is_some_and(|extension| extension == "py") => {
-            programs::check(&environment, &talk, &options, (&program, dataset.as_deref()))
+        Command::Check { file: Some(program), dataset, show } if program.extension().is_some_and(|extension| extension == "py") => {
+            programs::check(&environment, &talk, &options, &programs::Asked { path: &program, dataset: dataset.as_deref(), show: show.as_deref() })
         }
         Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),
+        Command::Check { show: Some(_), .. } => Err(usage("`--show` is for programs", "warploom check FILE.py --show gir")),
         Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
         Command::Export { key, output } => export::export(&environment, &key, &output),
         Command::Store { action } => store::run(&environment, &talk, &action),

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde_json::{Value, json};
 use warploom_contract::{ErrorKind, Kind, StageError};
-use warploom_plan::compile::{Compiled, Program};
+use warploom_plan::compile::{Compiled, Program, show as show_form};
 use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
@@ -18,8 +18,20 @@ use warploom_shell::{
 use warploom_spec::Pipeline;
 use warploom_vertex::gir::{Data, Loss, Target};
 
-/// Checks a program; `dataset` names a data set whose graph is in the store.
-pub fn check(environment: &Environment, talk: &Talk, options: &Options, (path, dataset): (&Path, Option<&str>)) -> Result<(), StageError> {
+/// What is to be checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The program.
+    pub path: &'a Path,
+    /// A data set whose graph is in the store.
+    pub dataset: Option<&'a str>,
+    /// Form of the program that is printed.
+    pub show: Option<&'a str>,
+}
+
+/// Checks a program.
+pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &Asked) -> Result<(), StageError> {
+    let Asked { path, dataset, show } = *asked;
     let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
     let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
         (Some(file), _) => (read(options, file)?, file.display().to_string()),
@@ -34,11 +46,20 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, (path, d
         false => None,
     };
     if data.is_none() {
+        if !known_of.is_empty() {
+            let hint = "hint: build it with  warploom pipeline FILE.yaml,  and check with  --pipeline FILE.yaml";
+            talk.say(&format!("warning: the graph of `{known_of}` with these settings is not in the store, so its columns and widths are not known\n{hint}"));
+        }
         known_of = "a data set that has a little of everything".to_owned();
     }
     let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]);
     let made = if program.learns(&still)? { program.compile(training)? } else { program.compile(still)? };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
+    if let Some(form) = show {
+        let page = show_form(&made, form, &request.text)?;
+        crate::print_as(environment, || page.clone(), || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})]);
+        return Ok(());
+    }
     crate::print_as(environment, || line(&entry, &made, &known_of), || vec![object(&entry, &made, &known_of)]);
     Ok(())
 }
@@ -115,10 +136,12 @@ fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
     let settings: Vec<String> = made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let numbers: u64 = parameters(made).iter().map(|(_, shape)| shape.iter().product::<u64>()).sum();
     let kind = match parameters(made).len() {
-        0 => format!("{} loops", made.traced.gir.loops.len()),
+        0 if made.traced.gir.loops.is_empty() => "no loop".to_owned(),
+        0 => format!("{} loops", made.traced.gir.loops.len()).replace("1 loops", "1 loop"),
         count => format!("{count} parameters ({numbers} numbers)"),
     };
-    format!("{entry}: sound for {known_of}; settings {}; {kind}; returns {}\n", settings.join(", "), results(made).join(", "))
+    let settings = if settings.is_empty() { "no settings".to_owned() } else { format!("settings {}", settings.join(", ")) };
+    format!("{entry}: sound for {known_of}; {settings}; {kind}; returns {}\n", results(made).join(", "))
 }
 
 fn object(entry: &str, made: &Compiled, known_of: &str) -> Value {
