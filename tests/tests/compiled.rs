@@ -52,7 +52,7 @@ fn a_program_is_checked_and_shown_without_being_run() {
     scene.warploom(&["check", "reach.py", "--dataset", "karate"]).expect(0).prints(&["karate"]);
     scene.warploom(&["check", "reach.py", "--dataset", "cora"]).expect(0).says(&["cora", "not in the store", "hint:"]);
     scene.warploom(&["check", "reach.py", "--show", "gir"]).expect(0).prints(&["program reach", "reduce maximum.both", "# near"]);
-    scene.warploom(&["check", "reach.py", "--show", "launches"]).expect(0).prints(&["program reach: iterate", "reasons"]);
+    scene.warploom(&["check", "reach.py", "--show", "launches"]).expect(0).prints(&["program reach: iterate", "results"]);
     scene.warploom(&["check", "reach.yaml", "--show", "gir"]).expect(2).says(&["FILE.py"]);
     let show = |form: &str| scene.run("warploom-plan", &recipe.arguments(&["--show", form]));
     show("gir").expect(0).prints(&["program reach", "return near"]);
