@@ -62,7 +62,8 @@ fn symmetric() -> Given {
     given
 }
 
-fn own_text(workshop: &Workshop, name: &str, text: &str, rest: &str) -> Pipeline {
+/// A pipeline of a text that stands nowhere else.
+pub fn own_text(workshop: &Workshop, name: &str, text: &str, rest: &str) -> Pipeline {
     let path = workshop.write(&format!("{name}.py"), text.as_bytes());
     let page = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}\n{rest}\n", path.display());
     let read = warploom_spec::read_text(&page, &workshop.folder.path().join("test.yaml"), &[]);

@@ -8,6 +8,7 @@ use warploom_contract::{
 };
 use warploom_shell::Chain;
 
+use crate::compiled::own_text;
 use crate::graphs::uniform;
 use crate::threads::community;
 use crate::workshop::{Left, Workshop};
@@ -112,6 +113,66 @@ fn an_iteration_stopped_anywhere_ends_the_same() {
         assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (2, whole.record().supersteps));
         same(program, &resumed, &whole);
     }
+}
+
+/// Two loops one after the other; the first carries a column of edges.
+const TWO_LOOPS: &str = "def two(v):
+    v.near = v.id
+    for e in v.inedges:
+        e.seen = 0
+    while changed(v.near):
+        for e in v.inedges:
+            e.seen = min(e.seen + 1, 4)
+        v.near = min(v.near, min(u.near for u in v.nbs))
+    v.share = 1.0 + v.degree
+    while change(v.share) > 1.0e-9:
+        v.share = 0.5 * mean(u.share for u in v.nbs) + 0.1
+    return v.near, v.share, sum(e.seen for e in v.inedges)
+";
+
+#[test]
+fn compiled_loops_stopped_anywhere_end_the_same() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(true));
+    let order = "reorder: {method: degree}";
+    for (name, pipeline) in [
+        ("two", own_text(&workshop, "two", TWO_LOOPS, order)),
+        ("hits", workshop.pipeline("hits", order)),
+        ("kcore", workshop.pipeline("kcore", order)),
+        ("sssp", workshop.pipeline("sssp", order)),
+    ] {
+        let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let supersteps = whole.record().supersteps;
+        assert!(supersteps > 3, "{name}: {supersteps} supersteps");
+        let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
+        for at in [1, supersteps / 2, supersteps - 1] {
+            checkpoint::remove(&workshop.environment.store, &key);
+            let error = stopped(&workshop, &chain, None, Some(at)).err().unwrap();
+            assert!(error.what.contains(&format!("after superstep {at}")), "{name}: {error}");
+            let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+            assert_eq!((resumed.record().resumed_at, resumed.record().supersteps), (at, supersteps), "{name}");
+            same(&format!("{name}, stopped after {at}"), &resumed, &whole);
+        }
+    }
+}
+
+#[test]
+fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let rest = "  set: {hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.4}\nreorder: {method: degree}\nrun: {epochs: 6, keep: best}";
+    let pipeline = workshop.pipeline("gat", rest);
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let error = stopped(&workshop, &chain, Some(3), None).err().unwrap();
+    assert!(error.what.contains("after epoch 2"), "{error}");
+    let error = stopped(&workshop, &chain, None, Some(5)).err().unwrap();
+    assert!(error.what.contains("after epoch 5"), "{error}");
+    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(resumed.record().resumed_at, 5);
+    same("gat", &resumed, &whole);
+    assert_eq!(metrics(&resumed), metrics(&whole));
 }
 
 #[test]
