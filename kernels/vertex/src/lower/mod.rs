@@ -223,7 +223,7 @@ impl<'a> Lowering<'a> {
         }
         // A choice between equals, and what has a name of its own here, is a copy.
         let copied = match &node.op {
-            Op::Select if node.inputs[1] == node.inputs[2] => Some(node.inputs[1]),
+            Op::Select => uses::copied(self.gir, node),
             Op::Far(_) | Op::Near(_) | Op::State(_) | Op::Ended(..) | Op::Constant(_) | Op::Parameter(_) | Op::Input(_) => Some(id),
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! uses: who reads which value, and what that allows.
 //!
 //! promises  only what leads to a result, a loss, a gradient, a statistic or a loop counts
-use crate::gir::{Binary, Data, Gir, Input, NodeId, Op, Place, Pooling, Reduction, broadcast};
+use crate::gir::{Binary, Data, Gir, Input, Node, NodeId, Op, Place, Pooling, Reduction, broadcast};
 
 /// Users of each value.
 pub(super) struct Uses {
@@ -81,11 +81,14 @@ fn is_training_only(op: &Op) -> bool {
     matches!(op, Op::Loss(_) | Op::LossSlope(_) | Op::Input(Input::Target))
 }
 
-/// What a value is really computed from: a choice between equals does not ask.
+/// What a choice between equals is a copy of: it does not ask. Rows of a graph that go to its vertices are more than a copy.
+pub fn copied(gir: &Gir, node: &Node) -> Option<NodeId> {
+    let equal = node.op == Op::Select && node.inputs[1] == node.inputs[2];
+    (equal && (gir.node(node.inputs[1]).place == node.place || gir.node(node.inputs[1]).place != Place::G)).then(|| node.inputs[1])
+}
+
+/// What a value is really computed from.
 fn inputs(gir: &Gir, id: NodeId) -> Vec<NodeId> {
     let node = gir.node(id);
-    if node.op == Op::Select && node.inputs[1] == node.inputs[2] {
-        return vec![node.inputs[1]];
-    }
-    node.inputs.clone()
+    copied(gir, node).map_or_else(|| node.inputs.clone(), |copied| vec![copied])
 }
