@@ -204,6 +204,7 @@ fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
             splits: if has_labels { vec![split] } else { Vec::new() },
         },
         features,
+        edge_features: None,
     }
 }
 
