@@ -30,6 +30,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     Ok(Data {
         features,
         sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
+        edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
         relations: if typed { (0..profile.relations).map(|relation| relation.to_string()).collect() } else { Vec::new() },
         columns: columns::readable(&schema, training).collect(),

@@ -58,7 +58,17 @@ fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artif
         },
         Input::GraphSize => whole(std::iter::once(data.nodes as i64)),
         Input::Column(name) => column(data, name, artifact),
-        Input::EdgeFeatures => Err(absent(artifact, "edge features")),
+        Input::EdgeFeatures => match graph::open_edge_features(artifact)? {
+            None => Err(absent(artifact, "edge features")),
+            Some((columns, values)) => {
+                let found = values.len().checked_div(columns).unwrap_or(0);
+                if found != data.edges {
+                    let path = artifact.file(graph::EDGE_FEATURES_FILE);
+                    return Err(StageError::damaged(&path, format!("expected rows for {} edges, as the csr has, found {found}", data.edges)));
+                }
+                Ok(Given::Real(Contents::Shared(T::of_view(&values))))
+            }
+        },
         Input::Features | Input::Target => Err(StageError::defect("features and targets have roles of their own")),
     }
 }

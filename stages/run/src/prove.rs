@@ -323,11 +323,15 @@ fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
     Ok(rows)
 }
 
-/// Relations of edges and columns of nodes, as far as the list reads them; for a whole graph.
+/// Relations and features of edges and columns of nodes, as far as the list reads them; for a whole graph.
 fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Result<(), Violation> {
     let edges = graph::read_edges(graph)?;
     inputs.edge_type = edges.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
     for buffer in &list.buffers {
+        if buffer.role == Role::Given(Input::EdgeFeatures) {
+            let rows = graph::open_edge_features(graph)?;
+            inputs.edge_features = rows.iter().flat_map(|(_, values)| values.iter()).map(|&value| f64::from(value)).collect();
+        }
         if let Role::Given(Input::Column(name)) = &buffer.role {
             let values = match given::read_column(graph, name)? {
                 Column::Real(values) => values,

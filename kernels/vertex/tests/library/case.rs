@@ -81,6 +81,21 @@ impl Case {
         self.text[group][name].as_f64().unwrap_or_else(|| panic!("{}: no number {group}.{name}", self.name))
     }
 
+    /// Whether numbers are fitted; else classes are.
+    pub fn is_regression(&self) -> bool {
+        self.text["loss"].as_str().is_some_and(|loss| loss.starts_with("mean squared"))
+    }
+
+    /// A setting of the optimizer.
+    pub fn adam(&self, name: &str) -> f64 {
+        self.text["optimizer"]["adam"][name].as_f64().unwrap_or_else(|| panic!("{}: no setting {name} of Adam", self.name))
+    }
+
+    /// How often the parameters are updated.
+    pub fn steps(&self) -> u64 {
+        self.text["optimizer"]["steps"].as_u64().unwrap()
+    }
+
     pub fn edges(&self, weighted: bool) -> Edges {
         let source = self.ids("graph.source");
         let stored = (0..source.len()).map(Some).collect();
@@ -100,8 +115,14 @@ impl Case {
         (Tensor { shape, values }, Some(self.tensor("x.row").values.len() as u64))
     }
 
-    /// The tolerance of a group, times the largest magnitude of a tensor; where that is 0, of its whole group.
-    pub fn bound(&self, name: &str, group: &str) -> f64 {
+    /// How far numbers of a type may be from those of a group; none where case.json says that they cannot be compared.
+    pub fn tolerance(&self, dtype: &str, group: &str) -> Option<f64> {
+        let general = if dtype == "f32" { 1e-4 } else { 1e-9 };
+        self.text["tolerance"][dtype].get(group).map_or(Some(general), Value::as_f64)
+    }
+
+    /// The largest magnitude of a tensor; where that is 0, of its whole group.
+    pub fn scale(&self, name: &str) -> f64 {
         let largest = |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| if value.is_finite() { largest.max(value.abs()) } else { largest });
         let mut scale = largest(&self.tensor(name).values);
         if scale == 0.0 {
@@ -109,7 +130,11 @@ impl Case {
             let group = self.tensors.iter().filter(|(other, _)| other.split_once('.').map_or(other.as_str(), |(prefix, _)| prefix) == prefix);
             scale = group.map(|(_, tensor)| largest(&tensor.values)).fold(0.0, f64::max);
         }
-        self.text["tolerance"]["f64"][group].as_f64().unwrap_or(1e-9) * scale
+        scale
+    }
+
+    fn bound(&self, name: &str, group: &str) -> f64 {
+        self.tolerance("f64", group).unwrap() * self.scale(name)
     }
 
     pub fn compare(&self, name: &str, got: &[f64], group: &str) {

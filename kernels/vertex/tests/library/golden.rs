@@ -34,7 +34,7 @@ fn world(case: &Case, edges: &Edges) -> (Data, World) {
         (data.graphs, data.many_graphs) = (world.graphs as u64, true);
     }
     let wanted = case.tensor("y");
-    let loss = if case.text["loss"].as_str().unwrap().starts_with("mean squared") { Loss::MeanSquares } else { Loss::CrossEntropy };
+    let loss = if case.is_regression() { Loss::MeanSquares } else { Loss::CrossEntropy };
     data.target = Some(Target { columns: case.number("hyperparameters", "outputs") as u64, loss });
     data.training = true;
     world.targets = Some(Rows::real(wanted.shape[0], wanted.shape.get(1).copied().unwrap_or(1), wanted.values.clone()));
@@ -52,6 +52,12 @@ fn model(name: &str, route: Route) {
     let declared: BTreeSet<&str> = compiled.gir.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let named: BTreeSet<&str> = twins.iter().map(|twin| twin.ours.as_str()).collect();
     assert_eq!(declared, named, "{name}: parameters");
+    for parameter in &compiled.gir.parameters {
+        let twin = twins.iter().find(|twin| twin.ours == parameter.name).unwrap();
+        let shape = twin.part.shape(case.tensor(&format!("param.{}", twin.theirs))).into_iter().map(|axis| axis as u64);
+        let long = |axis: &u64| *axis != 1;
+        assert!(shape.filter(long).eq(parameter.shape.iter().copied().filter(long)), "{name}: shape of {}", twin.ours);
+    }
     let theirs: BTreeSet<&str> = twins.iter().map(|twin| twin.theirs.as_str()).collect();
     assert_eq!(case.names("param.").iter().map(String::as_str).collect::<BTreeSet<_>>(), theirs, "{name}: golden parameters");
     let run = started(&case, &compiled, &world, &twins);
@@ -128,11 +134,10 @@ fn sparse_features(case: &Case, slopes: &[f64]) {
 }
 
 fn training(case: &Case, compiled: &Compiled, run: &mut Interpreter<'_>, twins: &[Twin]) {
-    let given = |name: &str| case.text["optimizer"]["adam"][name].as_f64().unwrap();
+    let given = |name: &str| case.adam(name);
     let adam = Adam { learning_rate: given("lr"), beta1: given("beta1"), beta2: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
-    let steps = case.text["optimizer"]["steps"].as_u64().unwrap();
     let mut losses = vec![run.loss().unwrap()];
-    for _ in 0..steps {
+    for _ in 0..case.steps() {
         run.step(&adam);
         run.run(1);
         losses.push(run.loss().unwrap());

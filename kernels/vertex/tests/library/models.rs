@@ -10,6 +10,8 @@ use crate::case::{Case, Edges, Tensor};
 pub enum Part {
     /// The same numbers in the same order, whatever the shape.
     Whole,
+    /// `[heads * width]` there, `[heads, width]` here: so many heads.
+    Heads(usize),
     /// `[in, out]` there.
     Transposed,
     /// `[count, in, out]` there: this one of them, transposed.
@@ -28,6 +30,19 @@ pub struct Twin {
 }
 
 impl Part {
+    /// The shape of ours, axes of length 1 apart.
+    pub fn shape(self, tensor: &Tensor) -> Vec<usize> {
+        let shape = &tensor.shape;
+        match self {
+            Part::Whole => shape.clone(),
+            Part::Heads(heads) => vec![heads, shape[0] / heads],
+            Part::Transposed => vec![shape[1], shape[0]],
+            Part::One(_) => shape[1..].to_vec(),
+            Part::OneTransposed(_) => vec![shape[2], shape[1]],
+            Part::EachTransposed => vec![shape[0] * shape[2], shape[1]],
+        }
+    }
+
     /// The numbers of a golden tensor in our order.
     pub fn of(self, tensor: &Tensor) -> Vec<f64> {
         let Tensor { shape, values } = tensor;
@@ -35,7 +50,7 @@ impl Part {
             (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column))).map(|(row, column)| values[row * columns + column]).collect()
         };
         match self {
-            Part::Whole => values.clone(),
+            Part::Whole | Part::Heads(_) => values.clone(),
             Part::Transposed => transposed(values, shape[0], shape[1]),
             Part::One(number) => values[number * shape[1]..(number + 1) * shape[1]].to_vec(),
             Part::OneTransposed(number) => {
@@ -47,10 +62,10 @@ impl Part {
     }
 }
 
-/// The names of the relations of a case.
+/// The names of the relations of a case: their numbers, as a graph artifact gives them.
 pub fn relations(case: &Case) -> Vec<String> {
     let count = case.text["hyperparameters"]["relations"].as_u64().unwrap_or(0);
-    (0..count).map(|relation| format!("relation_{relation}")).collect()
+    (0..count).map(|relation| relation.to_string()).collect()
 }
 
 /// The program's file and the settings that give the case's model.
@@ -125,7 +140,7 @@ pub fn twins(case: &Case) -> Vec<Twin> {
                 put(format!("{ours}.linear.0.weight"), format!("{theirs}.lin.weight"), Part::Whole);
                 put(format!("{ours}.param.0"), format!("{theirs}.att_src"), Part::Whole);
                 put(format!("{ours}.param.1"), format!("{theirs}.att_dst"), Part::Whole);
-                put(format!("{ours}.bias.0"), format!("{theirs}.bias"), Part::Whole);
+                put(format!("{ours}.bias.0"), format!("{theirs}.bias"), heads(case, layer));
             }
             "gatv2" => {
                 let ours = format!("gatv2.attend.{layer}");
@@ -134,7 +149,7 @@ pub fn twins(case: &Case) -> Vec<Twin> {
                     put(format!("{ours}.linear.{linear}.bias"), format!("{theirs}.{golden}.bias"), Part::Whole);
                 }
                 put(format!("{ours}.param.0"), format!("{theirs}.att"), Part::Whole);
-                put(format!("{ours}.bias.0"), format!("{theirs}.bias"), Part::Whole);
+                put(format!("{ours}.bias.0"), format!("{theirs}.bias"), heads(case, layer));
             }
             "rgcn" => relational(case, layer, &mut put),
             "transformer" => transformer(case, layer, &mut put),
@@ -146,6 +161,10 @@ pub fn twins(case: &Case) -> Vec<Twin> {
         put("gin.gin.0.linear.0.bias".into(), "readout.bias".into(), Part::Whole);
     }
     twins
+}
+
+fn heads(case: &Case, layer: usize) -> Part {
+    Part::Heads(case.text["hyperparameters"]["heads"][layer].as_u64().unwrap() as usize)
 }
 
 fn relational(case: &Case, layer: usize, put: &mut dyn FnMut(String, String, Part)) {

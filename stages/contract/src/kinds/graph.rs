@@ -3,7 +3,8 @@
 //! files     `edges.parquet` (source u32, target u32; weight f32, type u16 where the data has them): edge id = row;
 //!           `nodes.parquet` (id u64 or string, ascending; label u32, f32 or fixed list; split `list<u8>`, one entry per
 //!           published split: 0 none, 1 train, 2 validation, 3 test); `features.arrow` (one fixed-size list a node) or
-//!           `features-sparse.arrow` (one list of index and value a node)
+//!           `features-sparse.arrow` (one list of index and value a node); `edge-features.arrow` (one fixed-size list an edge,
+//!           in the order of edge ids)
 //! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by bytes)
 //! never     is permuted: orders are applied when a device is loaded
 use std::path::Path;
@@ -22,7 +23,9 @@ pub const NODES_FILE: &str = "nodes.parquet";
 pub const FEATURES_FILE: &str = "features.arrow";
 /// Sparse features.
 pub const FEATURES_SPARSE_FILE: &str = "features-sparse.arrow";
-/// Column of both feature files.
+/// Features of edges.
+pub const EDGE_FEATURES_FILE: &str = "edge-features.arrow";
+/// Column of all feature files.
 pub const FEATURES_COLUMN: &str = "features";
 
 /// What a split says of a node.
@@ -72,6 +75,14 @@ pub fn open_features(artifact: &Artifact) -> Result<Option<Features>, StageError
     Ok(None)
 }
 
+/// Maps the features of edges, if the graph has any: their number, and a row for each edge id.
+pub fn open_edge_features(artifact: &Artifact) -> Result<Option<(usize, View<f32>)>, StageError> {
+    if !artifact.has(EDGE_FEATURES_FILE) {
+        return Ok(None);
+    }
+    open_rows(&artifact.file(EDGE_FEATURES_FILE), FEATURES_COLUMN).map(Some)
+}
+
 /// Schema and invariants. Without the `tables` feature the Parquet files are checked by size alone.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, EDGES_FILE)?;
@@ -97,6 +108,13 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         {
             return Err(StageError::damaged(&path, format!("feature index {far} of only {columns} columns")));
         }
+    }
+    if has_file(manifest, EDGE_FEATURES_FILE) {
+        let path = directory.join(EDGE_FEATURES_FILE);
+        let columns = manifest.counts.get("edge_feature_columns").copied().unwrap_or(0);
+        let (width, values) = open_rows(&path, FEATURES_COLUMN)?;
+        expect_length(&path, "feature columns", columns, width as u64)?;
+        expect_length(&path, "feature values", need_count(directory, manifest, "edges")? * columns, values.len() as u64)?;
     }
     #[cfg(feature = "tables")]
     tables::validate(directory, manifest, depth)?;

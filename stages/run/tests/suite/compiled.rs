@@ -47,6 +47,7 @@ fn weighted() -> Given {
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3][node % 4]).collect()],
         },
         features: Features::Dense { columns: COLUMNS, values: signed(9, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
+        edge_features: None,
     }
 }
 
@@ -71,14 +72,14 @@ pub fn own_text(workshop: &Workshop, name: &str, text: &str, rest: &str) -> Pipe
 }
 
 /// Runs, publishes and proves; gives what was left.
-fn proved(workshop: &Workshop, graph: &Artifact, pipeline: &Pipeline) -> Left {
+pub fn proved(workshop: &Workshop, graph: &Artifact, pipeline: &Pipeline) -> Left {
     let chain = workshop.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
     let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{error}"));
     workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap_or_else(|error| panic!("{error}"));
     left
 }
 
-fn ints(left: &Left, name: &str) -> Vec<i64> {
+pub fn ints(left: &Left, name: &str) -> Vec<i64> {
     let table = left.table(VALUES_FILE);
     let column = table.column(name).unwrap();
     assert_eq!(column.null_count(), 0);
@@ -86,10 +87,12 @@ fn ints(left: &Left, name: &str) -> Vec<i64> {
 }
 
 /// Distances by relaxing every edge until nothing changes; another order than supersteps.
-fn distances(given: &Given, source: usize) -> Vec<f64> {
-    let mut distance = vec![f64::INFINITY; NODES];
+pub fn distances(given: &Given, source: usize) -> Vec<f64> {
+    let mut distance = vec![f64::INFINITY; given.nodes.ids.len()];
     distance[source] = 0.0;
-    for _ in 0..NODES {
+    let mut before = Vec::new();
+    while before != distance {
+        before.clone_from(&distance);
         for (edge, (from, to)) in given.edges.source.iter().zip(&given.edges.target).enumerate() {
             let weight = given.edges.weight.as_ref().map_or(1.0, |weight| f64::from(weight[edge]));
             distance[*to as usize] = distance[*to as usize].min(distance[*from as usize] + weight);

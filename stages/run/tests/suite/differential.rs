@@ -49,6 +49,7 @@ fn direct(shape: &Shape, (weighted, sparse, reordered): (bool, bool, bool), loss
         labels,
         training_rows: (0..shape.nodes as u32).filter(|row| row % 3 != 1).collect(),
         reordered,
+        ..Direct::default()
     }
 }
 

@@ -4,7 +4,7 @@
 //!           degrees if asked to
 use std::collections::BTreeMap;
 
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use warploom_contract::kinds::{
     csr::{Csr, CsrParts, Direction, DirectionParts},
     graph::EdgeTable,
@@ -15,9 +15,10 @@ use warploom_run::{
     buffers::{Aligned, Contents},
     executor::Executor,
     precision::Precision,
-    upload::{Data, Needs, Sparse},
+    upload::{Data, Given, Needs, Sparse},
 };
-use warploom_vertex::launch::{LaunchList, Rows};
+use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
+use warploom_vertex::launch::{self, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_vertex::{Facts, launch::LossKind};
 
@@ -28,6 +29,11 @@ pub struct Direct {
     pub source: Vec<u32>,
     pub target: Vec<u32>,
     pub weight: Option<Vec<f64>>,
+    /// Relation of each edge; empty without.
+    pub relation: Vec<u32>,
+    /// Columns of the edge features, and a row for each edge.
+    pub edge_columns: usize,
+    pub edge_features: Vec<f64>,
     pub feature_columns: usize,
     /// Dense rows.
     pub features: Vec<f64>,
@@ -68,7 +74,8 @@ impl Direct {
     /// In the order of the executor.
     fn csr(&self) -> (Csr, Option<Vec<u32>>) {
         let weight = self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
-        let table = EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind: None };
+        let kind = (!self.relation.is_empty()).then(|| self.relation.iter().map(|&relation| relation as u16).collect());
+        let table = EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
         let csr = views(warploom_extract::group::both_directions(self.nodes, &table));
         if !self.reordered {
             return (csr, None);
@@ -94,11 +101,6 @@ impl Direct {
         let ordered = |values: &[f64], columns: usize| -> Vec<T> {
             rows.iter().flat_map(|&old| &values[old * columns..(old + 1) * columns]).map(|&value| T::rounded(value)).collect()
         };
-        let owned = |values: Vec<T>| {
-            let mut aligned = Aligned::zeros(values.len()).unwrap();
-            aligned.copy_from_slice(&values);
-            Contents::Owned(aligned)
-        };
         let dense = ordered(&self.features, self.feature_columns);
         if self.is_sparse {
             data.sparse = Some(sparse(&dense, self.nodes, self.feature_columns));
@@ -109,7 +111,52 @@ impl Direct {
         let mut training: Vec<u32> = (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect();
         training.sort_unstable();
         data.splits[0] = training;
+        for buffer in &list.buffers {
+            if let Role::Given(input) = &buffer.role {
+                data.given.insert(buffer.name.clone(), self.given(&data, input));
+            }
+        }
         data
+    }
+
+    /// What a compiled program reads beside features and target.
+    fn given<T: Precision>(&self, data: &Data<T>, input: &Input) -> Given<T> {
+        let real = |values: &[f64]| Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()));
+        let whole = |values: Vec<i64>| Given::Whole(owned(values));
+        match input {
+            Input::Id => whole((0..self.nodes).map(|row| data.old(row) as i64).collect()),
+            Input::Degree(edges) => whole((0..self.nodes).map(|row| self.degree(data.old(row) as u32, *edges)).collect()),
+            Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
+            Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
+            Input::EdgeFeatures => real(&self.edge_features),
+            Input::GraphSize => whole(vec![self.nodes as i64]),
+            Input::Column(_) | Input::Features | Input::Target => panic!("{input:?} is not given here"),
+        }
+    }
+
+    fn degree(&self, node: u32, edges: EdgeSet) -> i64 {
+        let is_of = |edge: &usize| edges.relation.is_none_or(|relation| self.relation[*edge] == relation);
+        let at = |ends: &[u32]| (0..ends.len()).filter(|edge| ends[*edge] == node).filter(is_of).count() as i64;
+        match edges.direction {
+            launch::Direction::In => at(&self.target),
+            launch::Direction::Out => at(&self.source),
+            launch::Direction::Both => at(&self.target) + at(&self.source),
+        }
+    }
+
+    /// What a program may know when it is compiled for training.
+    pub fn known(&self, classes: u64, loss: Loss) -> Known {
+        let relations = self.relation.iter().max().map_or(0, |last| last + 1);
+        Known {
+            features: Some(self.feature_columns as u64),
+            edge_features: self.edge_columns as u64,
+            weighted: self.weight.is_some(),
+            relations: (0..relations).map(|relation| relation.to_string()).collect(),
+            target: Some(Target { columns: classes, loss }),
+            training: true,
+            bytes_per_real: 8,
+            ..Known::bare(self.nodes as u64, self.source.len() as u64)
+        }
     }
 
     pub fn reference_graph(&self) -> ReferenceGraph {
@@ -122,10 +169,18 @@ impl Direct {
             target: self.labels.clone(),
             training_rows: self.training_rows.clone(),
             parameters: parameters.clone(),
+            edge_type: self.relation.clone(),
+            edge_features: self.edge_features.clone(),
             ..Inputs::default()
         };
         Reference::new(list, graph, inputs).unwrap()
     }
+}
+
+fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
+    let mut aligned = Aligned::zeros(values.len()).unwrap();
+    aligned.copy_from_slice(&values);
+    Contents::Owned(aligned)
 }
 
 fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> {

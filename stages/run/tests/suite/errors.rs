@@ -58,6 +58,19 @@ fn initial_parameters_that_do_not_fit_are_listed() {
 }
 
 #[test]
+fn features_of_edges_are_counted_and_missed() {
+    let workshop = Workshop::new();
+    let given = community(false);
+    let one_row_less = vec![0.5; 2 * (given.edges.source.len() - 1)];
+    let error = workshop.try_graph(&Given { edge_features: Some((2, one_row_less)), ..given.clone() }).err().unwrap();
+    says(&error, ErrorKind::Defect, &["edge-features.arrow", "feature values", "expected"]);
+    let graph = workshop.graph(&given);
+    let pipeline = workshop.pipeline("graph_transformer", "  set: {edges: true}");
+    let error = workshop.planned(&graph, &pipeline).err().unwrap();
+    says(&error, ErrorKind::Specification, &["the edges have no features", "graph_transformer.py:"]);
+}
+
+#[test]
 fn a_loss_that_is_not_finite_names_launch_and_node() {
     let workshop = Workshop::new();
     let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 50, optimizer: {sgd: {lr: 1.0e+30}}}");

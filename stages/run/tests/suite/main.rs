@@ -1,19 +1,30 @@
 //! The tests of `run`, as one program so that it is linked once.
 //!
-//! golden         trained and iterated results against numbers that other software made
+//! golden         trained results against numbers that other software made, through the stages
+//! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
+//! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
 //! errors         what is refused, and in which words
+//!
+//! The golden cases and the map of parameter names are those of the tests of the library of programs.
 #![allow(clippy::unwrap_used)]
 
+mod analytics;
+#[allow(dead_code, reason = "the tests of the library of programs use the rest")]
+#[path = "../../../../kernels/vertex/tests/library/case.rs"]
+mod case;
 mod compiled;
 mod differential;
 mod direct;
 mod errors;
+mod exact;
 mod golden;
 mod graphs;
+#[path = "../../../../kernels/vertex/tests/library/models.rs"]
+mod models;
 mod resume;
 mod threads;
 mod workshop;

@@ -38,6 +38,7 @@ pub fn community(strings: bool) -> Given {
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
         },
         features: Features::Dense { columns: COLUMNS, values: features.collect() },
+        edge_features: None,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Given {
     pub edges: EdgeTable,
     pub nodes: NodeTable,
     pub features: Features,
+    /// Columns and a row for each edge.
+    pub edge_features: Option<(usize, Vec<f32>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +84,10 @@ impl Workshop {
     }
 
     pub fn graph(&self, given: &Given) -> Artifact {
+        self.try_graph(given).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub fn try_graph(&self, given: &Given) -> Result<Artifact, StageError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let request = json!({"number": NUMBER.fetch_add(1, Ordering::Relaxed)});
         let document = KeyDocument::new(INGEST.name, INGEST.version, INGEST.writes, request);
@@ -101,13 +107,17 @@ impl Workshop {
                 write_sparse_rows(&outputs.file(Kind::Graph, graph::FEATURES_SPARSE_FILE), graph::FEATURES_COLUMN, offsets, index, values).unwrap();
             }
         }
-        outputs.publish(store).unwrap().remove(0)
+        if let Some((columns, values)) = given.edge_features.clone() {
+            write_rows(&outputs.file(Kind::Graph, graph::EDGE_FEATURES_FILE), graph::FEATURES_COLUMN, columns, values).unwrap();
+            outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
+        }
+        Ok(outputs.publish(store)?.remove(0))
     }
 
     /// A pipeline for one of the shipped programs; `rest` are further lines of the file.
     pub fn pipeline(&self, program: &str, rest: &str) -> Pipeline {
-        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs").canonicalize().unwrap();
-        let text = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}/{program}.py\n{rest}\n", programs.display());
+        let file = program_file(program);
+        let text = format!("pipeline: test\ndataset: none\npartition: {{unit_edges: 64}}\nplan:\n  program: {}\n{rest}\n", file.display());
         let read = warploom_spec::read_text(&text, &self.folder.path().join("test.yaml"), &[]);
         read.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
     }
@@ -167,6 +177,16 @@ impl Workshop {
         let outputs = as_inputs(std::slice::from_ref(run));
         RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &step.inputs, &step.request).map_err(|violation| violation.0)
     }
+}
+
+/// Where a shipped program stands.
+fn program_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs").canonicalize().unwrap().join(format!("{name}.py"))
+}
+
+/// The text of a shipped program.
+pub fn program_text(name: &str) -> String {
+    std::fs::read_to_string(program_file(name)).unwrap()
 }
 
 /// Artifacts as a check gets them.

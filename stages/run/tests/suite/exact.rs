@@ -1,0 +1,138 @@
+//! exact: lists of launches on the exact inputs of golden cases, without an artifact that rounds them between.
+//!
+//! promises  in both types and both orders: scores, loss and every gradient before the first step, losses, scores and parameters
+//!           after the last. Programs that have a list of their own are tried by it, in every order of product and sum, and
+//!           compiled; all others compiled
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use warploom_contract::stage::StopFlag;
+use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_run::{
+    executor::{Executor, Pass},
+    precision::Precision,
+    program::Part,
+};
+use warploom_vertex::{
+    builtin::{self, Order},
+    compile::compile,
+    gir::{Data, Loss},
+    launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
+};
+
+use crate::case::Case;
+use crate::direct::{Direct, held};
+use crate::golden::{Comparison, direct, initial, twins};
+use crate::models::{self, Twin};
+use crate::workshop::program_text;
+
+/// The lists of a case's program, each with what it is.
+fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
+    let (name, settings) = models::program(case);
+    let settings: BTreeMap<String, Value> = settings.as_object().unwrap().clone().into_iter().collect();
+    let classes = case.number("hyperparameters", "outputs") as u64;
+    let (kind, loss) = if case.is_regression() { (LossKind::MeanSquares, Loss::MeanSquares) } else { (LossKind::CrossEntropy, Loss::CrossEntropy) };
+    let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss)).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
+    let mut lists = vec![("compiled".to_owned(), compiled.list)];
+    if let Some(builtin) = builtin::all().iter().find(|builtin| builtin.name == name) {
+        for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
+            let list = builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
+            lists.push((format!("{order:?}"), list));
+        }
+    }
+    lists
+}
+
+/// Everything that a list makes of a case.
+fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list): (&str, &LaunchList)) {
+    let mut executor = Executor::<T>::new(list, direct.data(list), 0).unwrap();
+    let first = initial(case, twins);
+    let first: Vec<Vec<T>> = list.parameters.iter().map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect()).collect();
+    executor.set_parameters(&first);
+    let given = |name: &str| case.adam(name);
+    let adam = Adam { rate: given("lr"), beta_first: given("beta1"), beta_second: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
+    executor.set_optimizers(vec![Optimizer::Adam(adam); first.len()]);
+    let go = |executor: &mut Executor<T>, part: Part, epoch: u64| executor.run(part, Pass { epoch, training: true }, &StopFlag::new()).unwrap();
+    let mut golden = Comparison::new(case, T::NAME);
+    let mut losses = Vec::new();
+    go(&mut executor, Part::Prepare, 0);
+    for epoch in 0..=case.steps() {
+        go(&mut executor, Part::Forward, epoch);
+        go(&mut executor, Part::Loss, epoch);
+        losses.push(executor.machine.loss);
+        go(&mut executor, Part::Backward, epoch);
+        if epoch == 0 {
+            first_step(&mut golden, case, twins, (list, &executor));
+        }
+        if epoch < case.steps() {
+            go(&mut executor, Part::Update, epoch);
+        }
+    }
+    golden.with_losses(&losses);
+    golden.with("final", "final.out", &held(&executor, list, &list.results[0].buffer).unwrap());
+    for twin in twins {
+        golden.with_parameter("final", twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap());
+    }
+    golden.told(&format!("{what} list{}", if direct.reordered { ", by degree" } else { "" }));
+}
+
+fn first_step<T: Precision>(golden: &mut Comparison, case: &Case, twins: &[Twin], (list, executor): (&LaunchList, &Executor<T>)) {
+    golden.with("forward", "out", &held(executor, list, &list.results[0].buffer).unwrap());
+    golden.with("loss", "loss", &[executor.machine.loss]);
+    for hidden in case.names("hidden.") {
+        // Where the next layer sums first, gcn stores its input scaled; a compiled list names values its own way.
+        if let Some(got) = held(executor, list, &format!("h.{hidden}")) {
+            golden.with("forward", &format!("hidden.{hidden}"), &got);
+        }
+    }
+    for twin in twins {
+        golden.with_parameter("gradient", twin, &held(executor, list, &gradient_buffer(&twin.ours)).unwrap());
+    }
+}
+
+fn exactly(names: &[&str]) {
+    for case in names.iter().filter_map(|name| Case::read(name)) {
+        let twins = twins(&case);
+        for reordered in [false, true] {
+            let direct = Direct { reordered, ..direct(&case) };
+            for (what, list) in &lists(&case, &direct) {
+                train::<f64>(&case, &direct, &twins, (what, list));
+                train::<f32>(&case, &direct, &twins, (what, list));
+            }
+        }
+    }
+}
+
+#[test]
+fn gcn_and_sage_agree() {
+    exactly(&["gcn_tiny", "gcn_odd", "gcn_odd_weighted", "sage_tiny", "sage_odd", "sage_odd_regression"]);
+}
+
+#[test]
+fn gin_and_appnp_agree() {
+    exactly(&["gin_tiny", "gin_odd", "appnp_tiny", "appnp_odd", "appnp_odd_weighted"]);
+}
+
+#[test]
+fn gat_and_gatv2_agree() {
+    exactly(&["gat_tiny", "gat_odd", "gatv2_tiny", "gatv2_odd"]);
+}
+
+#[test]
+fn rgcn_agrees() {
+    exactly(&["rgcn_hetero", "rgcn_hetero_bases"]);
+}
+
+#[test]
+fn graph_transformer_agrees() {
+    exactly(&["transformer_tiny", "transformer_odd", "transformer_odd_edges"]);
+}
+
+#[test]
+fn a_set_of_many_graphs_is_refused() {
+    let direct = Direct { nodes: 4, source: vec![0, 2], target: vec![1, 3], feature_columns: 3, ..Direct::default() };
+    let data = Data { graphs: 2, many_graphs: true, ..direct.known(2, Loss::CrossEntropy) };
+    let settings = [("graphs".to_owned(), Value::Bool(true))].into();
+    let wrong = compile(&program_text("gin"), "gin", &settings, &data).err().unwrap();
+    assert!(wrong[0].what.contains("trained on a set of many graphs"), "{}", wrong[0].what);
+}
