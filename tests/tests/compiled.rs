@@ -31,6 +31,18 @@ fn a_program_of_ones_own_is_built_once_and_proved() {
 }
 
 #[test]
+fn a_tuple_of_a_program_is_set_by_a_list() {
+    let scene = Scene::stand_in();
+    let recipe = recipe(&scene, "tuple", "def tuple(v, factors=(2, 3)):\n    return v.indegree * sum(factors[k] for k in range(len(factors)))\n");
+    scene.build(&recipe);
+    let other = scene.build(&recipe.clone().set("plan.set.factors=[1, 2, 4]"));
+    assert_eq!(each(&other, "status"), ["hit", "hit", "hit", "hit", "built", "built"]);
+    assert_eq!(each(&scene.build(&recipe.clone().set("plan.set.factors=[2, 3]")), "status"), ["hit"; 6]);
+    let plan = || recipe.clone().set("plan.set.factors=[1, two]");
+    scene.front("pipeline", &plan(), &[]).expect(1).says(&["the setting `factors` does not fit", "a list, each a whole number"]);
+}
+
+#[test]
 fn a_wrong_program_is_refused_with_its_line() {
     let scene = Scene::stand_in();
     let recipe = recipe(&scene, "reach", &REACH.replace("u.near for u in v.innbs", "u.naer for u in v.innbs"));
@@ -46,6 +58,11 @@ fn a_program_is_checked_and_shown_without_being_run() {
     let recipe = recipe(&scene, "reach", REACH);
     scene.warploom(&["check", "reach.py"]).expect(0).prints(&["reach", "source=0", "near"]);
     scene.warploom(&["check", "reach.py", "--set", "plan.set.stps=2"]).expect(1).says(&["stps", "plan.set.steps"]);
+    scene.warploom(&["check", "reach.py", "--set", "plan.sett.steps=2"]).expect(1).says(&["no setting `sett`", "plan.set.steps=2"]);
+    scene.warploom(&["check", "reach.py", "--dataset", "karat"]).expect(1).says(&["karat", "did you mean `karate`?"]);
+    scene.write("two.py", format!("{REACH}\ndef half(v, by=2):\n    return v.indegree / by\n"));
+    scene.warploom(&["check", "two.py:half"]).expect(0).prints(&["half: sound", "by=2"]);
+    scene.warploom(&["check", "two.py:hlaf"]).expect(1).says(&["hlaf", "file.py:half"]);
     let lines = scene.warploom(&["check", "reach.py", "--format", "json"]).expect(0).lines();
     assert_eq!((lines[0]["program"].as_str(), lines[0]["trains"].as_bool()), (Some("reach"), Some(false)));
     scene.build(&recipe);

@@ -96,6 +96,17 @@ fn parameters_are_named_by_function_call_and_kind() {
 }
 
 #[test]
+fn results_have_no_name_twice_and_none_that_a_table_has_of_itself() {
+    let names = |returned: &str| -> Vec<String> {
+        let text = format!("def own(v):\n    id = source = [e.w for e in v.inedges]\n    v.source = v.indegree\n    v.id_1 = 1\n    return {returned}\n");
+        traced(&text, "own", &data(false)).gir.results.into_iter().map(|result| result.name).collect()
+    };
+    assert_eq!(names("v.id, v.id, v.source, 2, 3"), ["id_1", "id_2", "source", "value", "value_1"]);
+    assert_eq!(names("v.id_1, v.id"), ["id_1", "id_1_"]);
+    assert_eq!(names("source, id"), ["source_1", "id"]);
+}
+
+#[test]
 fn settings_are_those_of_the_entry() {
     let settings = settings_of(&text_of("gcn"), "gcn").unwrap();
     let shown: Vec<String> = settings.iter().map(|setting| format!("{}={}", setting.name, setting.default)).collect();

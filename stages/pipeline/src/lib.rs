@@ -42,7 +42,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
             Err(refusal) => return refusal.finish(&talk, environment.format),
         },
-        Command::Check { file: Some(program), dataset, show } if program.extension().is_some_and(|extension| extension == "py") => {
+        Command::Check { file: Some(program), dataset, show } if programs::is_program(&program) => {
             programs::check(&environment, &talk, &options, &programs::Asked { path: &program, dataset: dataset.as_deref(), show: show.as_deref() })
         }
         Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),

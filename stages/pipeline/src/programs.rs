@@ -1,9 +1,12 @@
-//! `warploom check FILE.py`: whether a program has a meaning, without running it.
+//! `warploom check FILE.py[:NAME]`: whether a program has a meaning, without running it.
 //!
 //! promises  what is known of a data set that is in the store is used; without one, a data set that has a little of everything; all
 //!           that is wrong is printed as the compiler says it, warnings too
 //! never     runs a stage; writes to the store
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 use warploom_contract::{ErrorKind, Kind, StageError};
@@ -12,10 +15,10 @@ use warploom_shell::{
     Chain, Environment, Options,
     binary::read_pipelines,
     contracts,
-    requests::{PlanRequest, Request},
+    requests::{PlanRequest, Request, catalog_error, mistake_error},
     talk::Talk,
 };
-use warploom_spec::Pipeline;
+use warploom_spec::{Mistakes, Pipeline};
 use warploom_vertex::gir::{Data, Loss, Target};
 
 /// What is to be checked.
@@ -32,14 +35,19 @@ pub struct Asked<'a> {
 /// Checks a program.
 pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &Asked) -> Result<(), StageError> {
     let Asked { path, dataset, show } = *asked;
+    let (path, entry) = parts_of(path);
+    let path = path.as_path();
     let text = std::fs::read_to_string(path).map_err(|error| StageError::io("read a program", path, &error))?;
+    if let Some(name) = dataset {
+        warploom_catalog::find(name).map_err(|error| catalog_error(&error))?;
+    }
     let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
         (Some(file), _) => (read(options, file)?, file.display().to_string()),
         (None, dataset) => (stand_alone(options, path, dataset)?, dataset.unwrap_or_default().to_owned()),
     };
     let request = PlanRequest { text, ..with_program(environment, &pipeline, path)? };
     let settings = request.given_settings();
-    let entry = entry_of(path, &request, options);
+    let entry = entry.unwrap_or_else(|| entry_of(path, &request, options));
     let program = Program { file: path, text: &request.text, entry: &entry, settings: &settings };
     let data = match dataset.is_some() || options.pipeline.is_some() {
         true => in_store(environment, &pipeline, &request)?,
@@ -64,6 +72,19 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     Ok(())
 }
 
+/// Whether this names a program, FILE.py or FILE.py:NAME.
+pub fn is_program(path: &Path) -> bool {
+    parts_of(path).0.extension().is_some_and(|extension| extension == "py")
+}
+
+/// The file of a program, and the entry that is named behind it.
+fn parts_of(path: &Path) -> (PathBuf, Option<String>) {
+    match path.to_str().and_then(|text| text.rsplit_once(".py:")) {
+        Some((stem, entry)) if !entry.contains('/') => (PathBuf::from(format!("{stem}.py")), Some(entry.to_owned())),
+        _ => (path.to_path_buf(), None),
+    }
+}
+
 fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
     let pipelines = read_pipelines(options, Some(file.to_path_buf())).map_err(|refusal| refusal.error)?;
     pipelines.into_iter().next().ok_or_else(|| StageError::new(ErrorKind::Specification, "the pipeline file has no pipeline").at(file.display()))
@@ -73,9 +94,12 @@ fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
 fn stand_alone(options: &Options, path: &Path, dataset: Option<&str>) -> Result<Pipeline, StageError> {
     let program = std::path::absolute(path).map_err(|error| StageError::io("find", path, &error))?;
     let text = format!("pipeline: check\ndataset: {}\nplan:\n  program: {}\n", dataset.unwrap_or("none"), json!(program.to_string_lossy()));
-    let refused = |mistakes: warploom_spec::Mistakes| StageError::new(ErrorKind::Specification, mistakes.to_string());
-    let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set).map_err(refused)?;
+    let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set).map_err(|mistakes| refused(&mistakes))?;
     pipelines.into_iter().next().ok_or_else(|| StageError::defect("a pipeline of one program is none"))
+}
+
+fn refused(mistakes: &Mistakes) -> StageError {
+    mistakes.shown.first().map_or_else(|| StageError::new(ErrorKind::Specification, mistakes.to_string()), mistake_error)
 }
 
 /// The request of the plan for this program, whatever program the pipeline names.

@@ -95,7 +95,9 @@ fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
         let settings = request.given_settings();
         let program = program(request, &settings);
         let made = compiled(inputs, request, &program)?;
-        let warnings = made.traced.warnings.iter().map(|warning| program.render(warning).trim_end().to_owned()).collect();
+        // Who warns says that it is a warning.
+        let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
+        let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
         return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings });
     };
     let facts = facts::gather(inputs, request, mode(request, builtin)?)?;
@@ -138,7 +140,9 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result
 fn at_setting(request: &PlanRequest, error: StageError) -> StageError {
     let named = request.spec.set.iter().find(|setting| error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name)));
     let Some(setting) = named else { return error };
-    let mut shown = mistake_error(&setting.name_place.clone().mistake(MistakeKind::UnknownValue, error.what.clone(), "this setting"));
+    let place = if error.what.ends_with("does not fit") { &setting.value_place } else { &setting.name_place };
+    let label = error.detail.as_deref().and_then(|page| page.lines().find_map(|line| Some(line.split_once('^')?.1.trim_start_matches(['^', ' ']))));
+    let mut shown = mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, error.what.clone(), label.unwrap_or("this setting")));
     shown.hint = error.hint;
     shown
 }

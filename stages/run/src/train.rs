@@ -225,7 +225,7 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
     let data = &executor.machine.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
     if data.splits[0].is_empty() {
-        return refuse(format!("split {} has no training nodes", spec.split), "choose another:  --set run.split=1  or  ingest.split");
+        return refuse(format!("split {} has no training nodes", spec.split), "choose another:  --set run.split=1");
     }
     if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {
         return refuse(format!("`run.keep: best` chooses by validation nodes, and split {} has none", spec.split), "--set run.keep=last");

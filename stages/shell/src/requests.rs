@@ -137,7 +137,7 @@ pub struct PlanRequest {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 2;
+pub const COMPILER_VERSION: u32 = 3;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
@@ -188,13 +188,17 @@ impl PlanRequest {
 
     /// The program's settings as they stand in the pipeline.
     pub fn given_settings(&self) -> BTreeMap<String, Value> {
-        let value = |scalar: &Scalar| match scalar {
-            Scalar::Bool(value) => json!(value),
-            Scalar::Whole(value) => json!(value),
-            Scalar::Real(value) => json!(value),
-            Scalar::Text(value) => json!(value),
-        };
-        self.spec.set.iter().map(|setting| (setting.name.clone(), value(&setting.value))).collect()
+        self.spec.set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect()
+    }
+}
+
+fn json_of(value: &Scalar) -> Value {
+    match value {
+        Scalar::Bool(value) => json!(value),
+        Scalar::Whole(value) => json!(value),
+        Scalar::Real(value) => json!(value),
+        Scalar::Text(value) => json!(value),
+        Scalar::List(items) => items.iter().map(json_of).collect(),
     }
 }
 

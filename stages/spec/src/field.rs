@@ -53,7 +53,7 @@ pub enum Shape {
     File,
     /// `FILE.py` or `FILE.py:NAME`.
     Program,
-    /// A number, a text or a boolean.
+    /// A number, a text, a boolean or a list of them.
     Scalar,
     /// One of a list of words.
     Choice(Vec<ChoiceDoc>),
@@ -147,7 +147,7 @@ impl Shape {
             Self::Text => "a text".into(),
             Self::File => "a path".into(),
             Self::Program => "a program, FILE.py or FILE.py:NAME".into(),
-            Self::Scalar => "a number, a text or a boolean".into(),
+            Self::Scalar => "a number, a text, a boolean or a list of them".into(),
             Self::Choice(words) => format!("one of {}", listed(words.iter().map(|word| word.name))),
             Self::List(_) => "a list".into(),
             Self::Map(_) | Self::Matrix => "names with values".into(),

@@ -67,7 +67,7 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
         Shape::Real => number("number", field, None),
         Shape::Text | Shape::File => json!({"type": ["string", "number", "boolean"], "minLength": 1}),
         Shape::Program => json!({"type": "string", "pattern": "\\.py(:[^:\\s]+)?$"}),
-        Shape::Scalar => json!({"type": ["number", "string", "boolean"]}),
+        Shape::Scalar => json!({"type": ["number", "string", "boolean", "array"]}),
         Shape::Choice(words) => json!({"enum": words.iter().map(|choice| word(choice.name)).collect::<Vec<_>>()}),
         Shape::List(inner) => json!({"type": ["array", "null"], "items": of_shape(inner, field, top)}),
         Shape::Map(inner) => json!({"type": ["object", "null"], "additionalProperties": of_shape(inner, field, top)}),
@@ -79,7 +79,7 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
         }
         Shape::Matrix => {
             let axes = object(axes(top, "", top));
-            let free = json!({"^plan\\.set\\..": {"type": "array", "minItems": 1, "items": {"type": ["number", "string", "boolean"]}}});
+            let free = json!({"^plan\\.set\\..": {"type": "array", "minItems": 1, "items": {"type": ["number", "string", "boolean", "array"]}}});
             json!({"type": ["object", "null"], "properties": axes, "patternProperties": free, "additionalProperties": false})
         }
     }

@@ -117,6 +117,8 @@ pub enum Scalar {
     Real(f64),
     /// A text.
     Text(String),
+    /// A list, for a tuple of the program.
+    List(Vec<Scalar>),
 }
 
 impl FieldType for bool {
@@ -350,6 +352,9 @@ impl FieldType for Scalar {
     }
 
     fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        if let Value::Sequence(items) = &node.value {
+            return items.iter().map(|item| Self::decode(item, at, reader)).collect::<Option<Vec<_>>>().map(Self::List);
+        }
         let (text, plain) = scalar(node, at, reader)?;
         match plain {
             Plain::Bool(value) => return Some(Self::Bool(value)),
@@ -370,6 +375,7 @@ impl FieldType for Scalar {
             Self::Whole(number) => (*number).into(),
             Self::Real(number) => (*number).into(),
             Self::Text(text) => text.as_str().into(),
+            Self::List(items) => items.iter().map(Self::document).collect(),
         }
     }
 }

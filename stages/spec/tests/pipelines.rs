@@ -95,6 +95,16 @@ fn what_is_given_arrives() {
 }
 
 #[test]
+fn a_tuple_of_the_program_is_a_list() {
+    let of = |text: &str, overrides: &[&str]| one(&format!("{LEAST}{text}"), overrides).plan.set.get("widths").map(|setting| setting.value.clone());
+    let list = |items: &[Scalar]| Some(Scalar::List(items.to_vec()));
+    let wanted = list(&[Scalar::Whole(16), Scalar::Real(0.5), Scalar::List(vec![Scalar::Bool(true), Scalar::Text("mean".into())])]);
+    assert_eq!(of("", &["plan.set.widths=[16, 0.5, [true, mean]]"]), wanted);
+    assert_eq!(of("", &["plan.set.widths=[]"]), list(&[]));
+    assert_eq!(of("matrix: {plan.set.widths: [[8, 4]]}\n", &[]), list(&[Scalar::Whole(8), Scalar::Whole(4)]));
+}
+
+#[test]
 fn a_text_that_looks_like_something_else_is_a_text() {
     for (written, dataset) in [("12", "12"), ("007", "007"), ("1.10", "1.10"), ("true", "true"), ("yes", "yes"), ("'null'", "null"), ("\u{fc}ber", "\u{fc}ber")]
     {

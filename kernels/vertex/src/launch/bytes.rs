@@ -92,8 +92,8 @@ impl LaunchList {
     }
 }
 
-/// What evaluated operations need of the edges: lists by vertex in the order of edge ids, and the ends and relations of
-/// edges by their id.
+/// What evaluated operations, and tables of returned lists, need of the edges: lists by vertex in the order of edge ids, and
+/// the ends and relations of edges by their id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     /// In-edges of each vertex.
@@ -107,7 +107,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Of all launches together.
+    /// Of all launches and results together.
     pub fn of(list: &LaunchList) -> Self {
         let mut lists = Lists::default();
         for launch in list.launches() {
@@ -122,6 +122,11 @@ impl Lists {
             lists.relations |= walked.is_some_and(|edges| edges.relation.is_some());
             let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
             lists.ends |= seen || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
+        }
+        // The table of a returned list names both ends of each edge.
+        for edges in list.results.iter().filter_map(|result| result.edges) {
+            lists.ends = true;
+            lists.relations |= edges.relation.is_some();
         }
         lists
     }

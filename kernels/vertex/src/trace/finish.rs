@@ -9,6 +9,10 @@ use super::value::Value;
 use crate::gir::{EdgeSet, Input, NodeId, Op, Output, Place, Span, Type};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind};
 
+/// Columns that the tables of vertices and of edges have of themselves.
+const COLUMNS_OF_VERTICES: &[&str] = &["id"];
+const COLUMNS_OF_EDGES: &[&str] = &["source", "target", "of"];
+
 /// A returned value.
 struct Result {
     name: Option<String>,
@@ -93,7 +97,8 @@ impl<'a> Tracer<'a> {
                 result.node = self.make(result.span, |builder| builder.on_vertices(result.node))?;
             }
             let base = result.name.unwrap_or_else(|| "value".to_owned());
-            let count = taken.entry(base.clone()).or_insert(0);
+            let own = if result.edges.is_some() { COLUMNS_OF_EDGES } else { COLUMNS_OF_VERTICES };
+            let count = taken.entry(base.clone()).or_insert_with(|| usize::from(own.contains(&base.as_str())));
             let mut name = if *count == 0 { base.clone() } else { format!("{base}_{count}") };
             *count += 1;
             while self.builder.gir.results.iter().any(|other| other.name == name) {

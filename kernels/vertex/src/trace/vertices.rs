@@ -146,7 +146,7 @@ impl<'a> Tracer<'a> {
             "relations" => {
                 if self.data.relations.is_empty() && !self.warnings.iter().any(|warning| warning.span == span) {
                     let found = Diagnostic::warning(span, "the data set has no relations", "a loop over them runs nothing");
-                    self.warnings.push(found.hint("edges get relations from a column of the edge list, see  ingest.edge_type"));
+                    self.warnings.push(found.hint("without an index,  v.innbs  are all neighbours"));
                 }
                 Value::tuple((0..self.data.relations.len() as u32).map(Value::Relation).collect())
             }

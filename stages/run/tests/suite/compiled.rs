@@ -267,6 +267,26 @@ fn values_of_edges_stand_under_own_ids() {
 }
 
 #[test]
+fn values_of_edges_that_no_operation_computes_have_both_ends_too() {
+    let text = "def own(v):\n    source = [e.w for e in v.inedges]\n    return source, [e.w for e in v.outedges[\"1\"]], v.id\n";
+    let workshop = Workshop::new();
+    let given = weighted();
+    let pipeline = own_text(&workshop, "own", text, "run: {dtype: f64}");
+    let left = proved(&workshop, &workshop.graph(&given), &pipeline);
+    let own = |ends: &[u32]| ends.iter().map(|end| 10 * u64::from(*end) + 3).collect::<Vec<u64>>();
+    let edges = left.table(EDGE_VALUES_FILE);
+    assert_eq!(edges.numbers::<u64>("source").unwrap(), own(&given.edges.source));
+    assert_eq!(edges.numbers::<u64>("target").unwrap(), own(&given.edges.target));
+    let weight: Vec<f64> = given.edges.weight.as_ref().unwrap().iter().map(|&weight| f64::from(weight)).collect();
+    assert_eq!(edges.column("source_1").unwrap().as_primitive::<Float64Type>().values().to_vec(), weight);
+    let odd = left.table("edge_values_1.parquet");
+    assert_eq!(odd.numbers::<u64>("source").unwrap(), own(&given.edges.source.iter().copied().skip(1).step_by(2).collect::<Vec<_>>()));
+    assert_eq!(odd.column("value").unwrap().as_primitive::<Float64Type>().values().to_vec(), weight.into_iter().skip(1).step_by(2).collect::<Vec<_>>());
+    let values = left.table(VALUES_FILE);
+    assert_eq!(values.numbers::<u64>("id").unwrap(), values.numbers::<u64>("id_1").unwrap());
+}
+
+#[test]
 fn what_is_wrong_with_a_program_is_said_with_its_place() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&weighted());
