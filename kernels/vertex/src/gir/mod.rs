@@ -9,11 +9,13 @@
 //! vertex: `Builder` moves element-wise work from S back to D by itself. Rows have a shape, `[]` for a number.
 mod build;
 mod data;
+mod fit;
 mod print;
 mod types;
 
-pub use build::{Builder, Made, Misfit, broadcast};
+pub use build::{Builder, Made, Misfit};
 pub use data::{Data, Loss, Target};
+pub use fit::broadcast;
 pub use print::line_and_column;
 pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
 

@@ -36,7 +36,7 @@ use crate::syntax::{self, Diagnostic};
 /// Steps of the walk: expressions and statements, each time they are reached.
 const STEPS_MOST: usize = 2_000_000;
 /// Values of a program.
-const NODES_MOST: usize = 200_000;
+const NODES_MOST: usize = 20_000;
 /// Statements, expressions and calls within each other.
 const LEVELS_MOST: usize = 160;
 

@@ -12,7 +12,7 @@ use crate::syntax::Diagnostic;
 /// Elements of a tensor.
 const ELEMENTS_MOST: u64 = 1 << 40;
 /// Values of a range.
-const RANGE_MOST: i64 = 100_000;
+const RANGE_MOST: i64 = 10_000;
 
 impl Tracer<'_> {
     pub fn row_operator(&mut self, arguments: Arguments) -> Step<Value> {
