@@ -71,6 +71,7 @@ fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenanc
     let metrics: Vec<String> = record.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
     let steps = match record.mode.as_str() {
         "train" => format!("{} epochs, {:.2} ms each", record.epochs, record.seconds_step * 1e3),
+        _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
         _ => format!(
             "{} supersteps, {:.2} ms each, {}",
             record.supersteps,

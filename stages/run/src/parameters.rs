@@ -1,8 +1,8 @@
 //! parameters: where training starts, and how its end is saved.
 //!
 //! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of ours is found in it
-//!           under its own or its mapped name and has the same shape (axes of length 1 apart), or nothing is loaded and
-//!           the error lists what is expected and what there is
+//!           under its own or its mapped name and has the same shape (but for neighbouring axes that are one there, and axes
+//!           of length 1), or nothing is loaded and the error lists what is expected and what there is
 //! never     fills a parameter that a file lacks; ignores an entry of the map
 use std::{collections::BTreeMap, path::Path};
 
@@ -66,9 +66,8 @@ fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, Str
 
 /// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
 fn fitting<T: Precision>(parameter: &Parameter, tensor: &Tensor) -> Result<Vec<T>, (String, String)> {
-    let long = |axis: &u64| *axis != 1;
     let found: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
-    if !parameter.shape.iter().copied().filter(long).eq(found.iter().copied().filter(long)) {
+    if !joins(&parameter.shape, &found) && !joins(&found, &parameter.shape) {
         let what = format!("expected shape {:?} for `{}`, found {found:?}", parameter.shape, parameter.name);
         let turned = found.iter().rev().eq(&parameter.shape);
         let hint = if turned { "weights are [out, in]: transpose it before saving" } else { "change  plan.set  to the widths that the file was made with" };
@@ -79,6 +78,25 @@ fn fitting<T: Precision>(parameter: &Parameter, tensor: &Tensor) -> Result<Vec<T
         Dtype::F64 => Ok(f64::of_bytes(&tensor.bytes).into_iter().map(T::rounded).collect()),
         other => Err((format!("expected F32 or F64, found {other}"), "save it as float32".to_owned())),
     }
+}
+
+/// Whether a shape is another one with neighbouring axes joined, as `[heads, width]` is `[heads * width]`; axes of length 1 apart.
+fn joins(fine: &[u64], joined: &[u64]) -> bool {
+    let long = |shape: &[u64]| shape.iter().copied().filter(|axis| *axis != 1).collect::<Vec<u64>>();
+    let (fine, joined) = (long(fine), long(joined));
+    if fine == joined {
+        return true;
+    }
+    let mut axes = fine.iter();
+    let each = joined.iter().all(|&axis| {
+        let mut product = 1u64;
+        while product < axis {
+            let Some(next) = axes.next() else { return false };
+            product = product.saturating_mul(*next);
+        }
+        product == axis
+    });
+    each && axes.next().is_none()
 }
 
 fn both_sides(list: &LaunchList, file: &Tensors) -> String {
@@ -95,5 +113,21 @@ pub fn file<T: Precision>(list: &LaunchList, seed: u64, parameters: &[Vec<T>]) -
     Tensors {
         arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(),
         facts: [("program", list.program.clone()), ("seed", seed.to_string())].map(|(name, fact)| (name.to_owned(), fact)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joins;
+
+    #[test]
+    fn neighbouring_axes_may_be_one_and_nothing_else_may_differ() {
+        for (fine, joined) in [(&[8, 8][..], &[64][..]), (&[8, 8], &[8, 8]), (&[1, 8, 4], &[8, 4]), (&[2, 3, 4], &[6, 4]), (&[2, 3, 4], &[2, 12]), (&[1], &[])]
+        {
+            assert!(joins(fine, joined), "{fine:?} {joined:?}");
+        }
+        for (fine, joined) in [(&[16, 30][..], &[30, 16][..]), (&[8, 8], &[32]), (&[64], &[8, 8]), (&[2, 3, 4], &[8, 3]), (&[4], &[4, 2]), (&[0], &[1])] {
+            assert!(!joins(fine, joined), "{fine:?} {joined:?}");
+        }
     }
 }
