@@ -219,7 +219,13 @@ def warm():
     return {"milliseconds": sorted(times)[10] * 1e3, "milliseconds_worst": max(times) * 1e3, "milliseconds_make": sorted(made)[2] * 1e3, "milliseconds_cargo_check": cargo * 1e3}
 
 
-BENCHMARKS = {"csr": csr, "open": open_large, "epoch": epoch, "warm": warm}
+def compile_programs():
+    out = subprocess.run([RELEASE / "examples/compile_speed", ROOT / "pipelines/programs"], capture_output=True, text=True, check=True).stdout
+    lines = [json.loads(line) for line in out.splitlines()]
+    return {"milliseconds_worst": max(line["worst"] for line in lines), "milliseconds": {line["program"]: line["milliseconds"] for line in lines}}
+
+
+BENCHMARKS = {"compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm}
 
 
 def machine():

@@ -27,7 +27,7 @@ fn graphs() -> Vec<(&'static str, Edges)> {
 }
 
 /// Names of relations; no edge is of the last.
-fn relations() -> Vec<String> {
+pub fn relations() -> Vec<String> {
     ["cites", "knows", "unused"].map(str::to_owned).to_vec()
 }
 
@@ -38,7 +38,7 @@ fn assert_no_nan(what: &str, rows: &Rows) {
 }
 
 /// What a pipeline sets for its program: the numbers, words and truths of `set: {name: value, ..}`.
-fn of_pipeline(name: &str) -> Value {
+pub fn of_pipeline(name: &str) -> Value {
     let text = std::fs::read_to_string(folder().join(format!("{name}.yaml"))).unwrap();
     let Some(line) = text.lines().find_map(|line| line.trim().strip_prefix("set: {")) else { return json!({}) };
     let settings = line.split('}').next().unwrap().split(", ").map(|pair| pair.split_once(": ").unwrap());
@@ -46,7 +46,7 @@ fn of_pipeline(name: &str) -> Value {
 }
 
 /// 0 or what makes up for it, by the element's site and place.
-fn dropped(site: u32, probability: f64, row: u64, column: u64) -> f64 {
+pub fn dropped(site: u32, probability: f64, row: u64, column: u64) -> f64 {
     let uniform = drawn(u64::from(site) * 1_000_003 + row, column as usize) / 2.0 + 0.5;
     if uniform < probability { 0.0 } else { 1.0 / (1.0 - probability) }
 }

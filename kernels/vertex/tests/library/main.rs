@@ -10,6 +10,7 @@ mod apart;
 mod case;
 mod compiled;
 mod degenerate;
+mod each;
 mod golden;
 mod independent;
 mod models;
