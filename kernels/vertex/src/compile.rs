@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::autodiff::{self, Remembered};
 use crate::gir::{Data, Gir, Span};
 use crate::launch::{LaunchList, Reason};
-use crate::passes::{self, Applied};
+use crate::passes::{self, Applied, Demand, demand};
 use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
 use crate::{autodiff::remember, lower};
@@ -79,6 +79,24 @@ impl Compiled {
             let again = value.read_again.map_or_else(|| "not of a kind that is computed again".to_owned(), |bytes| format!("{bytes} bytes to read again"));
             format!("backward reads {}: {way}, {} bytes held, {again}\n", value.what, value.bytes)
         });
-        passes.chain(remembered).collect()
+        passes.chain(remembered).chain(self.demanded()).collect()
+    }
+
+    /// How many values the loss and its gradients need in which rows.
+    fn demanded(&self) -> Vec<String> {
+        if self.clean.gradients.is_empty() {
+            return Vec::new();
+        }
+        let mut counts: BTreeMap<(u32, String), usize> = BTreeMap::new();
+        for needed in demand(&self.clean) {
+            let rows = match needed {
+                Demand::Nothing => (0, "no row".to_owned()),
+                Demand::Hops(0) => (1, "training rows".to_owned()),
+                Demand::Hops(hops) => (1 + hops, format!("rows within {hops} steps of a training row")),
+                Demand::All => (u32::MAX, "all rows".to_owned()),
+            };
+            *counts.entry(rows).or_default() += 1;
+        }
+        counts.into_iter().map(|((_, rows), count)| format!("needed in {rows}: {count} values\n")).collect()
     }
 }
