@@ -48,11 +48,15 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 
 const TRAINING: &str = "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, keep: best, seed: 3}";
 
+const ATTENTION: &str = "  set: {hidden: 4, heads: 2, drop: 0.5, drop_shares: 0.5}\nrun: {epochs: 4, keep: best, seed: 3}";
+
 #[test]
 fn the_number_of_threads_changes_no_byte() {
     let workshop = Workshop::new();
     let graph = workshop.graph(&community(true));
-    for (program, rest) in [("gcn", TRAINING), ("sage", TRAINING), ("pagerank", ""), ("components", "")] {
+    let built_in = [("gcn", TRAINING), ("sage", TRAINING), ("pagerank", ""), ("components", "")];
+    let compiled = [("gat", ATTENTION), ("sage_max", TRAINING), ("hits", ""), ("sssp", ""), ("kcore", ""), ("triangles", "")];
+    for (program, rest) in built_in.into_iter().chain(compiled) {
         for method in ["none", "degree"] {
             let pipeline = workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
             let mut first = None;
@@ -90,8 +94,15 @@ fn the_order_of_nodes_changes_no_result() {
         assert_ne!(undropped.metrics("loss")[6], plain.metrics("loss")[6], "{program}: dropout was drawn");
         same("nothing is dropped when measuring: loss", &undropped.metrics("loss")[..1], &plain.metrics("loss")[..1], 1e-12);
     }
+    let [plain, reordered] = both_orders(&workshop, &graph, "gat", &ATTENTION.replace("epochs: 4", "epochs: 4, dtype: f64"));
+    same("scores of gat", &reordered.predictions("scores"), &plain.predictions("scores"), 1e-10);
+    same("losses of gat", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
     let [plain, reordered] = both_orders(&workshop, &graph, "pagerank", "run: {dtype: f64}");
     same("ranks", &reordered.values("rank"), &plain.values("rank"), 1e-12);
+    for program in ["kcore", "triangles", "sssp"] {
+        let [plain, reordered] = both_orders(&workshop, &graph, program, "");
+        assert_eq!(reordered.fixed(), plain.fixed(), "{program}");
+    }
     let [plain, reordered] = both_orders(&workshop, &graph, "components", "");
     assert_eq!(reordered.values("label"), plain.values("label"));
     assert_eq!(reordered.fixed(), plain.fixed());
