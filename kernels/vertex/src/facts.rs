@@ -4,7 +4,7 @@
 //! never     holds a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
-use crate::gir::{Data, Loss};
+use crate::gir::Data;
 use crate::launch::{LossKind, Rows};
 
 /// What is known of graph, target and run when a list is built.
@@ -46,11 +46,7 @@ impl Facts {
             // Compiled lists walk every direction that the program names.
             symmetric: false,
             training: data.training,
-            loss: match data.target.map(|target| target.loss) {
-                Some(Loss::MeanSquares) => LossKind::MeanSquares,
-                Some(Loss::Binary) => LossKind::Binary,
-                _ => LossKind::CrossEntropy,
-            },
+            loss: data.target.map_or(LossKind::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,
         }
     }

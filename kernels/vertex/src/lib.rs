@@ -1,12 +1,14 @@
 //! vertex: the vertex language and the launch list that it becomes.
 //!
-//! holds   `builtin` (the shipped programs, recognised by their text, and how each becomes a launch list), `facts` (what
-//!         must be known of a graph for that), `launch` (what a plan tells an executor to do; device-independent) and
-//!         `reference` (the slow, obvious executor in f64 that says what a launch list means), `gir` (a program as a graph of
-//!         symbolic rows) and `interpret` (the slow, obvious interpreter in f64 that says what a program means)
+//! holds   the compiler (`compile`: `syntax`, `trace`, `gir`, `passes`, `autodiff`, `lower`), `interpret` (the slow, obvious
+//!         interpreter in f64 that says what a program means), `launch` (what a plan tells an executor to do;
+//!         device-independent), `reference` (the slow, obvious executor in f64 that says what a launch list means), `builtin`
+//!         (launch lists fused by hand for four shipped programs, recognised by their text) and `facts` (what they need)
 //! never   knows CUDA, files, threads or the store
 //!
-//! # One program's way
+//! ARCHITECTURE.md shows a compiled program's way.
+//!
+//! # A built-in program's way
 //!
 //! A program comes as text, and the graph as [`Facts`]:
 //!
@@ -33,7 +35,7 @@
 //!     loss: LossKind::CrossEntropy,
 //!     bytes_per_real: 4,
 //! };
-//! let program = builtin::find(text, "pagerank")?;
+//! let program = builtin::find(text, "pagerank").expect("the shipped text");
 //! let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
 //! let list = program.build(&settings, &facts)?;
 //! assert_eq!(list.validate(), Ok(()));

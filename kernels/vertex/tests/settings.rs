@@ -48,19 +48,12 @@ fn a_program_is_known_by_its_text() {
 }
 
 #[test]
-fn an_edited_program_is_refused() {
+fn an_edited_or_renamed_program_is_another_one() {
     let gcn = program("gcn").text;
     for edited in [gcn.replace("relu", "tanh"), gcn.replace("    return", "   return"), format!("# mine\n{gcn}"), String::new()] {
-        let error = builtin::find(&edited, "gcn").unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains("takes only the shipped programs") && text.contains("unedited"), "{text}");
-        assert!(text.contains("`gcn` differs"), "{text}");
-        assert!(error.hint().contains("pipelines/programs/gcn.py"));
+        assert!(builtin::find(&edited, "gcn").is_none(), "{edited}");
     }
-    let renamed = builtin::find(gcn, "mine").unwrap_err();
-    assert!(renamed.to_string().contains("found it as `mine`") && renamed.hint().contains("gcn.py"));
-    let unknown = builtin::find("def pagerange(v):\n    return v.id\n", "pagerange").unwrap_err();
-    assert!(unknown.to_string().contains("`pagerange`") && unknown.hint().contains("programs/pagerank.py"));
+    assert!(builtin::find(gcn, "mine").is_none() && builtin::find(gcn, "sage").is_none());
 }
 
 #[test]

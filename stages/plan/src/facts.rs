@@ -11,7 +11,7 @@ use warploom_shell::{columns, requests::PlanRequest};
 use warploom_spec::Loss;
 use warploom_vertex::{
     Facts,
-    gir::{self, Data, Target},
+    gir::{Data, Target},
     launch::LossKind,
 };
 
@@ -50,9 +50,9 @@ fn target(request: &PlanRequest, labels: &str, training: bool, count: impl Fn(&s
     let loss = if training { request.run.loss } else { Loss::Auto };
     let (columns, loss) = match (loss, labels) {
         (_, "none") => return Ok(None),
-        (Loss::Auto | Loss::CrossEntropy, "classes") => (count("classes"), gir::Loss::CrossEntropy),
-        (Loss::Auto | Loss::Mse, "values") => (1, gir::Loss::MeanSquares),
-        (Loss::Auto | Loss::Mse, "rows") => (count("label_columns"), gir::Loss::MeanSquares),
+        (Loss::Auto | Loss::CrossEntropy, "classes") => (count("classes"), LossKind::CrossEntropy),
+        (Loss::Auto | Loss::Mse, "values") => (1, LossKind::MeanSquares),
+        (Loss::Auto | Loss::Mse, "rows") => (count("label_columns"), LossKind::MeanSquares),
         (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", labels)),
         _ => return Err(loss_error("cross_entropy", "classes", labels)),
     };
@@ -61,42 +61,21 @@ fn target(request: &PlanRequest, labels: &str, training: bool, count: impl Fn(&s
 
 /// Facts for this graph and request.
 pub fn gather(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
-    let artifact = inputs.get(Kind::Graph)?;
-    let profile = profile::open(inputs.get(Kind::Profile)?)?;
-    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
-    let labels = labels(artifact);
-    let mut facts = Facts {
-        nodes: profile.nodes,
-        edges: profile.edges,
-        feature_columns: count("feature_columns"),
-        sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
-        classes: 0,
-        weighted: profile.weighted,
-        symmetric: profile.symmetric,
-        training,
-        loss: LossKind::CrossEntropy,
-        bytes_per_real: crate::bytes_per_real(request.run.dtype),
-    };
     if training {
-        refuse_untrainable(artifact, request, &labels)?;
-        (facts.loss, facts.classes) = match (request.run.loss, labels.as_str()) {
-            (Loss::Auto | Loss::CrossEntropy, "classes") => (LossKind::CrossEntropy, count("classes")),
-            (Loss::Auto | Loss::Mse, "values") => (LossKind::MeanSquares, 1),
-            (Loss::Auto | Loss::Mse, "rows") => (LossKind::MeanSquares, count("label_columns")),
-            (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", &labels)),
-            _ => return Err(loss_error("cross_entropy", "classes", &labels)),
-        };
+        refuse_untrainable(inputs.get(Kind::Graph)?)?;
     }
-    Ok(facts)
+    let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
+    Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
 }
 
-fn refuse_untrainable(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {
-    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
-    if labels != "none" && count("feature_columns") == 0 {
-        let what = "the graph has no features, and this program reads `v.x`";
-        return Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("let them be made:  --set ingest.features=random"));
+/// Built-in lists read features; what they lack is said before the labels are looked at, as far as there are labels.
+fn refuse_untrainable(artifact: &Artifact) -> Result<(), StageError> {
+    let columns = artifact.manifest.counts.get("feature_columns").copied().unwrap_or(0);
+    if columns > 0 || labels(artifact) == "none" {
+        return Ok(());
     }
-    refuse_without_labels(artifact, request, labels)
+    let what = "the graph has no features, and this program reads `v.x`";
+    Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("let them be made:  --set ingest.features=random"))
 }
 
 fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {

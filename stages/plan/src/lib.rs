@@ -113,7 +113,7 @@ fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
 
 /// The shipped program that a text is, if it is one.
 fn shipped(request: &PlanRequest) -> Option<&'static Builtin> {
-    builtin::find(&request.text, &request.spec.program.entry).ok()
+    builtin::find(&request.text, &request.spec.program.entry)
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {

@@ -5,7 +5,6 @@
 //! never     reads a file (the shipped texts are compiled in); parses the language
 //! limits    four programs; the order of sum and product is chosen by predicted bytes, not by measurement
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde_json::Value;
 
@@ -21,7 +20,7 @@ mod sage;
 mod settings;
 
 pub use layers::Order;
-pub use settings::{Domain, Setting, SettingError, nearest};
+pub use settings::{Domain, Setting, SettingError};
 
 use settings::Chosen;
 
@@ -47,74 +46,15 @@ pub fn all() -> &'static [Builtin] {
     &ALL
 }
 
-/// The shipped program with this text and this entry name (the name of its file, without `.py`).
-pub fn find(text: &str, name: &str) -> Result<&'static Builtin, NotShipped> {
-    let same_text = all().iter().find(|builtin| lines(builtin.text) == lines(text));
-    match same_text {
-        Some(builtin) if builtin.name == name => Ok(builtin),
-        Some(builtin) => Err(NotShipped::Renamed { name: name.to_owned(), shipped: builtin.name }),
-        None if all().iter().any(|builtin| builtin.name == name) => Err(NotShipped::Edited { name: name.to_owned() }),
-        None => Err(NotShipped::Unknown { name: name.to_owned() }),
-    }
+/// The shipped program with this text and this entry name (the name of its file, without `.py`). Any other is compiled.
+pub fn find(text: &str, name: &str) -> Option<&'static Builtin> {
+    all().iter().find(|builtin| builtin.name == name && lines(builtin.text) == lines(text))
 }
 
 /// Lines without white space at their ends, without empty lines at the end of the text.
 fn lines(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
-
-/// Why a program is not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotShipped {
-    /// A shipped name with another text.
-    Edited {
-        /// Name of the program.
-        name: String,
-    },
-    /// A shipped text with another name.
-    Renamed {
-        /// Name of the program.
-        name: String,
-        /// Name under which its text is shipped.
-        shipped: &'static str,
-    },
-    /// Neither.
-    Unknown {
-        /// Name of the program.
-        name: String,
-    },
-}
-
-impl NotShipped {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            NotShipped::Edited { name } => format!("restore pipelines/programs/{name}.py; its settings change with  --set plan.set.<name>=<value>"),
-            NotShipped::Renamed { shipped, .. } => format!("name the file `{shipped}.py`, after its function"),
-            NotShipped::Unknown { name } => {
-                let names = all().iter().map(|builtin| builtin.name);
-                let close = nearest(name, names).unwrap_or(gcn::BUILTIN.name);
-                format!("use  --set plan.program=programs/{close}.py")
-            }
-        }
-    }
-}
-
-impl fmt::Display for NotShipped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = all().iter().map(|builtin| format!("`{}`", builtin.name)).collect();
-        let only = format!("this version takes only the shipped programs {}, unedited", names.join(", "));
-        match self {
-            NotShipped::Edited { name } => write!(formatter, "{only}; the text of `{name}` differs from the shipped one"),
-            NotShipped::Renamed { name, shipped } => {
-                write!(formatter, "{only}; expected the text of `{shipped}` under that name, found it as `{name}`")
-            }
-            NotShipped::Unknown { name } => write!(formatter, "{only}; found `{name}`"),
-        }
-    }
-}
-
-impl std::error::Error for NotShipped {}
 
 impl Builtin {
     /// Every setting with its value, given or default; what a key or a record should hold.

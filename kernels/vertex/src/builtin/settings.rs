@@ -140,7 +140,7 @@ impl SettingError {
         match self {
             SettingError::Unknown { names, .. } if names.is_empty() => "leave  plan.set  out".to_owned(),
             SettingError::Unknown { setting, names, .. } => {
-                let close = nearest(setting, names.iter().copied()).unwrap_or(names[0]);
+                let close = crate::syntax::nearest(setting, names.iter().copied()).unwrap_or(names[0]);
                 format!("did you mean  plan.set.{close}")
             }
             SettingError::WrongType { setting, domain, .. } | SettingError::OutOfRange { setting, domain, .. } => {
@@ -212,25 +212,4 @@ pub(super) fn resolve(program: &'static str, declared: &'static [Setting], given
         resolved.insert(name.clone(), value);
     }
     Ok(resolved)
-}
-
-/// The name that takes the fewest edits from `word`; the first of equals; none of none.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    names.min_by_key(|name| edits(word, name))
-}
-
-/// Insertions, deletions and replacements from one word to another (Levenshtein 1966), one row of the table at a time.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Type;
+use super::{Loss, Type};
 
 /// Shape of a data set, after ingest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,18 +48,6 @@ pub struct Target {
     pub columns: u64,
     /// How results are measured.
     pub loss: Loss,
-}
-
-/// Mean losses over the training rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
-    /// `-log softmax(result)[class]`.
-    CrossEntropy,
-    /// Mean of squared differences over rows and columns.
-    MeanSquares,
-    /// Binary cross entropy of each column with targets in 0 to 1, of scores before the sigmoid, mean over rows and columns.
-    Binary,
 }
 
 impl Data {

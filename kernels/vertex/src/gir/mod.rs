@@ -14,11 +14,12 @@ mod print;
 mod types;
 
 pub use build::{Builder, Made, Misfit};
-pub use data::{Data, Loss, Target};
+pub use data::{Data, Target};
 pub use fit::broadcast;
 pub use print::line_and_column;
 pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
 
+pub use crate::launch::LossKind as Loss;
 use crate::launch::{Direction, Init};
 
 /// Number of a node within a program.

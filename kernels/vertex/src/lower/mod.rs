@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::facts::Facts;
-use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, Span, Type};
+use crate::gir::{Data, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 use crate::launch::{
-    Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, LossKind, Operand, Operation, Parameter, Role, Rowed, Rows, View, fixed, gradient_buffer,
+    Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, Operand, Operation, Parameter, Role, Rowed, Rows, View, fixed, gradient_buffer,
     parameter_buffer,
 };
 
@@ -341,12 +341,4 @@ fn rows_of(place: Place, data: &Data, shape: &[u64]) -> Rows {
 
 fn element_of(kind: Type) -> Element {
     if kind == Type::Real { Element::Real } else { Element::Whole(kind) }
-}
-
-fn loss_kind(loss: Loss) -> LossKind {
-    match loss {
-        Loss::CrossEntropy => LossKind::CrossEntropy,
-        Loss::MeanSquares => LossKind::MeanSquares,
-        Loss::Binary => LossKind::Binary,
-    }
 }

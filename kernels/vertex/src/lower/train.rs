@@ -1,5 +1,5 @@
 //! train: programs that learn: what is done once, the forward pass, the loss, the backward pass, the optimiser.
-use super::{Lowering, Refusal, loss_kind, rows_of};
+use super::{Lowering, Refusal, rows_of};
 use crate::gir::{Data, Gir, NodeId, Op, Place, Type};
 use crate::launch::{Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train, View, gradient_buffer, parameter_buffer};
 
@@ -43,7 +43,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let (target, value) = (target(&mut lowering, loss), "loss".to_owned());
     lowering.declare(value.clone(), Rows::Fixed(1), 1, (crate::launch::Element::Real, Role::Value));
     let gradient = gradient_of_result(&mut lowering, slope, loss);
-    let operation = Operation::Loss { kind: loss_kind(kind), result: result.clone(), target, gradient, value };
+    let operation = Operation::Loss { kind, result: result.clone(), target, gradient, value };
     let update = gradients(&mut lowering);
     let statistics = statistics(&mut lowering);
     let switches = |launch: &Launch| match &launch.operation {
