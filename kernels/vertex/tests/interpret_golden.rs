@@ -8,72 +8,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use safetensors::{Dtype, SafeTensors};
-use serde_json::Value;
+use warploom_cases::Case;
 use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Unary, Until};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-struct Case {
-    name: String,
-    text: Value,
-    tensors: BTreeMap<String, Tensor>,
-}
-
-struct Tensor {
-    /// Shape of a row.
-    shape: Vec<u64>,
-    values: Vec<f64>,
-}
-
-impl Case {
-    /// Reads a case; none, with a line that says why, when it is not in the repository and the shared folder is absent.
-    fn read(name: &str) -> Option<Case> {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
-        let places = [workspace.join("tests/golden").join(name), shared.join("golden").join(name)];
-        let Some(folder) = places.iter().find(|place| place.join("case.json").is_file()) else {
-            println!("SKIPPED: {name} because neither {} nor {} is there", places[0].display(), places[1].display());
-            return None;
-        };
-        let text = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
-        let bytes = std::fs::read(folder.join("tensors.safetensors")).unwrap();
-        let tensors = SafeTensors::deserialize(&bytes).unwrap().tensors().into_iter().map(|(tensor, view)| {
-            let values = match view.dtype() {
-                Dtype::F64 => view.data().chunks(8).map(|part| f64::from_le_bytes(part.try_into().unwrap())).collect(),
-                Dtype::I32 => view.data().chunks(4).map(|part| f64::from(i32::from_le_bytes(part.try_into().unwrap()))).collect(),
-                other => panic!("{name}: tensor {tensor} has type {other:?}"),
-            };
-            (tensor, Tensor { shape: view.shape()[1..].iter().map(|length| *length as u64).collect(), values })
-        });
-        Some(Case { name: name.to_owned(), text, tensors: tensors.collect() })
-    }
-
-    fn tensor(&self, name: &str) -> &Tensor {
-        self.tensors.get(name).unwrap_or_else(|| panic!("{}: no tensor {name}", self.name))
-    }
-
-    fn ids(&self, name: &str) -> Vec<u32> {
-        self.tensor(name).values.iter().map(|value| *value as u32).collect()
-    }
-
-    /// Tensors whose names start so, without the start.
-    fn tags(&self, prefix: &str) -> Vec<String> {
-        self.tensors.keys().filter_map(|name| name.strip_prefix(prefix)).map(str::to_owned).collect()
-    }
-
-    /// Compares all elements to the tolerance of a group, a share of the largest finite magnitude.
-    fn compare(&self, name: &str, got: &[f64], group: &str) {
-        let want = &self.tensor(name).values;
-        assert_eq!(got.len(), want.len(), "{}: elements of {name}", self.name);
-        let scale = want.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        let bound = self.text["tolerance"]["f64"][group].as_f64().unwrap_or_else(|| panic!("{}: no tolerance of {group}", self.name)) * scale;
-        for (index, (got, want)) in got.iter().zip(want).enumerate() {
-            let close = got == want || (got - want).abs() <= bound;
-            assert!(close, "{}: {name}[{index}]: got {got:e}, want {want:e}, bound {bound:e}", self.name);
-        }
-    }
+/// Shape of a row of a tensor.
+fn row_shape(case: &Case, name: &str) -> Vec<u64> {
+    case.tensor(name).shape[1..].iter().map(|length| *length as u64).collect()
 }
 
 /// Tensors of a case given as features of vertices and of edges, side by side.
@@ -87,10 +29,10 @@ struct Given<'a> {
 
 impl<'a> Given<'a> {
     fn new(case: &'a Case, vertex: &'a [&'a str], edge: &'a [&'a str]) -> Given<'a> {
-        let nodes = case.text["graph"]["nodes"].as_u64().unwrap() as usize;
+        let nodes = case.nodes();
         let mut world = World::bare(nodes, case.ids("graph.source"), case.ids("graph.target"));
         let mut data = Data::bare(nodes as u64, world.edges() as u64);
-        world.weight = case.tensors.get("graph.weight").map(|weight| weight.values.clone());
+        world.weight = case.find("graph.weight").map(|weight| weight.values.clone());
         data.weighted = world.weight.is_some();
         if !vertex.is_empty() {
             world.features = Some(beside(case, vertex, nodes));
@@ -109,10 +51,10 @@ impl<'a> Given<'a> {
         let of_vertices = self.vertex.contains(&name);
         let (input, names) = if of_vertices { (Input::Features, self.vertex) } else { (Input::EdgeFeatures, self.edge) };
         let all = builder.make(Op::Input(input), &[]).unwrap();
-        let width = |name: &str| self.case.tensor(name).shape.iter().product::<u64>();
+        let width = |name: &str| row_shape(self.case, name).iter().product::<u64>();
         let start = names.iter().take_while(|other| **other != name).map(|other| width(other)).sum();
         let part = builder.make(Op::Slice { axis: 0, start, length: width(name) }, &[all]).unwrap();
-        builder.make_shaped(Op::Reshape, &[part], &self.case.tensor(name).shape).unwrap()
+        builder.make_shaped(Op::Reshape, &[part], &row_shape(self.case, name)).unwrap()
     }
 
     /// Builds, runs once, and gives the value of each name.
@@ -128,7 +70,7 @@ impl<'a> Given<'a> {
 }
 
 fn beside(case: &Case, names: &[&str], rows: usize) -> Rows {
-    let width = |name: &str| case.tensor(name).shape.iter().product::<u64>() as usize;
+    let width = |name: &str| row_shape(case, name).iter().product::<u64>() as usize;
     let mut values = Vec::new();
     for row in 0..rows {
         names.iter().for_each(|name| values.extend(&case.tensor(name).values[row * width(name)..(row + 1) * width(name)]));
@@ -190,7 +132,7 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
     };
     let back = if weighted { builder.multiply(weight, slope).unwrap() } else { slope };
     made.push((format!("dx.{tag}"), builder.reduce(Reduction::Sum, EdgeSet::OUT, back, None).unwrap()));
-    for wide in given.case.tags(&format!("dweight.{tag}.d")) {
+    for wide in given.case.names(&format!("dweight.{tag}.d")) {
         let product = builder.multiply(slope, source).unwrap();
         let product = first_places(builder, product, 0, wide.parse().unwrap());
         made.push((format!("dweight.{tag}.d{wide}"), sum_axis(builder, product, 0)));
@@ -201,7 +143,7 @@ fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)
 /// `arg` names the winning edge of each vertex, -1 without edges; `Winner` marks it among the edges.
 fn compare_winners(case: &Case, name: &str, winners: &Rows) {
     let (arg, target) = (case.tensor(name), case.ids("graph.target"));
-    let width = arg.shape[0] as usize;
+    let width = arg.shape[1];
     let mut marked = vec![-1.0; arg.values.len()];
     for (edge, vertex) in target.iter().enumerate() {
         for column in 0..width {
@@ -220,7 +162,7 @@ fn sums_means_and_extrema_over_edges_agree_with_their_gradients() {
     for name in ["ops_spmm_tiny", "ops_spmm_odd"] {
         let Some(case) = Case::read(name) else { continue };
         let given = Given::new(&case, &["x", "x_ties", "dout"], &[]);
-        let tags = case.tags("out.");
+        let tags = case.names("out.");
         assert_eq!(tags.len(), 10, "{name}: {tags:?}");
         let mut compared = 0;
         for tag in &tags {
@@ -234,7 +176,7 @@ fn sums_means_and_extrema_over_edges_agree_with_their_gradients() {
             }
         }
         let inputs = ["graph.source", "graph.target", "graph.weight", "x", "x_ties", "dout"];
-        assert_eq!(compared + inputs.len(), case.tensors.len(), "{name}: every tensor is compared");
+        assert_eq!(compared + inputs.len(), case.names("").len(), "{name}: every tensor is compared");
     }
 }
 
@@ -259,13 +201,13 @@ fn dot_products_on_edges_agree_with_their_gradients() {
         let Some(case) = Case::read(name) else { continue };
         let given = Given::new(&case, &["q", "k"], &["dout"]);
         let mut compared = 0;
-        for width in case.tags("out.d") {
+        for width in case.names("out.d") {
             for (tensor, rows) in given.run(|builder| sddmm(&given, builder, width.parse().unwrap())) {
                 case.compare(&tensor, &rows.values.reals(), &format!("d{width}"));
                 compared += 1;
             }
         }
-        assert_eq!(compared + 5, case.tensors.len(), "{name}: every tensor is compared");
+        assert_eq!(compared + 5, case.names("").len(), "{name}: every tensor is compared");
     }
 }
 
@@ -352,14 +294,14 @@ fn attention_agrees_with_its_gradients() {
         let Some(case) = Case::read(name) else { continue };
         let given = Given::new(&case, &["q", "k", "v", "dout"], &["bias"]);
         let mut compared = 0;
-        for tag in case.tags("out.") {
+        for tag in case.names("out.") {
             for (tensor, rows) in given.run(|builder| attention(&given, builder, &tag)) {
                 let group = if tensor.starts_with('d') { "gradient" } else { "forward" };
                 case.compare(&tensor, &rows.values.reals(), &format!("{tag}.{group}"));
                 compared += 1;
             }
         }
-        assert_eq!(compared + 7, case.tensors.len(), "{name}: every tensor is compared");
+        assert_eq!(compared + 7, case.names("").len(), "{name}: every tensor is compared");
     }
 }
 
@@ -406,7 +348,7 @@ fn pagerank_agrees_after_each_number_of_supersteps_and_converged() {
             pagerank(&mut builder, spread);
             let gir = builder.gir;
             let mut interpreter = Interpreter::new(&gir, &given.data, &given.world).unwrap();
-            let tags = case.tags(&format!("{variant}."));
+            let tags = case.names(&format!("{variant}."));
             assert!(tags.len() >= 4, "{name}: {tags:?}");
             for tag in tags {
                 let supersteps = tag.parse::<u64>();

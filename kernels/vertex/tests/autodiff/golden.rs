@@ -3,11 +3,7 @@
 //! promises  each `grad.` tensor of a case is compared, to the tolerance that case.json states for gradients; so are the losses of 20 steps
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a
 //!           line when that is absent
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use safetensors::{Dtype, SafeTensors};
-use serde_json::Value;
+use warploom_cases::Case;
 use warploom_vertex::autodiff::{differentiate, remember};
 use warploom_vertex::gir::{Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
@@ -16,125 +12,77 @@ use warploom_vertex::reference::Adam;
 use crate::forms::softmax;
 use crate::worlds::{input, parameter, where_above};
 
-struct Case {
-    name: String,
-    text: Value,
-    tensors: BTreeMap<String, (Vec<u64>, Vec<f64>)>,
+fn rows(case: &Case, name: &str) -> Option<Rows> {
+    let tensor = case.find(name)?;
+    Some(Rows::real(tensor.shape[0], tensor.shape[1..].iter().product(), tensor.values.clone()))
 }
 
-impl Case {
-    fn read(name: &str) -> Option<Case> {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
-        let places = [workspace.join("tests/golden").join(name), shared.join("golden").join(name)];
-        let Some(folder) = places.iter().find(|place| place.join("case.json").is_file()) else {
-            println!("SKIPPED: {name} because neither {} nor {} is there", places[0].display(), places[1].display());
-            return None;
-        };
-        let text = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
-        let bytes = std::fs::read(folder.join("tensors.safetensors")).unwrap();
-        let tensors = SafeTensors::deserialize(&bytes).unwrap().tensors().into_iter().map(|(tensor, view)| {
-            let values = match view.dtype() {
-                Dtype::F64 => view.data().chunks(8).map(|part| f64::from_le_bytes(part.try_into().unwrap())).collect(),
-                Dtype::I32 => view.data().chunks(4).map(|part| f64::from(i32::from_le_bytes(part.try_into().unwrap()))).collect(),
-                other => panic!("{name}: tensor {tensor} has type {other:?}"),
-            };
-            (tensor, (view.shape().iter().map(|length| *length as u64).collect(), values))
-        });
-        Some(Case { name: name.to_owned(), text, tensors: tensors.collect() })
+/// The data set, and its edges as stored.
+fn world(case: &Case) -> World {
+    let mut world = World::bare(case.nodes(), case.ids("graph.source"), case.ids("graph.target"));
+    world.features = rows(case, "x");
+    world.weight = case.find("graph.weight").map(|weight| weight.values.clone());
+    world.edge_features = rows(case, "graph.edge_x");
+    let classes = case.tensor("y").values.clone();
+    if case.find("graph.graph_of_node").is_some() {
+        world.graph_of_node = case.ids("graph.graph_of_node");
+        world.graphs = classes.len();
     }
+    world.targets = Some(Rows::real(classes.len(), 1, classes));
+    world.training_rows = case.ids("train");
+    world
+}
 
-    fn tensor(&self, name: &str) -> &(Vec<u64>, Vec<f64>) {
-        self.tensors.get(name).unwrap_or_else(|| panic!("{}: no tensor {name}", self.name))
+/// Builds a model, trains it for 20 steps and compares its gradients before the first.
+fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) -> Made) {
+    let edge_features = world.edge_features.as_ref().map_or(0, |rows| rows.columns as u64);
+    let target = Target { columns: case.tensor("out").shape[1] as u64, loss: Loss::CrossEntropy };
+    let data = Data {
+        features: Some(case.tensor("x").shape[1] as u64),
+        edge_features,
+        weighted: world.weight.is_some(),
+        target: Some(target),
+        training: true,
+        graphs: world.graphs as u64,
+        many_graphs: !world.graph_of_node.is_empty(),
+        bytes_per_real: 8,
+        ..Data::bare(world.nodes as u64, world.edges() as u64)
+    };
+    let mut builder = Builder::new(&case.name, &data);
+    let features = input(&mut builder, Input::Features);
+    let scores = make(&mut builder, case, features).unwrap();
+    let target = input(&mut builder, Input::Target);
+    builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
+    let by: Vec<NodeId> =
+        crate::worlds::leaves(&builder.gir).into_iter().filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some())).collect();
+    let gradients = case.names("grad.").len();
+    assert_eq!(by.len(), gradients, "{}: each gradient of the case is taken", case.name);
+    let full = differentiate(builder.gir, &data, &by).unwrap();
+    for gir in [&full, &remember(full.clone(), &data).0] {
+        check_run(case, gir, &data, world);
     }
+}
 
-    fn rows(&self, name: &str) -> Option<Rows> {
-        let (shape, values) = self.tensors.get(name)?;
-        let columns = shape[1..].iter().product::<u64>() as usize;
-        Some(Rows::real(shape[0] as usize, columns, values.clone()))
+fn check_run(case: &Case, gir: &Gir, data: &Data, world: &World) {
+    let mut interpreter = Interpreter::new(gir, data, world).unwrap();
+    interpreter.training = true;
+    for parameter in &gir.parameters {
+        interpreter.set_parameter(&parameter.name, &case.tensor(&format!("param.{}", parameter.name)).values).unwrap();
     }
-
-    /// The data set, and its edges as stored.
-    fn world(&self) -> World {
-        let ids = |name: &str| self.tensor(name).1.iter().map(|value| *value as u32).collect::<Vec<_>>();
-        let mut world = World::bare(self.text["graph"]["nodes"].as_u64().unwrap() as usize, ids("graph.source"), ids("graph.target"));
-        world.features = self.rows("x");
-        world.weight = self.tensors.get("graph.weight").map(|(_, values)| values.clone());
-        world.edge_features = self.rows("graph.edge_x");
-        let classes = self.tensor("y").1.clone();
-        if self.tensors.contains_key("graph.graph_of_node") {
-            world.graph_of_node = ids("graph.graph_of_node");
-            world.graphs = classes.len();
-        }
-        world.targets = Some(Rows::real(classes.len(), 1, classes));
-        world.training_rows = ids("train");
-        world
+    interpreter.run(1);
+    for gradient in &gir.gradients {
+        let name = name_of(gir, gradient.of).unwrap();
+        // Self loops that the model adds stand behind the edges of the case.
+        let found = interpreter.value(gradient.node).unwrap().values.reals();
+        case.compare(&name, &found[..case.tensor(&name).values.len()], "gradient");
     }
-
-    fn compare(&self, name: &str, got: &[f64], group: &str) {
-        let want = &self.tensor(name).1;
-        // Gradients that are 0 by the mathematics are compared with the largest of all.
-        let is_zero = self.text["zero_gradients"].as_array().is_some_and(|names| names.iter().any(|zero| zero == name));
-        let peers = self.tensors.iter().filter(|(peer, _)| peer.as_str() == name || (is_zero && peer.starts_with("grad.")));
-        let scale = peers.flat_map(|(_, (_, values))| values).fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        let bound = self.text["tolerance"]["f64"][group].as_f64().unwrap_or_else(|| panic!("{}: no tolerance of {group}", self.name)) * scale;
-        assert!(got.len() >= want.len(), "{}: elements of {name}", self.name);
-        for (index, (got, want)) in got.iter().zip(want).enumerate() {
-            assert!((got - want).abs() <= bound, "{}: {name}[{index}]: got {got:e}, want {want:e}, bound {bound:e}", self.name);
-        }
-    }
-
-    /// Builds a model, trains it for 20 steps and compares its gradients before the first.
-    fn check(&self, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) -> Made) {
-        let edge_features = world.edge_features.as_ref().map_or(0, |rows| rows.columns as u64);
-        let target = Target { columns: self.tensor("out").0[1], loss: Loss::CrossEntropy };
-        let data = Data {
-            features: Some(self.tensor("x").0[1]),
-            edge_features,
-            weighted: world.weight.is_some(),
-            target: Some(target),
-            training: true,
-            graphs: world.graphs as u64,
-            many_graphs: !world.graph_of_node.is_empty(),
-            bytes_per_real: 8,
-            ..Data::bare(world.nodes as u64, world.edges() as u64)
-        };
-        let mut builder = Builder::new(&self.name, &data);
-        let features = input(&mut builder, Input::Features);
-        let scores = make(&mut builder, self, features).unwrap();
-        let target = input(&mut builder, Input::Target);
-        builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
-        let by: Vec<NodeId> = crate::worlds::leaves(&builder.gir)
-            .into_iter()
-            .filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| self.tensors.contains_key(&name)))
-            .collect();
-        let gradients = self.tensors.keys().filter(|name| name.starts_with("grad.")).count();
-        assert_eq!(by.len(), gradients, "{}: each gradient of the case is taken", self.name);
-        let full = differentiate(builder.gir, &data, &by).unwrap();
-        for gir in [&full, &remember(full.clone(), &data).0] {
-            self.check_run(gir, &data, world);
-        }
-    }
-
-    fn check_run(&self, gir: &Gir, data: &Data, world: &World) {
-        let mut interpreter = Interpreter::new(gir, data, world).unwrap();
-        interpreter.training = true;
-        for parameter in &gir.parameters {
-            interpreter.set_parameter(&parameter.name, &self.tensor(&format!("param.{}", parameter.name)).1).unwrap();
-        }
+    let mut losses = vec![interpreter.loss().unwrap()];
+    for _ in 0..20 {
+        interpreter.step(&Adam { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 5e-4 });
         interpreter.run(1);
-        for gradient in &gir.gradients {
-            let name = name_of(gir, gradient.of).unwrap();
-            self.compare(&name, &interpreter.value(gradient.node).unwrap().values.reals(), "gradient");
-        }
-        let mut losses = vec![interpreter.loss().unwrap()];
-        for _ in 0..20 {
-            interpreter.step(&Adam { learning_rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 5e-4 });
-            interpreter.run(1);
-            losses.push(interpreter.loss().unwrap());
-        }
-        self.compare("adam.losses", &losses, "adam_losses");
+        losses.push(interpreter.loss().unwrap());
     }
+    case.compare("adam.losses", &losses, "adam_losses");
 }
 
 /// The golden name of a leaf's gradient.
@@ -150,7 +98,7 @@ fn name_of(gir: &Gir, leaf: NodeId) -> Option<String> {
 
 /// A parameter of a case, by its name there.
 fn learned(builder: &mut Builder, case: &Case, name: &str) -> NodeId {
-    let shape = case.tensor(&format!("param.{name}")).0.clone();
+    let shape: Vec<u64> = case.tensor(&format!("param.{name}")).shape.iter().map(|length| *length as u64).collect();
     parameter(builder, name, &shape)
 }
 
@@ -181,7 +129,7 @@ fn with_loops(mut world: World) -> World {
 fn gcn_by_its_weights() {
     for name in ["gcn_tiny", "gcn_odd", "gcn_odd_weighted"] {
         let Some(case) = Case::read(name) else { continue };
-        case.check(&with_loops(case.world()), |builder, case, features| {
+        check(&case, &with_loops(world(&case)), |builder, case, features| {
             let weight = input(builder, Input::Weight);
             let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
             let scale = builder.unary(Unary::Rsqrt, degree)?;
@@ -207,7 +155,7 @@ fn gcn_by_its_weights() {
 fn sage_by_its_features() {
     for name in ["sage_tiny", "sage_odd"] {
         let Some(case) = Case::read(name) else { continue };
-        case.check(&case.world(), |builder, case, features| {
+        check(&case, &world(&case), |builder, case, features| {
             let mut h = features;
             for layer in 1..=2 {
                 let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;
@@ -240,13 +188,13 @@ fn flat(builder: &mut Builder, a: NodeId) -> Made {
 fn gat_by_its_scores() {
     for name in ["gat_tiny", "gat_odd"] {
         let Some(case) = Case::read(name) else { continue };
-        let mut world = case.world();
+        let mut world = world(&case);
         let kept: Vec<(u32, u32)> = world.source.iter().copied().zip(world.target.iter().copied()).filter(|(source, target)| source != target).collect();
         (world.source, world.target) = kept.into_iter().unzip();
-        case.check(&with_loops(world), |builder, case, features| {
+        check(&case, &with_loops(world), |builder, case, features| {
             let mut h = features;
             for layer in 1..=2 {
-                let count = case.tensor(&format!("param.conv{layer}.att_src")).0[1];
+                let count = case.tensor(&format!("param.conv{layer}.att_src")).shape[1] as u64;
                 let z = product(builder, case, &format!("conv{layer}.lin"), h)?;
                 let z = heads(builder, z, count)?;
                 let mut sides = Vec::new();
@@ -279,7 +227,7 @@ fn graph_transformer_by_its_edge_features() {
     for name in ["transformer_tiny", "transformer_odd", "transformer_odd_edges"] {
         let Some(case) = Case::read(name) else { continue };
         let counts: Vec<u64> = case.text["hyperparameters"]["heads"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
-        case.check(&case.world(), |builder, case, features| {
+        check(&case, &world(&case), |builder, case, features| {
             let edges = EdgeSet::IN;
             let mut h = features;
             for (layer, &count) in (1..).zip(&counts) {
@@ -290,7 +238,7 @@ fn graph_transformer_by_its_edge_features() {
                 }
                 let query = builder.make(Op::Near(edges), &[parts[0]])?;
                 let (mut key, mut value) = (builder.make(Op::Far(edges), &[parts[1]])?, builder.make(Op::Far(edges), &[parts[2]])?);
-                if case.tensors.contains_key("graph.edge_x") {
+                if case.find("graph.edge_x").is_some() {
                     let seen = input(builder, Input::EdgeFeatures);
                     let moved = product(builder, case, &format!("conv{layer}.lin_edge"), seen)?;
                     let moved = heads(builder, moved, count)?;
@@ -317,7 +265,7 @@ fn graph_transformer_by_its_edge_features() {
 #[test]
 fn gin_of_many_graphs() {
     let Some(case) = Case::read("gin_batch") else { return };
-    case.check(&case.world(), |builder, case, features| {
+    check(&case, &world(&case), |builder, case, features| {
         let mut h = features;
         for layer in 1..=5 {
             let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;

@@ -3,10 +3,10 @@
 //! promises  forward to 1e-12 of the largest value, gradients to central differences of the independent loss; graphs are drawn
 //!           from a number, so that each run is the same
 use serde_json::{Value, json};
+use warploom_cases::Edges;
 use warploom_vertex::gir::Data;
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-use crate::case::Edges;
 use crate::compiled::{By, MODELS, ROUTES, Route, bare, compile, compile_by, drawn, mixed, problem, start};
 use crate::independent::{self, Matrix, Parameters};
 

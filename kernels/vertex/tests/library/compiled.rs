@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use warploom_cases::Edges;
 use warploom_vertex::autodiff;
 use warploom_vertex::gir::{Data, Gir, Input, Loss, NodeId, Op, Target};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::passes;
 use warploom_vertex::trace::trace;
-
-use crate::case::Edges;
 
 /// How a program comes to the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 //!
 //! promises  no result and no gradient is NaN; both routes give the same numbers
 use serde_json::{Value, json};
+use warploom_cases::Edges;
 use warploom_vertex::interpret::{Interpreter, Rows, Values};
 
-use crate::case::Edges;
 use crate::compiled::{ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start};
 
 /// What breaks kernels, each with a name.

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use warploom_cases::Edges;
 use warploom_vertex::autodiff;
 use warploom_vertex::gir::{Data, Gir};
 use warploom_vertex::interpret::{Interpreter, World};
 use warploom_vertex::passes::{Numbers, PASSES, Stage};
 use warploom_vertex::trace::trace;
 
-use crate::case::Edges;
 use crate::compiled::{ANALYTICS, MODELS, Route, bare, compile, drawn, mixed, problem, start, text};
 use crate::degenerate::{dropped, of_pipeline, relations};
 

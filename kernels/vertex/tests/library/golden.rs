@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use warploom_cases::models::{self, Twin};
+use warploom_cases::{Case, Edges};
 use warploom_vertex::gir::{Data, Loss, Place, Target};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
-use crate::case::{Case, Edges};
 use crate::compiled::{By, Compiled, ROUTES, Route, bare, compile, compile_by};
-use crate::models::{self, Twin};
 
 /// What a case says of its data set, and the data.
 fn world(case: &Case, edges: &Edges) -> (Data, World) {

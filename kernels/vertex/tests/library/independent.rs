@@ -4,7 +4,7 @@
 //! never     is fast
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::case::Edges;
+use warploom_cases::Edges;
 
 /// A dense matrix, row-major.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,10 +7,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod apart;
-mod case;
 mod compiled;
 mod degenerate;
 mod each;
 mod golden;
 mod independent;
-mod models;

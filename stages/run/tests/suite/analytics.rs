@@ -3,9 +3,9 @@
 //! promises  in f32 in the data set's order and in f64 by degree: PageRank in both variants after 1, 2, 50 and all supersteps,
 //!           distances and levels from every start, components, cores, triangles and clustering. Weights of the artifact are
 //!           f32, so distances in f64 meet the golden ones to the tolerance of f32, and to 1e-9 those of the rounded weights
+use warploom_cases::{Case, Edges};
 use warploom_contract::Artifact;
 
-use crate::case::{Case, Edges};
 use crate::compiled::{distances, ints, proved};
 use crate::direct::{Direct, first_apart, scale_of};
 use crate::golden::{Comparison, given};

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use warploom_cases::Case;
+use warploom_cases::models::{self, Twin};
 use warploom_contract::stage::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
@@ -20,10 +22,8 @@ use warploom_vertex::{
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
 };
 
-use crate::case::Case;
 use crate::direct::{Direct, held};
 use crate::golden::{Comparison, direct, initial, twins};
-use crate::models::{self, Twin};
 use crate::workshop::program_text;
 
 /// The lists of a case's program, each with what it is.

@@ -11,6 +11,8 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
+use warploom_cases::Case;
+use warploom_cases::models::{self, Part, Twin};
 use warploom_contract::{
     Artifact,
     kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
@@ -20,9 +22,7 @@ use warploom_run::tensors::{Tensor, Tensors};
 use warploom_vertex::launch::{LaunchList, parameter_buffer};
 use warploom_vertex::reference;
 
-use crate::case::Case;
 use crate::direct::{Direct, first_apart, scale_of};
-use crate::models::{self, Part, Twin};
 use crate::workshop::{Features, Given, Left, Workshop, list_of};
 
 /// Numbers held against those of a case, to the tolerance of a type.

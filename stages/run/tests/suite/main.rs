@@ -13,9 +13,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod analytics;
-#[allow(dead_code, reason = "the tests of the library of programs use the rest")]
-#[path = "../../../../kernels/vertex/tests/library/case.rs"]
-mod case;
 mod compiled;
 mod differential;
 mod direct;
@@ -23,8 +20,6 @@ mod errors;
 mod exact;
 mod golden;
 mod graphs;
-#[path = "../../../../kernels/vertex/tests/library/models.rs"]
-mod models;
 mod resume;
 mod threads;
 mod workshop;

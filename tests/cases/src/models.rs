@@ -3,7 +3,7 @@
 //! promises  every golden parameter is named, in whole or in parts, and every one of ours exactly once
 use serde_json::{Value, json};
 
-use crate::case::{Case, Edges, Tensor};
+use crate::{Case, Edges, Tensor};
 
 /// Where the numbers of one of our parameters lie in a golden tensor.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,11 @@ pub enum Part {
 
 /// A parameter under both names.
 pub struct Twin {
+    /// Name in a program of the library.
     pub ours: String,
+    /// Name in the case, without `param.`.
     pub theirs: String,
+    /// Where the numbers lie.
     pub part: Part,
 }
 

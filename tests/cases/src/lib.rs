@@ -1,7 +1,11 @@
-//! case: a folder of golden numbers, and the graph rules that its formulas state.
+//! cases: golden numbers that other software made, the graph rules that their formulas state, and the names of parameters.
 //!
 //! promises  a case that is not in the repository is read from the shared folder, or skipped with a line that says so
 //! never     changes what is compared: the tolerance is that of case.json
+#![allow(clippy::unwrap_used)]
+
+pub mod models;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -10,23 +14,31 @@ use serde_json::Value;
 
 /// A golden case.
 pub struct Case {
+    /// Name of its folder.
     pub name: String,
+    /// case.json.
     pub text: Value,
     tensors: BTreeMap<String, Tensor>,
 }
 
 /// An array, whole numbers as reals.
 pub struct Tensor {
+    /// Lengths of its axes.
     pub shape: Vec<usize>,
+    /// Row-major.
     pub values: Vec<f64>,
 }
 
 /// A list of edges with what belongs to each.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
+    /// Number of nodes; the last may have no edge.
     pub nodes: usize,
+    /// Source of each edge.
     pub source: Vec<u32>,
+    /// Target of each edge.
     pub target: Vec<u32>,
+    /// Weight of each edge; none: all 1.
     pub weight: Option<Vec<f64>>,
     /// Edge of the case that each one is; none: added.
     pub stored: Vec<Option<usize>>,
@@ -56,10 +68,12 @@ impl Case {
         Some(Case { name: name.to_owned(), text, tensors })
     }
 
+    /// A tensor, if the case has it.
     pub fn find(&self, name: &str) -> Option<&Tensor> {
         self.tensors.get(name)
     }
 
+    /// A tensor that the case has.
     pub fn tensor(&self, name: &str) -> &Tensor {
         self.find(name).unwrap_or_else(|| panic!("{}: no tensor {name}", self.name))
     }
@@ -69,14 +83,17 @@ impl Case {
         self.tensors.keys().filter_map(|name| name.strip_prefix(prefix)).map(str::to_owned).collect()
     }
 
+    /// A tensor of whole numbers.
     pub fn ids(&self, name: &str) -> Vec<u32> {
         self.tensor(name).values.iter().map(|value| *value as u32).collect()
     }
 
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.text["graph"]["nodes"].as_u64().unwrap() as usize
     }
 
+    /// A number of case.json.
     pub fn number(&self, group: &str, name: &str) -> f64 {
         self.text[group][name].as_f64().unwrap_or_else(|| panic!("{}: no number {group}.{name}", self.name))
     }
@@ -96,6 +113,7 @@ impl Case {
         self.text["optimizer"]["steps"].as_u64().unwrap()
     }
 
+    /// The edges as stored.
     pub fn edges(&self, weighted: bool) -> Edges {
         let source = self.ids("graph.source");
         let stored = (0..source.len()).map(Some).collect();
@@ -137,6 +155,7 @@ impl Case {
         self.tolerance("f64", group).unwrap() * self.scale(name)
     }
 
+    /// Compares all elements to the tolerance of a group in f64.
     pub fn compare(&self, name: &str, got: &[f64], group: &str) {
         self.compare_with(name, got, &self.tensor(name).values, group);
     }
@@ -159,11 +178,13 @@ impl Case {
 }
 
 impl Edges {
+    /// Edges without weights.
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Edges {
         let stored = (0..edges.len()).map(Some).collect();
         Edges { nodes, source: edges.iter().map(|edge| edge.0).collect(), target: edges.iter().map(|edge| edge.1).collect(), weight: None, stored }
     }
 
+    /// Source and target of each edge.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.source.iter().copied().zip(self.target.iter().copied())
     }
