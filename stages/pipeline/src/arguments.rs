@@ -155,6 +155,12 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
+    /// Not in this version: write a stand-in as raw files
+    #[command(hide = true)]
+    Generate(Ignored),
+    /// Not in this version: make a data set of files of one's own
+    #[command(hide = true)]
+    Import(Ignored),
 }
 
 impl Command {

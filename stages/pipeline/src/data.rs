@@ -12,6 +12,12 @@ pub fn run(environment: &Environment, talk: &Talk, action: &DataAction) -> Resul
         DataAction::Ls => list(environment),
         DataAction::Show { name } => show(environment, &entry(name)?),
         DataAction::Fetch { name } => fetch_files(environment, talk, &entry(name)?),
+        DataAction::Generate(_) => {
+            Err(crate::usage("`warploom data generate` is not in this version", "a pipeline makes the stand-in itself:  warploom pipeline FILE"))
+        }
+        DataAction::Import(_) => {
+            Err(crate::usage("`warploom data import` is not in this version", "describe the files in a catalogue entry:  WARPLOOM_CATALOG=DIR"))
+        }
     }
 }
 
