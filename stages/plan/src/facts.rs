@@ -59,23 +59,10 @@ fn target(request: &PlanRequest, labels: &str, training: bool, count: impl Fn(&s
     Ok(Some(Target { columns, loss }))
 }
 
-/// Facts for this graph and request.
-pub fn gather(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
-    if training {
-        refuse_untrainable(inputs.get(Kind::Graph)?)?;
-    }
+/// What a list that was fused by hand is made for.
+pub fn built_in(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Facts, StageError> {
     let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
     Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
-}
-
-/// Built-in lists read features; what they lack is said before the labels are looked at, as far as there are labels.
-fn refuse_untrainable(artifact: &Artifact) -> Result<(), StageError> {
-    let columns = artifact.manifest.counts.get("feature_columns").copied().unwrap_or(0);
-    if columns > 0 || labels(artifact) == "none" {
-        return Ok(());
-    }
-    let what = "the graph has no features, and this program reads `v.x`";
-    Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("let them be made:  --set ingest.features=random"))
 }
 
 fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {

@@ -64,10 +64,7 @@ impl Stage for PlanStage {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
         let training = page.mode == "train";
-        let facts = match shipped(request) {
-            Some(_) => facts::gather(inputs, request, training)?,
-            None => Facts::of(&facts::data(inputs, request, training)?),
-        };
+        let facts = Facts::of(&facts::data(inputs, request, training)?);
         let expected = memory(&list, &facts).bytes_peak;
         if expected != page.memory.bytes_peak {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {expected} bytes, found {}", page.memory.bytes_peak)));
@@ -91,7 +88,7 @@ struct Made {
 }
 
 fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
-    let Some(builtin) = shipped(request) else {
+    let Some(builtin) = shipped(inputs, request)? else {
         let settings = request.given_settings();
         let program = program(request, &settings);
         let made = compiled(inputs, request, &program)?;
@@ -100,7 +97,7 @@ fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
         return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings });
     };
-    let facts = facts::gather(inputs, request, mode(request, builtin)?)?;
+    let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;
     let settings = request.given_settings();
     let list = builtin.build(&settings, &facts).map_err(|error| setting_error(request, &error))?;
     if let Err(flaws) = list.validate() {
@@ -112,8 +109,11 @@ fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
 }
 
 /// The shipped program that a text is, if it is one.
-fn shipped(request: &PlanRequest) -> Option<&'static Builtin> {
-    builtin::find(&request.text, &request.spec.program.entry)
+fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Builtin>, StageError> {
+    let found = builtin::find(&request.text, &request.spec.program.entry);
+    // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do not.
+    let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
+    Ok(found.filter(|builtin| has_features || !builtin.learns))
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {

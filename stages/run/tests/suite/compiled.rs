@@ -24,6 +24,7 @@ use warploom_vertex::{
     interpret::{Interpreter, Rows, World},
 };
 
+use crate::direct::{first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
 use crate::workshop::{Features, Given, Left, Workshop, finished};
 
@@ -61,6 +62,23 @@ fn symmetric() -> Given {
     (given.edges.source, given.edges.target) = pairs.into_iter().unzip();
     (given.edges.weight, given.edges.kind) = (None, None);
     given
+}
+
+#[test]
+fn without_features_rows_are_one_hot_for_every_program() {
+    let workshop = Workshop::new();
+    let identity = (0..NODES * NODES).map(|at| f32::from(u8::from(at % (NODES + 1) == 0))).collect();
+    let given = Given { features: Features::Dense { columns: NODES, values: identity }, ..symmetric() };
+    let with = workshop.graph(&given);
+    let without = workshop.graph(&Given { features: Features::None, ..symmetric() });
+    for program in ["gcn", "sage", "gat"] {
+        let pipeline = workshop.pipeline(program, "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5, dtype: f64}");
+        let [got, want] = [&without, &with].map(|graph| proved(&workshop, graph, &pipeline).metrics("loss"));
+        assert_eq!(got.len(), 6, "{program}");
+        if let Some(apart) = first_apart(&got, &want, 1e-12 * scale_of(&want)) {
+            panic!("{program}: loss{apart}");
+        }
+    }
 }
 
 /// A pipeline of a text that stands nowhere else.
