@@ -4,7 +4,7 @@
 //! never     compares two edges; writes at random over more than a cache holds: the first level spreads edges over
 //!           runs of nodes, the second sorts inside a run; asks for memory beside its result that grows with the graph, but
 //!           for one run at a time and thread: edges on their way lie where the result will be, since first touching memory
-//!           costs more here than all the sorting (measured: two thirds of the time, with a buffer of its own)
+//!           costs more than all the sorting (5.3 M shuffled edges, one thread, EPYC: 236 ms with a buffer of their own, 93 ms so)
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use std::ops::Range;
 
