@@ -66,22 +66,31 @@ impl Artifact {
 /// Directories being written by this process, so that a signal can remove them before the process ends.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
+/// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
+const REMOVALS: usize = 100;
 
 /// Removes whatever this process was writing. For signal handlers that end the process right after.
 ///
 /// The lock on the drafts is never given back: no draft begins any more, and none is published half removed.
 pub fn abandon_drafts() {
     let drafts = drafts();
-    for draft in drafts.iter() {
-        // A worker may still be writing into it: a second sweep takes what it added.
-        for _ in 0..3 {
-            if fs::remove_dir_all(draft).is_ok() {
-                break;
-            }
-        }
-    }
+    drafts.iter().for_each(|draft| remove_while_written(draft));
     std::mem::forget(drafts);
     lease::release_all();
+}
+
+/// Removes a draft into which other threads may be writing. It loses its name first: what is created by that name from then on
+/// fails, and only what was under way can still be added.
+fn remove_while_written(draft: &Path) {
+    let name = draft.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let aside = draft.with_file_name(name.replacen(".tmp-", ".trash-", 1));
+    let path = if fs::rename(draft, &aside).is_ok() { &aside } else { draft };
+    for _ in 0..REMOVALS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+            _ => return,
+        }
+    }
 }
 
 fn drafts() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
