@@ -22,7 +22,7 @@ pub struct Entry {
     pub format: Format,
     /// What the format leaves open.
     #[serde(default)]
-    pub read: ReadOptions,
+    pub read: warploom_formats::Options,
     /// Whether an edge as stored has a direction that means something.
     pub directed: bool,
     /// What `symmetrize: auto` means for this set.
@@ -57,39 +57,37 @@ pub struct RawFile {
     pub url: Option<String>,
 }
 
-/// How files are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// An edge a line.
-    EdgeList,
-    /// The eight files `ind.NAME.*`.
-    Planetoid,
-    /// Graph Modelling Language.
-    Gml,
+/// How files are read: the name of one of `warploom_formats::FORMATS`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Format(String);
+
+impl Format {
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its reader.
+    pub fn reader(&self) -> &'static warploom_formats::Format {
+        // The name was looked up when this was made.
+        warploom_formats::find(&self.0).unwrap_or(&warploom_formats::FORMATS[0])
+    }
 }
 
-/// What a format leaves open.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ReadOptions {
-    /// What node ids are.
-    pub ids: Ids,
-    /// GML: the node attribute that is the label.
-    pub label: Option<String>,
-    /// GML: the edge attribute that is the weight, besides `weight` and `value`. Edge lists: `none` ignores a third column.
-    pub weight: Option<String>,
+impl TryFrom<String> for Format {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let known = || warploom_formats::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        if warploom_formats::find(&name).is_some() { Ok(Format(name)) } else { Err(format!("unknown format `{name}`, expected one of {}", known())) }
+    }
 }
 
-/// What node ids are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ids {
-    /// Whole numbers from 0 to 2^64 - 1.
-    #[default]
-    Number,
-    /// Words.
-    String,
+impl From<Format> for String {
+    fn from(format: Format) -> String {
+        format.0
+    }
 }
 
 /// What a set is usually used for.

@@ -4,12 +4,9 @@
 //! writes  graph                                  bounds  nodes < 2^32 - 1; memory about 60 bytes an edge and the features once
 //! never   downloads (the chain of keys decides where data come from); publishes a graph whose counts are not those of the
 //!         catalogue; makes anything up silently
-pub mod decompress;
 pub mod fill;
-pub mod formats;
 pub mod generate;
 mod prove;
-pub mod raw;
 mod source;
 mod target;
 pub mod transform;
@@ -20,7 +17,7 @@ use warploom_contract::{
 };
 use warploom_shell::{contracts, requests::IngestRequest};
 
-use raw::{NO_CLASS, NodeIds, RawGraph};
+use warploom_formats::raw::{self, NO_CLASS, NodeIds, RawGraph};
 
 /// The stage.
 pub struct Ingest;
@@ -35,7 +32,7 @@ impl Stage for Ingest {
         let (graph, made_up) = target::complete(context, request, read)?;
         outputs.set_provenance(provenance, made_up);
         outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
-        outputs.fact(Kind::Graph, "format", if provenance == Provenance::Real { source::format_name(request.entry.format) } else { "generated" });
+        outputs.fact(Kind::Graph, "format", if provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
         write(outputs, graph)
     }
 

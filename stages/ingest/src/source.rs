@@ -1,16 +1,13 @@
 //! Where a graph comes from: the reader of its format, or the generator.
 //!
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
-use warploom_catalog::{Source, entry::Format};
+use warploom_catalog::Source;
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::Ids;
 
-use crate::{
-    formats,
-    generate::communities::{self, Recipe},
-    raw::{NodeIds, RawGraph, ReadError},
-};
+use crate::generate::communities::{self, Recipe};
+use warploom_formats::raw::{NodeIds, RawGraph, ReadError};
 
 /// What was read or made.
 pub struct Read {
@@ -42,30 +39,14 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     }
 }
 
-/// Name of a format in manifests.
-pub fn format_name(format: Format) -> &'static str {
-    match format {
-        Format::EdgeList => "edge_list",
-        Format::Planetoid => "planetoid",
-        Format::Gml => "gml",
-    }
-}
-
 fn read_files(request: &IngestRequest, files: &[std::path::PathBuf]) -> Result<RawGraph, Box<ReadError>> {
-    let options = &request.entry.read;
-    let words = match request.spec.ids {
-        Ids::Auto => options.ids == warploom_catalog::entry::Ids::String,
-        Ids::Number => false,
-        Ids::String => true,
-    };
-    match request.entry.format {
-        Format::EdgeList => {
-            let ids = if words { formats::edge_list::Ids::String } else { formats::edge_list::Ids::Number };
-            formats::edge_list::read(&files[0], &formats::edge_list::Options { ids, ..Default::default() })
-        }
-        Format::Gml => formats::gml::read(&files[0], &formats::gml::Options { label: options.label.clone(), weight: options.weight.clone() }),
-        Format::Planetoid => formats::planetoid::read(files),
+    let mut options = request.entry.read.clone();
+    match request.spec.ids {
+        Ids::Auto => {}
+        Ids::Number => options.ids = warploom_formats::Ids::Number,
+        Ids::String => options.ids = warploom_formats::Ids::String,
     }
+    (request.entry.format.reader().read)(files, &options)
 }
 
 /// A reader's error as the stage's.

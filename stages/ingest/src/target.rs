@@ -15,10 +15,10 @@ use crate::{
         self,
         split::{Fractions, PerClass},
     },
-    raw::{Labels, RawGraph},
     source::Read,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
+use warploom_formats::raw::{Labels, RawGraph};
 
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;

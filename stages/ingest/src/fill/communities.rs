@@ -4,10 +4,10 @@
 //! never     claims to be good clustering: it gives made-up labels something that follows the edges
 use crate::{
     generate::counter::{Counter, mix},
-    raw::Edges,
     transform,
 };
 use rayon::prelude::*;
+use warploom_formats::raw::Edges;
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.
 const STEPS_MOST: u32 = 64;
@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
 pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64) -> Vec<u32> {
-    let bare = Edges { source: edges.source.clone(), target: edges.target.clone(), weight: None };
+    let bare = Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
     let edges = transform::symmetrize(bare, nodes);
     let graph = Neighbours { offsets: transform::offsets(&edges.source, nodes), target: edges.target };
     let mut cell = grow(&graph, nodes, mean, Counter::new(seed, "centres"));
@@ -125,7 +125,7 @@ mod tests {
     fn degenerate_graphs_have_communities_too() {
         assert!(find(&Edges::default(), 0, 128, 1).is_empty());
         assert_eq!(find(&Edges::default(), 3, 128, 1), [0, 1, 2]);
-        let path = Edges { source: (0..999).collect(), target: (1..1000).collect(), weight: None };
+        let path = Edges { source: (0..999).collect(), target: (1..1000).collect(), ..Edges::default() };
         assert!(find(&path, 1000, 16, 1).iter().max().unwrap() < &200);
     }
 }

@@ -2,11 +2,9 @@
 //!
 //! promises  the same bytes for any number of threads; a row of zeros stays one
 //! never     changes the width of given features
-use crate::{
-    generate::counter::Counter,
-    raw::{Edges, Features, Labels, NO_CLASS},
-};
+use crate::generate::counter::Counter;
 use rayon::prelude::*;
+use warploom_formats::raw::{Edges, Features, Labels, NO_CLASS};
 
 /// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22 classes of width 96 the nearest centre of one
 /// row is right for 0.40 of them, that of the mean of twelve rows for all (the test below).
@@ -137,7 +135,7 @@ mod tests {
 
     #[test]
     fn degrees_and_labels_become_columns() {
-        let edges = Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], weight: None };
+        let edges = Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], ..Edges::default() };
         let expected = |columns, index: Vec<u32>| Features::Sparse { columns, offsets: vec![0, 1, 2, 3, 4], values: vec![1.0; 4], index };
         assert_eq!(degree(&edges, 4, 100), expected(4, vec![1, 3, 0, 0]));
         assert_eq!(degree(&edges, 4, 2), expected(3, vec![1, 2, 0, 0]));

@@ -2,12 +2,10 @@
 //!
 //! promises  classes of nearly equal size, as far as communities allow; a part of the labels that no model can learn
 //! never     gives a class beyond `classes`
-use crate::{
-    generate::counter::Counter,
-    raw::{Labels, NO_CLASS},
-};
+use crate::generate::counter::Counter;
 use rayon::prelude::*;
 use std::{cmp::Reverse, collections::BinaryHeap};
+use warploom_formats::raw::{Labels, NO_CLASS};
 
 /// Share of nodes whose label says nothing: a perfect model reaches 0.9 and a little.
 const NOISE: f64 = 0.1;

@@ -2,10 +2,8 @@
 //!
 //! promises  only nodes with a label are in a part; no node is in two; the same parts for the same seed
 //! never     changes a published split
-use crate::{
-    generate::counter::Counter,
-    raw::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION},
-};
+use crate::generate::counter::Counter;
+use warploom_formats::raw::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 
 /// Sets of at most this many nodes are split per class, as those of Planetoid are.
 const SMALL_NODES: usize = 20_000;

@@ -8,12 +8,10 @@
 //!           What is left after some rounds goes between nodes drawn evenly. Dense graphs take pairs in random order instead.
 //! limits    2^32 - 2 nodes; memory: 43 bytes an edge at the peak (measured on 4.9 M edges)
 use super::counter::Counter;
-use crate::{
-    raw::{Edges, NODES_MOST},
-    transform::{self, sort::sort_stable},
-};
+use crate::transform::{self, sort::sort_stable};
 use rayon::prelude::*;
 use std::{collections::HashSet, fmt};
+use warploom_formats::raw::{Edges, NODES_MOST};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +96,7 @@ pub fn generate(recipe: &Recipe) -> Result<Generated, Impossible> {
         let end = starts.get(index + 1).copied().unwrap_or(nodes);
         (*start..end).for_each(|position| community[ids[position as usize] as usize] = index as u32);
     }
-    Ok(Generated { edges: transform::sort(Edges { source, target, weight: None }, nodes), community })
+    Ok(Generated { edges: transform::sort(Edges { source, target, ..Edges::default() }, nodes), community })
 }
 
 const MASK: u64 = u32::MAX as u64;

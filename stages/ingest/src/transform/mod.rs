@@ -10,9 +10,9 @@ mod repeats;
 pub(crate) mod sort;
 mod symmetrize;
 
-use crate::raw::Edges;
 use rayon::prelude::*;
 use sort::Sorted;
+use warploom_formats::raw::Edges;
 
 /// What to do with the listed edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //!           one counting sort a digit over all edges        5 passes, each scattering over the whole array
 //!           one pass into buckets of about 16 thousand      then the rest of the digits inside a bucket, in the second-level cache      <- this file
 //! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if the edges are sorted already
-use crate::raw::Edges;
 use rayon::prelude::*;
+use warploom_formats::raw::Edges;
 
 /// Edges sorted by (source, target), the listed order kept among equal ones.
 pub struct Sorted {
@@ -32,7 +32,7 @@ impl Sorted {
     /// Sorts edges of a graph with `nodes` nodes.
     pub fn new(edges: Edges, nodes: u32) -> Sorted {
         let shift = u32::BITS - nodes.saturating_sub(1).leading_zeros();
-        let Edges { source, target, mut weight } = edges;
+        let Edges { source, target, mut weight, .. } = edges;
         let pack = |(&source, &target): (&u32, &u32)| u64::from(source) << shift | u64::from(target);
         let mut keys: Vec<u64> = source.par_iter().zip(&target).with_min_len(PIECE_EDGES).map(pack).collect();
         drop((source, target));
@@ -87,7 +87,7 @@ impl Sorted {
     pub fn into_edges(self) -> Edges {
         let source = self.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| self.source(key)).collect();
         let target = self.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| self.target(key)).collect();
-        Edges { source, target, weight: self.weight }
+        Edges { source, target, weight: self.weight, ..Edges::default() }
     }
 }
 

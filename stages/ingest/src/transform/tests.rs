@@ -8,6 +8,7 @@ fn edges(list: &[(u32, u32, f32)]) -> Edges {
         source: list.iter().map(|edge| edge.0).collect(),
         target: list.iter().map(|edge| edge.1).collect(),
         weight: Some(list.iter().map(|edge| edge.2).collect()),
+        ..Edges::default()
     }
 }
 
@@ -103,7 +104,7 @@ fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
 
 #[test]
 fn multiplicities_become_weights_and_loops_have_weight_one() {
-    let bare = Edges { source: vec![0, 0, 1, 0], target: vec![1, 1, 1, 1], weight: None };
+    let bare = Edges { source: vec![0, 0, 1, 0], target: vec![1, 1, 1, 1], ..Edges::default() };
     let result = transform(bare, 3, &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() });
     assert_eq!(listed(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
 }
@@ -124,7 +125,12 @@ fn large(count: u32, nodes: u32) -> Edges {
     let bits = |i: u32| crate::generate::counter::mix(u64::from(i));
     let source = |i: u32| if i.is_multiple_of(5) { 7 } else { (bits(i / 2) % u64::from(nodes)) as u32 };
     let target = |i: u32| (bits(i / 3) >> 32) as u32 % nodes;
-    Edges { source: (0..count).map(source).collect(), target: (0..count).map(target).collect(), weight: Some((0..count).map(|i| i as f32).collect()) }
+    Edges {
+        source: (0..count).map(source).collect(),
+        target: (0..count).map(target).collect(),
+        weight: Some((0..count).map(|i| i as f32).collect()),
+        ..Edges::default()
+    }
 }
 
 #[test]

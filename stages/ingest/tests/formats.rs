@@ -1,17 +1,15 @@
 //! Real files, when they are there, against what their SOURCE.txt says; and the tiny graph of tests/graphs in every format.
-use super::{
-    edge_list, gml,
-    planetoid::{self},
-};
-use crate::{
-    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN, VALIDATION},
-    transform::{self, Counts, Options},
-};
+#![allow(clippy::unwrap_used)]
 use std::{
     fs,
     io::Read as _,
     path::{Path, PathBuf},
 };
+use warploom_formats::{
+    Options, edge_list, gml, planetoid,
+    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN, VALIDATION},
+};
+use warploom_ingest::transform::{self, Counts};
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -28,7 +26,7 @@ fn shared(name: &str) -> Option<PathBuf> {
 }
 
 fn counts(graph: &RawGraph) -> Counts {
-    transform::transform(graph.edges.clone(), graph.nodes(), &Options { symmetrize: true, ..Options::default() }).counts
+    transform::transform(graph.edges.clone(), graph.nodes(), &transform::Options { symmetrize: true, ..transform::Options::default() }).counts
 }
 
 #[test]
@@ -46,7 +44,7 @@ fn snap_sets_have_the_counts_of_their_source() {
     ];
     for (name, file, nodes, [listed, distinct, loops, symmetric]) in sets {
         let Some(folder) = shared(name) else { continue };
-        let graph = edge_list::read(&folder.join(file), &edge_list::Options::default()).unwrap();
+        let graph = edge_list::read(&folder.join(file), &Options::default()).unwrap();
         graph.validate().unwrap();
         assert_eq!((graph.nodes(), counts(&graph)), (nodes, Counts { listed, distinct, loops, symmetric: Some(symmetric) }), "{name}");
     }
@@ -82,12 +80,12 @@ fn a_planetoid_set_without_a_file_names_the_file() {
 #[test]
 fn karate_has_the_counts_of_its_source() {
     let Some(folder) = shared("karate") else { return };
-    let graph = gml::read(&folder.join("karate.gml"), &gml::Options { label: Some("club".into()), ..gml::Options::default() }).unwrap();
+    let graph = gml::read(&folder.join("karate.gml"), &Options { label: Some("club".into()), ..Options::default() }).unwrap();
     assert_eq!((graph.ids.clone(), graph.edges.weight.is_some()), (NodeIds::Count(34), true));
     assert_eq!(counts(&graph), Counts { listed: 78, distinct: 78, loops: 0, symmetric: Some(156) });
     let Some(Labels::Classes { class, names }) = &graph.labels else { panic!("expected classes") };
     assert_eq!((names[0].as_str(), names[1].as_str(), class.iter().filter(|&&class| class == 1).count()), ("Mr. Hi", "Officer", 17));
-    let same = edge_list::read(&folder.join("karate.weighted.edges"), &edge_list::Options::default()).unwrap();
+    let same = edge_list::read(&folder.join("karate.weighted.edges"), &Options::default()).unwrap();
     assert_eq!((same.ids, transform::sort(same.edges, 34)), (graph.ids, transform::sort(graph.edges, 34)));
 }
 
@@ -126,7 +124,7 @@ fn newmans_sets_have_the_counts_of_their_source() {
             path = unpacked.path().join("football.gml");
             fs::write(&path, unzip(&fs::read(folder.join("football.zip")).unwrap(), "football.gml")).unwrap();
         }
-        let graph = gml::read(&path, &gml::Options { label: label.map(String::from), ..gml::Options::default() }).unwrap();
+        let graph = gml::read(&path, &Options { label: label.map(String::from), ..Options::default() }).unwrap();
         graph.validate().unwrap();
         assert_eq!((graph.nodes(), graph.edges.len(), graph.directed), (nodes, listed, Some(directed)), "{name}");
         if let Some(Labels::Classes { names, .. }) = graph.labels {
@@ -147,9 +145,9 @@ fn tiny(graph: &RawGraph) {
 fn the_tiny_graph_is_the_same_in_every_format() {
     let folder = workspace().join("tests/graphs");
     for file in ["tiny.edges.txt", "tiny.edges.csv", "tiny.edges.txt.gz", "tiny.edges.txt.zst"] {
-        tiny(&edge_list::read(&folder.join(file), &edge_list::Options::default()).unwrap());
+        tiny(&edge_list::read(&folder.join(file), &Options::default()).unwrap());
     }
-    let graph = gml::read(&folder.join("tiny.gml"), &gml::Options { label: Some("kind".into()), ..gml::Options::default() }).unwrap();
+    let graph = gml::read(&folder.join("tiny.gml"), &Options { label: Some("kind".into()), ..Options::default() }).unwrap();
     tiny(&graph);
     assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1, 0, NO_CLASS, 1], names: vec!["even".into(), "odd".into()] }));
 }

@@ -6,25 +6,33 @@
 //! never     nests without bound: lists deeper than 64 are refused
 //! limits    the whole file in memory; ids from 0 to 2^63 - 1
 //! format    M. Himsolt, GML: A portable Graph File Format (1997)
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
+    Format, Look, Options,
     decompress::Plain,
+    look::only,
     raw::{Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
 
 const DEPTH_MOST: usize = 64;
 
-/// What GML leaves open.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// The node attribute that is the class.
-    pub label: Option<String>,
-    /// The edge attribute that is the weight; otherwise `weight`, else `value`, where every edge has it.
-    pub weight: Option<String>,
+/// Graph Modelling Language.
+pub const FORMAT: Format = Format { name: "gml", about: "Graph Modelling Language, one file", recognise, read: |files, options| read(only(files)?, options) };
+
+/// One file whose name ends in `.gml`.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    match look.ending(".gml")[..] {
+        [file] => Some(vec![file.to_path_buf()]),
+        _ => None,
+    }
 }
 
-/// Reads a GML file.
+/// Reads a GML file. `options.label` is the node attribute that is the class, `options.weight` the edge attribute that is the
+/// weight; otherwise `weight`, else `value`, where every edge has it.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
     let text = Plain::open(path)?.read_all()?;
     let mut reader = Reader { path, text: &text, at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 } };
@@ -287,7 +295,7 @@ mod tests {
     #[test]
     fn a_small_file_with_everything() {
         let text = b"Creator \"x\"\n# c\ngraph\n[\n directed 1 node [ id 7 club \"b\" graphics [ x 1.5 ] ] node [ id 3 club \"a\" ]\n edge [ source 7 target 3 value 2 ]]\n";
-        let graph = read_text(text, &Options { label: Some("club".into()), weight: None }).unwrap();
+        let graph = read_text(text, &Options { label: Some("club".into()), ..Options::default() }).unwrap();
         assert_eq!(graph.ids, NodeIds::Numbers(vec![3, 7]));
         assert_eq!((graph.edges.source, graph.edges.target, graph.edges.weight), (vec![1], vec![0], Some(vec![2.0])));
         assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1], names: vec!["a".into(), "b".into()] }));
@@ -329,7 +337,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_give_a_graph_or_an_error(text in "(graph|node|edge|id|source|target|value|\\[|\\]|\"a\"|[0-9]{1,3}|-1|#|\n| ){0,40}") {
-            if let Ok(graph) = read_text(text.as_bytes(), &Options { label: Some("value".into()), weight: None }) {
+            if let Ok(graph) = read_text(text.as_bytes(), &Options { label: Some("value".into()), ..Options::default() }) {
                 prop_assert_eq!(graph.validate(), Ok(()));
             }
         }

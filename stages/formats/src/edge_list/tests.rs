@@ -17,8 +17,13 @@ fn numbers(text: &str) -> Read<RawGraph> {
     read_text(text, Options::default(), SIZES)
 }
 
-const WORDS: Options = Options { ids: Ids::String, weight: Weight::Auto };
-const TWO_COLUMNS: Options = Options { ids: Ids::Number, weight: Weight::Ignore };
+fn by_words() -> Options {
+    Options { ids: Ids::String, ..Options::default() }
+}
+
+fn two_columns() -> Options {
+    Options { weight: Some("none".into()), ..Options::default() }
+}
 
 #[test]
 fn every_way_to_write_the_same_edges_is_read() {
@@ -30,7 +35,7 @@ fn every_way_to_write_the_same_edges_is_read() {
     for text in others {
         assert_eq!(numbers(text).unwrap(), expected, "{text:?}");
     }
-    assert_eq!(read_text("0 1 x\n5 0\n5 5 , ,1\n", TWO_COLUMNS, SIZES).unwrap(), expected);
+    assert_eq!(read_text("0 1 x\n5 0\n5 5 , ,1\n", two_columns(), SIZES).unwrap(), expected);
 }
 
 #[test]
@@ -51,7 +56,7 @@ fn large_and_sparse_ids_are_rows_in_order() {
 
 #[test]
 fn words_are_sorted_by_bytes() {
-    let graph = read_text("b a 1\nÄ b 2\nb Z 3\n-1 b 4", WORDS, SIZES).unwrap();
+    let graph = read_text("b a 1\nÄ b 2\nb Z 3\n-1 b 4", by_words(), SIZES).unwrap();
     assert_eq!(graph.ids, NodeIds::Strings(["-1", "Z", "a", "b", "Ä"].map(String::from).to_vec()));
     assert_eq!((graph.edges.source, graph.edges.target), (vec![3, 4, 3, 0], vec![2, 3, 1, 3]));
 }
@@ -96,7 +101,7 @@ fn files_without_an_edge_or_of_another_kind_are_errors() {
     }
     assert!(numbers("%%MatrixMarket matrix coordinate\n1 1 1\n").unwrap_err().what.contains("Matrix Market"));
     assert!(read_text(b"\xff\xfe0\0", Options::default(), SIZES).unwrap_err().what.contains("UTF-16"));
-    assert!(read_text(b"\xc3\x28 b\n", WORDS, SIZES).unwrap_err().what.contains("UTF-8"));
+    assert!(read_text(b"\xc3\x28 b\n", by_words(), SIZES).unwrap_err().what.contains("UTF-8"));
 }
 
 #[test]
@@ -115,12 +120,12 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     let edge = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, i.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 48);
     let mut text = String::from("# head\n");
     (0..20_000).map(edge).for_each(|(source, target)| text += &format!("{source}\t{target} {}\r\n", source as f32 / 8.0));
-    for options in [Options::default(), WORDS] {
-        let expected = read_text(&text, options, SIZES).unwrap();
+    for options in [Options::default(), by_words()] {
+        let expected = read_text(&text, options.clone(), SIZES).unwrap();
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }, Sizes { block: 1 << 20, piece: 1 << 14 }] {
-                assert_eq!(pool.install(|| read_text(&text, options, sizes)).unwrap(), expected);
+                assert_eq!(pool.install(|| read_text(&text, options.clone(), sizes)).unwrap(), expected);
             }
         }
     }
@@ -129,7 +134,7 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
 proptest! {
     #[test]
     fn any_bytes_are_a_graph_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200), words in any::<bool>(), block in 1usize..64, piece in 1usize..64) {
-        let options = if words { WORDS } else { Options::default() };
+        let options = if words { by_words() } else { Options::default() };
         let _ = read_text(&bytes, options, Sizes { block, piece });
     }
 

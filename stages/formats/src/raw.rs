@@ -32,10 +32,42 @@ pub struct RawGraph {
     pub labels: Option<Labels>,
     /// Published splits; each has one byte a node.
     pub splits: Vec<Vec<u8>>,
-    /// Features of nodes.
+    /// Features of nodes; none where kinds of nodes have features of their own.
     pub features: Option<Features>,
+    /// What a set calls labels of its nodes where something else is to be learned: they become one-hot features.
+    pub node_labels: Option<Labels>,
     /// Further columns of the nodes by name.
     pub columns: Vec<(String, Column)>,
+    /// Kinds of nodes, where there are several.
+    pub kinds: Option<Kinds>,
+    /// Names of the relations that `Edges::relation` counts; empty without relations.
+    pub relations: Vec<String>,
+    /// The graphs of a set of many.
+    pub graphs: Option<Graphs>,
+}
+
+/// Kinds of nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kinds {
+    /// The kind of each node: index into `names`.
+    pub of_node: Vec<u16>,
+    /// Names of the kinds, distinct.
+    pub names: Vec<String>,
+    /// For each kind the features of its nodes, in row order among them.
+    pub features: Vec<Option<Features>>,
+}
+
+/// The graphs of a set of many.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graphs {
+    /// The graph of each node, by its row; an edge joins nodes of one graph.
+    pub of_node: Vec<u32>,
+    /// The data set's own ids of the graphs, ascending.
+    pub ids: NodeIds,
+    /// Labels of graphs.
+    pub labels: Option<Labels>,
+    /// Published splits of graphs; each has one byte a graph.
+    pub splits: Vec<Vec<u8>>,
 }
 
 /// The data set's own names of its nodes, in row order.
@@ -58,6 +90,19 @@ pub struct Edges {
     pub target: Vec<u32>,
     /// The weight of each edge; none: the graph has no weights.
     pub weight: Option<Vec<f32>>,
+    /// The relation of each edge; none: there is but one.
+    pub relation: Option<Vec<u16>>,
+    /// Features of each edge.
+    pub features: Option<EdgeFeatures>,
+}
+
+/// Features of all edges, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EdgeFeatures {
+    /// Numbers in a row.
+    pub columns: u32,
+    /// Row by row.
+    pub values: Vec<f32>,
 }
 
 /// Labels of all nodes, in row order.
@@ -192,6 +237,15 @@ impl RawGraph {
         if let Some(weight) = &self.edges.weight {
             same("weights", weight.len(), self.edges.len())?;
         }
+        if let Some(relation) = &self.edges.relation {
+            same("relations", relation.len(), self.edges.len())?;
+            if let Some(far) = relation.iter().find(|&&relation| usize::from(relation) >= self.relations.len()) {
+                return Err(format!("an edge has relation {far} of {}", self.relations.len()));
+            }
+        }
+        if let Some(features) = &self.edges.features {
+            same("features of edges", features.values.len(), self.edges.len() * features.columns as usize)?;
+        }
         if let Some(row) = self.edges.source.iter().chain(&self.edges.target).find(|&&row| row as usize >= nodes) {
             return Err(format!("an edge names row {row} of {nodes}"));
         }
@@ -201,8 +255,57 @@ impl RawGraph {
         for (name, column) in &self.columns {
             same(name, column.len(), nodes)?;
         }
-        self.labels.iter().try_for_each(|labels| labels.validate(nodes))?;
-        self.features.iter().try_for_each(|features| features.validate(nodes))
+        self.labels.iter().chain(&self.node_labels).try_for_each(|labels| labels.validate(nodes))?;
+        self.features.iter().try_for_each(|features| features.validate(nodes))?;
+        self.kinds.iter().try_for_each(|kinds| kinds.validate(nodes))?;
+        self.graphs.iter().try_for_each(|graphs| graphs.validate(nodes, &self.edges))
+    }
+}
+
+impl Kinds {
+    fn validate(&self, nodes: usize) -> Result<(), String> {
+        if self.of_node.len() != nodes || self.features.len() != self.names.len() {
+            return Err(format!(
+                "kinds: expected {nodes} rows and features for {} kinds, found {} and {}",
+                self.names.len(),
+                self.of_node.len(),
+                self.features.len()
+            ));
+        }
+        let mut count = vec![0; self.names.len()];
+        for &kind in &self.of_node {
+            *count.get_mut(usize::from(kind)).ok_or_else(|| format!("a node has kind {kind} of {}", self.names.len()))? += 1;
+        }
+        self.features.iter().zip(count).try_for_each(|(features, count)| features.iter().try_for_each(|features| features.validate(count)))
+    }
+}
+
+impl Graphs {
+    /// How many graphs there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn validate(&self, nodes: usize, edges: &Edges) -> Result<(), String> {
+        if self.of_node.len() != nodes {
+            return Err(format!("graphs: expected {nodes} rows, found {}", self.of_node.len()));
+        }
+        if let Some(far) = self.of_node.iter().find(|&&graph| graph as usize >= self.len()) {
+            return Err(format!("a node is in graph {far} of {}", self.len()));
+        }
+        let mut ends = edges.source.iter().zip(&edges.target);
+        if let Some((source, target)) = ends.find(|&(&source, &target)| self.of_node[source as usize] != self.of_node[target as usize]) {
+            return Err(format!("an edge joins rows {source} and {target} of two graphs"));
+        }
+        if let Some(split) = self.splits.iter().find(|split| split.len() != self.len()) {
+            return Err(format!("split of graphs: expected {} rows, found {}", self.len(), split.len()));
+        }
+        self.labels.iter().try_for_each(|labels| labels.validate(self.len()))
     }
 }
 

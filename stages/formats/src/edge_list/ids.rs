@@ -20,7 +20,7 @@ const SMALL: u64 = 1 << 26;
 pub fn compact(path: &Path, pieces: Vec<Piece>, ids: Ids) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
     match ids {
         Ids::String => compact_words(path, pieces),
-        Ids::Number => {
+        Ids::Auto | Ids::Number => {
             let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
             let most = pieces.par_iter().map(|piece| largest(&piece.ends)).max().unwrap_or(0);
             if most < SMALL || most / 64 < edges as u64 { compact_by_bitmap(path, pieces, most) } else { compact_by_sort(path, pieces) }

@@ -170,7 +170,7 @@ impl<'a> Iterator for Columns<'a> {
 /// Parses whole lines.
 pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
     match shape.ids {
-        Ids::Number => parse_numbers(text, shape),
+        Ids::Auto | Ids::Number => parse_numbers(text, shape),
         Ids::String => parse_words(text, shape),
     }
 }

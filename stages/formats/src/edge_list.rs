@@ -9,45 +9,35 @@ mod ids;
 mod line;
 
 use crate::{
+    Format, Ids, Look, Options,
     decompress::Plain,
+    look::only,
     raw::{Edges, RawGraph, Read, ReadError},
 };
 use line::{Fault, Piece};
 use rayon::prelude::*;
-use std::{path::Path, sync::mpsc, thread};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
 
 /// The longest line.
 const LINE_MOST: usize = 64 << 20;
 /// Bytes that are read at once, and those that one task parses: eight tasks a block, and a block's ends stay near 16 MiB.
 const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
 
-/// What an edge list leaves open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// What node ids are.
-    pub ids: Ids,
-    /// What a third column is.
-    pub weight: Weight,
-}
+/// Edge lists.
+pub const FORMAT: Format =
+    Format { name: "edge_list", about: "text with an edge a line: source target [weight]", recognise, read: |files, options| read(only(files)?, options) };
 
-/// What node ids are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ids {
-    /// Whole numbers from 0 to 2^64 - 1.
-    #[default]
-    Number,
-    /// Words without separators.
-    String,
-}
-
-/// What a third column is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weight {
-    /// A weight if the first edge has one; then every line must.
-    #[default]
-    Auto,
-    /// All columns after the second are passed over.
-    Ignore,
+/// One file that is text.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let text: Vec<&Path> = look.files().map(|(path, _)| path).filter(|path| !look.head(path).contains(&0)).collect();
+    match text[..] {
+        [file] if !look.head(file).is_empty() => Some(vec![file.to_path_buf()]),
+        _ => None,
+    }
 }
 
 /// Bytes of blocks and of the pieces they are cut into.
@@ -81,7 +71,7 @@ fn read_by(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
     let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
     let weight = weighted.then(|| pieces.iter().flat_map(|piece| piece.weight.iter().copied()).collect::<Vec<f32>>());
     let (ids, source, target) = ids::compact(path, pieces, options.ids)?;
-    Ok(RawGraph { ids, edges: Edges { source, target, weight }, ..RawGraph::default() })
+    Ok(RawGraph { ids, edges: Edges { source, target, weight, ..Edges::default() }, ..RawGraph::default() })
 }
 
 /// What the reading thread hands over.
@@ -140,7 +130,7 @@ fn parse_blocks(path: &Path, options: &Options, sizes: Sizes, blocks: mpsc::Rece
             refuse_other_formats(path, text)?;
         }
         if shape.is_none() {
-            shape = line::columns(text).map(|columns| Shape { ids: options.ids, columns: (options.weight == Weight::Auto).then_some(columns) });
+            shape = line::columns(text).map(|columns| Shape { ids: options.ids, columns: (options.weight.as_deref() != Some("none")).then_some(columns) });
         }
         let Some(shape) = shape else {
             lines += line::count(text);

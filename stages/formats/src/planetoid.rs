@@ -6,6 +6,7 @@
 //! source    Z. Yang, W. Cohen, R. Salakhutdinov, Revisiting Semi-Supervised Learning with Graph Embeddings (2016); github.com/kimiyoung/planetoid
 use super::pickle::{self, Matrix, Pickle};
 use crate::{
+    Format, Look,
     decompress::Plain,
     raw::{Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
 };
@@ -17,6 +18,17 @@ const PARTS: [&str; 8] = ["x", "tx", "allx", "y", "ty", "ally", "graph", "test.i
 const VALIDATION_ROWS: usize = 500;
 /// Classes that are still taken for classes, and not for a damaged shape.
 const CLASSES_MOST: usize = 1 << 16;
+
+/// The citation sets of Planetoid.
+pub const FORMAT: Format =
+    Format { name: "planetoid", about: "the eight files ind.NAME.{x, tx, allx, y, ty, ally, graph, test.index}", recognise, read: |files, _| read(files) };
+
+/// Any of the eight files: what lacks is the reader's to say.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let part = |name: &str| name.starts_with("ind.") && PARTS.iter().any(|part| name.strip_suffix(part).is_some_and(|rest| rest.ends_with('.')));
+    let files: Vec<PathBuf> = look.files().filter(|(_, name)| part(name)).map(|(path, _)| path.to_path_buf()).collect();
+    (!files.is_empty()).then_some(files)
+}
 
 /// Reads the eight files, given in any order and packing.
 pub fn read(paths: &[PathBuf]) -> Read<RawGraph> {
@@ -38,7 +50,7 @@ pub fn read(paths: &[PathBuf]) -> Read<RawGraph> {
         labels: Some(parts.labels(&row_of)),
         splits: vec![parts.split(nodes)],
         features: Some(parts.features(&row_of)),
-        columns: Vec::new(),
+        ..RawGraph::default()
     })
 }
 

@@ -1,0 +1,89 @@
+//! A look at the files of a folder, from which a format is recognised.
+//!
+//! promises  reads only the beginning of a file, unpacked, and each at most once
+//! never     decides by name alone where the contents can tell
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    FORMATS, Format,
+    decompress::Plain,
+    raw::{Read, ReadError},
+};
+
+/// Plain bytes of a file that recognition may see.
+const HEAD_BYTES: usize = 1 << 14;
+
+/// Files and their beginnings.
+pub struct Look {
+    files: Vec<Seen>,
+}
+
+struct Seen {
+    path: PathBuf,
+    name: String,
+    head: OnceCell<Vec<u8>>,
+}
+
+impl Look {
+    /// At these files, by ascending path.
+    pub fn new(files: &[PathBuf]) -> Look {
+        let mut files = files.to_vec();
+        files.sort();
+        let seen = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned();
+            Seen { path, name, head: OnceCell::new() }
+        };
+        Look { files: files.into_iter().map(seen).collect() }
+    }
+
+    /// Each file's path and its name without `.gz` or `.zst`, by ascending path.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().map(|file| (file.path.as_path(), file.name.as_str()))
+    }
+
+    /// The file of this name, packed or not.
+    pub fn named(&self, name: &str) -> Option<&Path> {
+        self.files().find(|(_, found)| *found == name).map(|(path, _)| path)
+    }
+
+    /// All files whose names end so, packed or not.
+    pub fn ending(&self, end: &str) -> Vec<&Path> {
+        self.files().filter(|(_, name)| name.ends_with(end)).map(|(path, _)| path).collect()
+    }
+
+    /// The first plain bytes of a file; empty if it cannot be read.
+    pub fn head(&self, path: &Path) -> &[u8] {
+        let Some(file) = self.files.iter().find(|file| file.path == path) else { return &[] };
+        file.head.get_or_init(|| {
+            let mut head = Vec::new();
+            let _ = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES));
+            head
+        })
+    }
+}
+
+/// The format of these files, and which of them it reads.
+pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<PathBuf>)> {
+    let look = Look::new(files);
+    let found = FORMATS.iter().find_map(|format| (format.recognise)(&look).map(|files| (format, files)));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = look.files().map(|(_, name)| name).collect();
+        let error = ReadError::new(folder, "no format was recognised in this folder");
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let found = if names.is_empty() { "no file".to_owned() } else { names.join(", ") };
+        Box::new(error.expected(known.join(", "), found).hint("a catalogue entry names format and files:  data/catalog/<name>.yaml"))
+    })
+}
+
+/// The file of a format that is one file.
+pub fn only(files: &[PathBuf]) -> Read<&Path> {
+    match files {
+        [file] => Ok(file),
+        [] => Err(Box::new(ReadError::new(Path::new(""), "no file was given").expected("one file", "none"))),
+        [_, second, ..] => Err(Box::new(ReadError::new(second, "one file too many for this format").expected("one file", files.len().to_string()))),
+    }
+}
