@@ -59,7 +59,7 @@ fn write(outputs: &mut Outputs, graph: RawGraph) -> Result<(), StageError> {
         raw::Labels::Rows { columns, values } => Labels::Rows { columns: columns as usize, values },
     });
     write_features(outputs, nodes, graph.features)?;
-    write_nodes(outputs, &NodeTable { ids, labels, splits: graph.splits })?;
+    write_nodes(outputs, &NodeTable { labels, splits: graph.splits, ..NodeTable::new(ids) })?;
     write_edges(outputs, EdgeTable { source: graph.edges.source, target: graph.edges.target, weight: graph.edges.weight, kind: None })
 }
 

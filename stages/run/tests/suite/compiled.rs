@@ -43,9 +43,9 @@ fn weighted() -> Given {
     Given {
         edges: EdgeTable { source, target, weight: Some(weight), kind: Some(kind) },
         nodes: NodeTable {
-            ids: Ids::Numbers((0..NODES as u64).map(|id| 10 * id + 3).collect()),
             labels: Some(Labels::Classes((0..NODES).map(|node| Some((node % CLASSES) as u32)).collect())),
             splits: vec![(0..NODES).map(|node| [1, 1, 2, 3][node % 4]).collect()],
+            ..NodeTable::new(Ids::Numbers((0..NODES as u64).map(|id| 10 * id + 3).collect()))
         },
         features: Features::Dense { columns: COLUMNS, values: signed(9, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
         edge_features: None,

@@ -135,9 +135,9 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     Given {
         edges: EdgeTable { source: direct.source.clone(), target: direct.target.clone(), weight: direct.weight.as_deref().map(narrow), kind },
         nodes: NodeTable {
-            ids: Ids::Numbers((0..direct.nodes as u64).map(|id| 10 * id + 3).collect()),
             labels: has_labels.then_some(labels),
             splits: if has_labels { vec![split] } else { Vec::new() },
+            ..NodeTable::new(Ids::Numbers((0..direct.nodes as u64).map(|id| 10 * id + 3).collect()))
         },
         features,
         edge_features: (direct.edge_columns > 0).then(|| (direct.edge_columns, narrow(&direct.edge_features))),

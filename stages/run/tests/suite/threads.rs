@@ -29,13 +29,13 @@ pub fn community(strings: bool) -> Given {
     Given {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
-            ids: if strings {
+            labels: Some(Labels::Classes((0..NODES).map(|node| Some(class(node))).collect())),
+            splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
+            ..NodeTable::new(if strings {
                 Ids::Strings((0..NODES).map(|id| format!("n{id:05}")).collect())
             } else {
                 Ids::Numbers((0..NODES as u64).map(|id| 3 * id + 1).collect())
-            },
-            labels: Some(Labels::Classes((0..NODES).map(|node| Some(class(node))).collect())),
-            splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
+            })
         },
         features: Features::Dense { columns: COLUMNS, values: features.collect() },
         edge_features: None,

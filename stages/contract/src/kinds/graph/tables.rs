@@ -1,0 +1,368 @@
+//! The Parquet half of a graph: edges, nodes, graphs.
+//!
+//! promises  what is written is read back equal; the counts that others plan by are written with the table that they speak of
+//! never     guesses a column's meaning from its type
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, ListArray, StringArray, UInt8Array, UInt32Array, UInt64Array,
+    cast::AsArray,
+    types::{Float32Type, UInt8Type, UInt32Type, UInt64Type},
+};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
+
+use super::*;
+use crate::{
+    arrow_file::numbers,
+    parquet_file::{Table, describe, field, read_table, write_table},
+};
+
+/// The edges: row = edge id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EdgeTable {
+    /// Where each starts.
+    pub source: Vec<u32>,
+    /// Where each ends.
+    pub target: Vec<u32>,
+    /// Weight of each, if weighted.
+    pub weight: Option<Vec<f32>>,
+    /// Relation of each, if there are several.
+    pub kind: Option<Vec<u16>>,
+}
+
+/// The data set's own ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ids {
+    /// Ascending numbers.
+    Numbers(Vec<u64>),
+    /// Ascending strings.
+    Strings(Vec<String>),
+}
+
+/// What is to be learned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Labels {
+    /// A class a node; `None` where it has none.
+    Classes(Vec<Option<u32>>),
+    /// A number a node.
+    Values(Vec<f32>),
+    /// A row of numbers a node.
+    Rows {
+        /// Width of a row.
+        columns: usize,
+        /// nodes x columns.
+        values: Vec<f32>,
+    },
+}
+
+/// The nodes: row = node id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeTable {
+    /// The data set's own ids.
+    pub ids: Ids,
+    /// Targets, if there are any.
+    pub labels: Option<Labels>,
+    /// For each published split, a `Split` for each node.
+    pub splits: Vec<Vec<u8>>,
+    /// Kind of each node, where there are several.
+    pub kind: Option<Vec<u16>>,
+    /// Graph of each node, as a row of the graph table, in sets of many graphs.
+    pub graph: Option<Vec<u32>>,
+    /// Further columns of the data set.
+    pub columns: Vec<(String, ArrayRef)>,
+}
+
+impl NodeTable {
+    /// Nodes of which nothing but their ids is known.
+    pub fn new(ids: Ids) -> NodeTable {
+        NodeTable { ids, labels: None, splits: Vec::new(), kind: None, graph: None, columns: Vec::new() }
+    }
+}
+
+/// The graphs of a set of many: row = graph id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphTable {
+    /// The data set's own ids.
+    pub ids: Ids,
+    /// Targets, if graphs have any.
+    pub labels: Option<Labels>,
+    /// For each published split, a `Split` for each graph.
+    pub splits: Vec<Vec<u8>>,
+}
+
+/// Columns of the node table that have a meaning of their own.
+const NODE_COLUMNS: [&str; 5] = ["id", "kind", "graph", "label", "split"];
+
+impl Ids {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Ids::Numbers(ids) => ids.len(),
+            Ids::Strings(ids) => ids.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As a column of a result table.
+    pub fn to_array(&self) -> ArrayRef {
+        match self {
+            Ids::Numbers(ids) => Arc::new(UInt64Array::from(ids.clone())),
+            Ids::Strings(ids) => Arc::new(StringArray::from_iter_values(ids)),
+        }
+    }
+
+    fn ascend(&self) -> Option<usize> {
+        match self {
+            Ids::Numbers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]),
+            Ids::Strings(ids) => ids.windows(2).position(|pair| pair[0].as_bytes() >= pair[1].as_bytes()),
+        }
+    }
+}
+
+/// Writes edges.parquet.
+pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable) -> Result<(), StageError> {
+    let count = edges.source.len() as u64;
+    let mut columns = vec![(field("source", DataType::UInt32), numbers(edges.source)), (field("target", DataType::UInt32), numbers(edges.target))];
+    outputs.fact(Kind::Graph, "weighted", edges.weight.is_some());
+    columns.extend(edges.weight.map(|weight| (field("weight", DataType::Float32), numbers(weight))));
+    columns.extend(edges.kind.map(|kind| (field("type", DataType::UInt16), numbers(kind))));
+    write_table(&outputs.file(Kind::Graph, EDGES_FILE), columns)?;
+    outputs.count(Kind::Graph, "edges", count);
+    Ok(())
+}
+
+/// Writes nodes.parquet.
+pub fn write_nodes(outputs: &mut Outputs, nodes: &NodeTable) -> Result<(), StageError> {
+    let ids = nodes.ids.to_array();
+    let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
+    columns.extend(nodes.kind.clone().map(|kind| (field("kind", DataType::UInt16), numbers(kind))));
+    columns.extend(nodes.graph.clone().map(|graph| (field("graph", DataType::UInt32), numbers(graph))));
+    columns.extend(nodes.labels.as_ref().map(label_column).transpose()?);
+    if !nodes.splits.is_empty() {
+        columns.push(split_column(&nodes.splits, nodes.ids.len())?);
+    }
+    for (name, values) in &nodes.columns {
+        columns.push((Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone()));
+    }
+    write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)?;
+    outputs.count(Kind::Graph, "nodes", nodes.ids.len() as u64);
+    write_target_counts(outputs, "nodes", nodes.labels.as_ref(), &nodes.splits);
+    Ok(())
+}
+
+/// Writes names.json and how many nodes each kind has.
+pub fn write_kinds(outputs: &mut Outputs, names: &Names, nodes: &NodeTable) -> Result<(), StageError> {
+    for (number, name) in names.kinds.iter().enumerate() {
+        let count = nodes.kind.iter().flatten().filter(|&&kind| usize::from(kind) == number).count();
+        outputs.count(Kind::Graph, &format!("nodes.{name}"), count as u64);
+    }
+    write_names(outputs, names)
+}
+
+/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned.
+pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable) -> Result<(), StageError> {
+    let ids = graphs.ids.to_array();
+    let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
+    columns.extend(graphs.labels.as_ref().map(label_column).transpose()?);
+    if !graphs.splits.is_empty() {
+        columns.push(split_column(&graphs.splits, graphs.ids.len())?);
+    }
+    write_table(&outputs.file(Kind::Graph, GRAPHS_FILE), columns)?;
+    outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
+    if graphs.labels.is_some() {
+        write_target_counts(outputs, "graphs", graphs.labels.as_ref(), &graphs.splits);
+    }
+    Ok(())
+}
+
+/// What a planner needs to know of the target, without reading a row.
+fn write_target_counts(outputs: &mut Outputs, target: &str, labels: Option<&Labels>, splits: &[Vec<u8>]) {
+    outputs.fact(Kind::Graph, "target", target);
+    outputs.count(Kind::Graph, "splits", splits.len() as u64);
+    for (index, name) in ["train", "validation", "test"].into_iter().enumerate() {
+        if let Some(split) = splits.first() {
+            outputs.count(Kind::Graph, name, split.iter().filter(|&&entry| entry == index as u8 + 1).count() as u64);
+        }
+    }
+    let form = match labels {
+        None => "none",
+        Some(Labels::Classes(classes)) => {
+            outputs.count(Kind::Graph, "classes", classes.iter().flatten().max().map_or(0, |&class| u64::from(class) + 1));
+            "classes"
+        }
+        Some(Labels::Values(_)) => "values",
+        Some(Labels::Rows { columns, values }) => {
+            outputs.count(Kind::Graph, "label_columns", *columns as u64);
+            let binary = values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+            outputs.fact(Kind::Graph, "label_values", if binary { "binary" } else { "real" });
+            "rows"
+        }
+    };
+    outputs.fact(Kind::Graph, "labels", form);
+}
+
+fn label_column(labels: &Labels) -> Result<(Field, ArrayRef), StageError> {
+    Ok(match labels {
+        Labels::Classes(classes) => {
+            let nullable = classes.iter().any(Option::is_none);
+            (Field::new("label", DataType::UInt32, nullable), Arc::new(UInt32Array::from(classes.clone())) as ArrayRef)
+        }
+        Labels::Values(values) => (field("label", DataType::Float32), numbers(values.clone())),
+        Labels::Rows { columns, values } => {
+            let width = i32::try_from(*columns).map_err(|_| StageError::defect("labels are wider than 2^31 columns"))?;
+            let item = Arc::new(Field::new_list_field(DataType::Float32, false));
+            let list = FixedSizeListArray::try_new(item, width, numbers(values.clone()), None);
+            let list = list.map_err(|error| StageError::defect(error.to_string()))?;
+            (field("label", list.data_type().clone()), Arc::new(list) as ArrayRef)
+        }
+    })
+}
+
+fn split_column(splits: &[Vec<u8>], count: usize) -> Result<(Field, ArrayRef), StageError> {
+    let width = splits.len();
+    let values: Vec<u8> = (0..count).flat_map(|row| splits.iter().map(move |split| split[row])).collect();
+    let offsets = OffsetBuffer::from_repeated_length(width, count);
+    let item = Arc::new(Field::new_list_field(DataType::UInt8, false));
+    let list = ListArray::try_new(item, offsets, Arc::new(UInt8Array::from(values)), None).map_err(|error| StageError::defect(error.to_string()))?;
+    Ok((field("split", list.data_type().clone()), Arc::new(list)))
+}
+
+/// Reads edges.parquet.
+pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
+    let table = read_table(&artifact.file(EDGES_FILE), None)?;
+    Ok(EdgeTable {
+        source: table.numbers("source")?,
+        target: table.numbers("target")?,
+        weight: table.column("weight").map(|_| table.numbers("weight")).transpose()?,
+        kind: table.column("type").map(|_| table.numbers("type")).transpose()?,
+    })
+}
+
+/// Reads nodes.parquet.
+pub fn read_nodes(artifact: &Artifact) -> Result<NodeTable, StageError> {
+    let path = artifact.file(NODES_FILE);
+    let table = read_table(&path, None)?;
+    let further = |(field, column): (&Arc<Field>, &ArrayRef)| (!NODE_COLUMNS.contains(&field.name().as_str())).then(|| (field.name().clone(), column.clone()));
+    Ok(NodeTable {
+        ids: read_ids(&path, &table)?,
+        labels: read_label_column(&path, &table)?,
+        splits: read_splits(&path, &table)?,
+        kind: table.column("kind").map(|_| table.numbers("kind")).transpose()?,
+        graph: table.column("graph").map(|_| table.numbers("graph")).transpose()?,
+        columns: table.batch.schema().fields().iter().zip(table.batch.columns()).filter_map(further).collect(),
+    })
+}
+
+/// Reads graphs.parquet; none: the set is one graph.
+pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError> {
+    if !artifact.has(GRAPHS_FILE) {
+        return Ok(None);
+    }
+    let path = artifact.file(GRAPHS_FILE);
+    let table = read_table(&path, None)?;
+    Ok(Some(GraphTable { ids: read_ids(&path, &table)?, labels: read_label_column(&path, &table)?, splits: read_splits(&path, &table)? }))
+}
+
+fn read_ids(path: &Path, table: &Table) -> Result<Ids, StageError> {
+    let id = table.column("id").ok_or_else(|| StageError::damaged(path, "expected a column `id`, found none"))?;
+    if let Some(numbers) = id.as_primitive_opt::<UInt64Type>() {
+        Ok(Ids::Numbers(numbers.values().to_vec()))
+    } else if let Some(strings) = id.as_string_opt::<i32>() {
+        Ok(Ids::Strings(strings.iter().map(|id| id.unwrap_or("").to_owned()).collect()))
+    } else {
+        Err(StageError::damaged(path, format!("column `id`: unexpected type {}", id.data_type())))
+    }
+}
+
+fn read_label_column(path: &Path, table: &Table) -> Result<Option<Labels>, StageError> {
+    let wrong = |column: &ArrayRef| StageError::damaged(path, format!("column `label`: unexpected type {}", column.data_type()));
+    table.column("label").map(|column| read_labels(column).ok_or_else(|| wrong(column))).transpose()
+}
+
+fn read_labels(column: &ArrayRef) -> Option<Labels> {
+    if let Some(classes) = column.as_primitive_opt::<UInt32Type>() {
+        return Some(Labels::Classes(classes.iter().collect()));
+    }
+    if let Some(values) = column.as_primitive_opt::<Float32Type>() {
+        return Some(Labels::Values(values.values().to_vec()));
+    }
+    let rows = column.as_fixed_size_list_opt()?;
+    let values = rows.values().as_primitive_opt::<Float32Type>()?;
+    Some(Labels::Rows { columns: rows.value_length() as usize, values: values.values().to_vec() })
+}
+
+fn read_splits(path: &Path, table: &Table) -> Result<Vec<Vec<u8>>, StageError> {
+    let Some(column) = table.column("split") else { return Ok(Vec::new()) };
+    let wrong = || StageError::damaged(path, "column `split`: expected lists of u8 of one length");
+    let lists = column.as_list_opt::<i32>().ok_or_else(wrong)?;
+    let values = lists.values().as_primitive_opt::<UInt8Type>().ok_or_else(wrong)?.values();
+    let width = if lists.is_empty() { 0 } else { lists.value_length(0) as usize };
+    if values.len() != width * lists.len() {
+        return Err(wrong());
+    }
+    Ok((0..width).map(|split| values.iter().skip(split).step_by(width).copied().collect()).collect())
+}
+
+pub(super) fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
+    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+    let edge_path = directory.join(EDGES_FILE);
+    let (rows, schema) = describe(&edge_path)?;
+    expect_length(&edge_path, "edges", edges, rows)?;
+    for (name, expected, needed) in
+        [("source", DataType::UInt32, true), ("target", DataType::UInt32, true), ("weight", DataType::Float32, false), ("type", DataType::UInt16, false)]
+    {
+        match schema.field_with_name(name) {
+            Ok(field) if *field.data_type() != expected => {
+                return Err(StageError::damaged(&edge_path, format!("column `{name}`: expected {expected}, found {}", field.data_type())));
+            }
+            Err(_) if needed => return Err(StageError::damaged(&edge_path, format!("expected a column `{name}`, found none"))),
+            _ => {}
+        }
+    }
+    for (file, count) in [(NODES_FILE, "nodes"), (GRAPHS_FILE, "graphs")] {
+        if !has_file(manifest, file) {
+            continue;
+        }
+        let path = directory.join(file);
+        let (rows, schema) = describe(&path)?;
+        expect_length(&path, count, need_count(directory, manifest, count)?, rows)?;
+        if schema.field_with_name("id").is_err() {
+            return Err(StageError::damaged(&path, "expected a column `id`, found none"));
+        }
+    }
+    if depth == Depth::Publish { validate_values(directory, manifest, nodes) } else { Ok(()) }
+}
+
+fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<(), StageError> {
+    let artifact = Artifact { kind: Kind::Graph, path: directory.to_path_buf(), manifest: manifest.clone() };
+    let edges = read_edges(&artifact)?;
+    for (name, ends) in [("source", &edges.source), ("target", &edges.target)] {
+        if let Some(row) = ends.iter().position(|&node| u64::from(node) >= nodes) {
+            return Err(StageError::damaged(&directory.join(EDGES_FILE), format!("row {row}: {name} {} of only {nodes} nodes", ends[row])));
+        }
+    }
+    if let Some(row) = edges.weight.iter().flatten().position(|weight| !weight.is_finite()) {
+        return Err(StageError::damaged(&directory.join(EDGES_FILE), format!("row {row}: the weight is not finite")));
+    }
+    let table = read_nodes(&artifact)?;
+    if let Some(row) = table.ids.ascend() {
+        return Err(StageError::damaged(&directory.join(NODES_FILE), format!("row {}: ids do not ascend", row + 1)));
+    }
+    let (kinds, graphs) = (open_names(&artifact)?.kinds.len(), read_graphs(&artifact)?);
+    let below = |column: &str, far: Option<usize>, most: usize| match far {
+        Some(row) => Err(StageError::damaged(&directory.join(NODES_FILE), format!("row {row}: its {column} is not one of {most}"))),
+        None => Ok(()),
+    };
+    below("kind", table.kind.iter().flatten().position(|&kind| usize::from(kind) >= kinds), kinds)?;
+    let count = graphs.as_ref().map_or(0, |graphs| graphs.ids.len());
+    below("graph", table.graph.iter().flatten().position(|&graph| graph as usize >= count), count)?;
+    match graphs.and_then(|graphs| graphs.ids.ascend()) {
+        Some(row) => Err(StageError::damaged(&directory.join(GRAPHS_FILE), format!("row {}: ids do not ascend", row + 1))),
+        None => Ok(()),
+    }
+}
