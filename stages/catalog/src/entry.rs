@@ -45,6 +45,9 @@ pub struct Entry {
     /// What is generated when the files cannot be had.
     #[serde(default)]
     pub stand_in: Option<Recipe>,
+    /// Whether there is no entry: a folder of files, of which all is known that they say themselves.
+    #[serde(skip)]
+    pub inferred: bool,
 }
 
 /// A file of a data set.
@@ -166,6 +169,11 @@ pub enum SplitRule {
         /// From 0 to 1.
         test: f64,
     },
+    /// Folds with even classes; split `i` tests on fold `i`.
+    Folds {
+        /// How many.
+        count: u32,
+    },
     /// No split.
     None,
 }
@@ -251,6 +259,7 @@ impl Entry {
             "made_up": self.made_up,
             "split": self.split,
             "stand_in": self.stand_in,
+            "inferred": self.inferred,
         })
     }
 }

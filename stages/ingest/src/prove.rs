@@ -16,11 +16,12 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
     let edges = graph::read_edges(artifact)?;
     let nodes = graph::read_nodes(artifact)?;
     let count = nodes.ids.len();
-    let mut times: HashMap<(u32, u32), u32> = HashMap::with_capacity(edges.source.len());
-    for (&source, &target) in edges.source.iter().zip(&edges.target) {
-        *times.entry((source, target)).or_default() += 1;
+    let mut times: HashMap<(u32, u32, u16), u32> = HashMap::with_capacity(edges.source.len());
+    for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
+        let relation = edges.kind.as_ref().map_or(0, |kind| kind[edge]);
+        *times.entry((source, target, relation)).or_default() += 1;
     }
-    let loops: HashSet<u32> = times.keys().filter(|(source, target)| source == target).map(|(source, _)| *source).collect();
+    let loops: HashSet<u32> = times.keys().filter(|(source, target, _)| source == target).map(|(source, ..)| *source).collect();
     match request.spec.self_loops {
         SelfLoops::Drop if !loops.is_empty() => return Err(Violation::new(format!("expected no self loops, found {}", loops.len()))),
         SelfLoops::Add | SelfLoops::Replace if loops.len() != count => {
@@ -29,16 +30,17 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
         _ => {}
     }
     if request.spec.duplicates != Duplicates::Keep
-        && let Some(((source, target), times)) = times.iter().find(|(_, times)| **times > 1)
+        && let Some(((source, target, _), times)) = times.iter().find(|(_, times)| **times > 1)
     {
         return Err(Violation::new(format!("expected one edge {source} -> {target}, found {times}")));
     }
     let symmetric = match request.spec.symmetrize {
-        Symmetrize::Auto => request.entry.symmetrize,
+        Symmetrize::Auto => request.entry.symmetrize && !request.entry.inferred,
         Symmetrize::True => true,
         Symmetrize::False => false,
     };
-    if symmetric && let Some(((source, target), _)) = times.iter().find(|((source, target), count)| times.get(&(*target, *source)) != Some(count)) {
+    let back = |&(source, target, relation): &(u32, u32, u16)| times.get(&(target, source, relation));
+    if symmetric && let Some(((source, target, _), _)) = times.iter().find(|(edge, count)| back(edge) != Some(count)) {
         return Err(Violation::new(format!("expected as many edges {target} -> {source} as back, found others")));
     }
     labels_fit(count, nodes.labels.as_ref(), &nodes.splits)?;

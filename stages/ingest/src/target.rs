@@ -15,10 +15,12 @@ use crate::{
         self,
         split::{Fractions, PerClass},
     },
+    relations,
     source::Read,
+    subset,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
-use warploom_formats::raw::{Labels, RawGraph};
+use warploom_formats::raw::{Labels, NodeIds, RawGraph};
 
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;
@@ -27,14 +29,20 @@ const COMMUNITY: u32 = 128;
 /// Degrees above count as this one.
 const DEGREE_MOST: u32 = 255;
 
-/// Transforms and fills in; returns what was made up of a real graph.
+/// Narrows, transforms and fills in; returns what was made up of a real graph.
 pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Result<(RawGraph, Vec<String>), StageError> {
-    let Read { mut graph, provenance, community } = read;
-    let nodes = graph.nodes();
+    let Read { graph, provenance, community } = read;
+    let (listed_nodes, listed) = (graph.nodes(), graph.edges.len() as u64);
+    let mut graph = narrowed(request, graph)?;
+    // Communities that were planted are known by row.
+    let community = community.filter(|_| graph.nodes() == listed_nodes);
     context.progress.begin("sorting", graph.edges.len() as u64, "edges");
-    let transformed = transform::transform(std::mem::take(&mut graph.edges), nodes, &options(request));
+    let options = options(request, &graph);
+    let nodes = graph.nodes();
+    let transformed = transform::transform(std::mem::take(&mut graph.edges), nodes, graph.relations.len(), &options).map_err(transform_error)?;
     if provenance == Provenance::Real {
-        compare_counts(request, nodes, &transformed.counts)?;
+        let whole = transformed.counts.listed == listed && nodes == listed_nodes;
+        compare_counts(request, listed_nodes, listed, whole.then_some(&transformed.counts))?;
     }
     graph.edges = transformed.edges;
     let seed = request.spec.seed;
@@ -44,11 +52,9 @@ pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Resul
     filler.splits(&mut graph);
     // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
     let given = !filler.made_up.iter().any(|what| what == "features");
-    if given
-        && request.spec.normalize == spec::Normalize::Row
-        && let Some(features) = graph.features.as_mut()
-    {
-        fill::features::normalize_rows(features);
+    if given && request.spec.normalize == spec::Normalize::Row {
+        graph.features.iter_mut().for_each(fill::features::normalize_rows);
+        graph.kinds.iter_mut().flat_map(|kinds| &mut kinds.features).flatten().for_each(fill::features::normalize_rows);
     }
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
@@ -60,8 +66,54 @@ pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Resul
     Ok((graph, made_up))
 }
 
-fn options(request: &IngestRequest) -> transform::Options {
+/// The part of the graph that stays, with the relations, weights and ids that were asked for.
+fn narrowed(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
+    let (name, spec) = (&request.entry.name, &request.spec);
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    if !spec.keep_classes.is_empty() {
+        let stays =
+            subset::of_classes(graph.labels.as_ref(), &spec.keep_classes).map_err(|what| refuse(format!("`ingest.keep_classes` of `{name}`: {what}")))?;
+        graph = subset::keep(graph, &stays);
+    }
+    if spec.largest_component {
+        let stays = subset::largest_component(&graph.edges, graph.nodes());
+        graph = subset::keep(graph, &stays);
+    }
+    if spec.inverse_relations {
+        relations::add_inverses(&mut graph).map_err(|error| match error {
+            relations::Refused::NoRelations => refuse(format!("`ingest.inverse_relations`, and edges of `{name}` have no relations"))
+                .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
+            relations::Refused::TooMany(count) => refuse(format!("`ingest.inverse_relations`: twice {count} relations are more than 65535")),
+        })?;
+    }
+    match spec.weights {
+        spec::Weights::Keep => {}
+        spec::Weights::Drop => graph.edges.weight = None,
+        spec::Weights::One => graph.edges.weight = Some(vec![1.0; graph.edges.len()]),
+    }
+    if spec.relabel {
+        graph.ids = NodeIds::Count(graph.nodes());
+    }
+    Ok(graph)
+}
+
+fn transform_error(refused: transform::Refused) -> StageError {
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    match refused {
+        transform::Refused::TooMany { nodes, relations } => {
+            refuse(format!("{nodes} nodes and {relations} relations are too many at once: expected at most 64 bits for two nodes and a relation"))
+        }
+        transform::Refused::LoopOfNoRelation => {
+            refuse("self loops were to be added, and edges have relations: an added loop would belong to none".to_owned()).hint("leave out  ingest.self_loops")
+        }
+        transform::Refused::TooManyWithFeatures => refuse("expected at most 4294967294 edges with features, found more".to_owned()),
+    }
+}
+
+fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
     let symmetrize = match request.spec.symmetrize {
+        // A folder without a catalogue entry says it by its format, if at all.
+        Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
         Symmetrize::Auto => request.entry.symmetrize,
         Symmetrize::True => true,
         Symmetrize::False => false,
@@ -83,13 +135,14 @@ fn options(request: &IngestRequest) -> transform::Options {
     transform::Options { symmetrize, self_loops, duplicates }
 }
 
-fn compare_counts(request: &IngestRequest, nodes: u32, counts: &Counts) -> Result<(), StageError> {
+/// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.
+fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
     let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
     let found = [
         ("nodes", expected_nodes, Some(u64::from(nodes))),
-        ("listed edges", listed, Some(counts.listed)),
-        ("distinct edges", distinct, Some(counts.distinct)),
-        ("edges after symmetrising", symmetric, counts.symmetric),
+        ("listed edges", listed, Some(edges)),
+        ("distinct edges", distinct, counts.map(|counts| counts.distinct)),
+        ("edges after symmetrising", symmetric, counts.and_then(|counts| counts.symmetric)),
     ];
     for (what, expected, found) in found {
         if let (Some(expected), Some(found)) = (expected, found)
@@ -129,7 +182,8 @@ impl Filler<'_> {
 
     fn labels(&mut self, graph: &mut RawGraph) {
         let classes = self.recipe().map_or(self.request.entry.made_up.classes, |recipe| recipe.classes);
-        if graph.labels.is_some() || classes == 0 {
+        let labelled = graph.labels.is_some() || graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
+        if labelled || classes == 0 {
             return;
         }
         let planted = self.planted(graph, classes);
@@ -139,44 +193,84 @@ impl Filler<'_> {
 
     fn features(&mut self, graph: &mut RawGraph) -> Result<(), StageError> {
         use spec::Features as Wanted;
-        let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("let them be made:  --set ingest.features=random"));
         let name = &self.request.entry.name;
+        let refuse = |what: String| StageError::new(ErrorKind::Specification, what).hint("let them be made:  --set ingest.features=random");
+        let wanted = self.request.spec.features;
+        if let Some(kinds) = &mut graph.kinds {
+            return match wanted {
+                Wanted::Auto | Wanted::Given => Ok(()),
+                Wanted::None => {
+                    kinds.features.fill(None);
+                    Ok(())
+                }
+                other => {
+                    let what = format!("`ingest.features: {other}` is for nodes of one kind, and `{name}` has {}", kinds.names.join(", "));
+                    Err(StageError::new(ErrorKind::Specification, what).hint("leave it out: kinds without features get a row of parameters for each node"))
+                }
+            };
+        }
         let width = self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features);
-        match self.request.spec.features {
-            Wanted::None => graph.features = None,
-            Wanted::Auto if graph.features.is_some() || width == 0 => {}
-            Wanted::Given if graph.features.is_some() => {}
-            Wanted::Given => return refuse(format!("`ingest.features: given`, and `{name}` has no features")),
-            Wanted::OneHotLabel => return refuse(format!("`ingest.features: one_hot_label`, and the only labels of `{name}` are the target")),
-            Wanted::Degree => graph.features = Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
-            Wanted::Constant => graph.features = Some(fill::features::constant(graph.nodes(), 1)),
-            Wanted::Auto | Wanted::Random => {
+        let one_hot = graph.node_labels.as_ref().and_then(fill::features::one_hot_label);
+        let given = std::mem::take(&mut graph.features);
+        graph.features = match (wanted, given, one_hot) {
+            (Wanted::None, ..) => None,
+            (Wanted::Auto, Some(given), Some(one_hot)) => Some(fill::features::beside(given, one_hot)),
+            (Wanted::Auto, given @ Some(_), None) | (Wanted::Given, given @ Some(_), _) => given,
+            (Wanted::Auto, None, one_hot @ Some(_)) | (Wanted::OneHotLabel, _, one_hot @ Some(_)) => one_hot,
+            (Wanted::Given, None, _) => return Err(refuse(format!("`ingest.features: given`, and `{name}` has no features"))),
+            (Wanted::OneHotLabel, _, None) => {
+                return Err(refuse(format!("`ingest.features: one_hot_label`, and `{name}` has no node labels beside what is learned")));
+            }
+            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Auto, None, None) if width == 0 => None,
+            (Wanted::Degree, ..) => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
+            (Wanted::Auto | Wanted::Random, ..) => {
                 let classes = match &graph.labels {
                     Some(Labels::Classes { names, .. }) => names.len() as u32,
                     _ => 1,
                 };
                 let planted = self.planted(graph, classes);
-                graph.features = Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed));
                 self.made_up.push("features".to_owned());
+                Some(fill::features::around_classes(&planted, if width == 0 { WIDTH } else { width }, self.seed))
             }
-        }
+        };
         self.made_up.sort();
         Ok(())
     }
 
+    /// Parts of what is learned: of graphs where they have labels, else of nodes.
     fn splits(&mut self, graph: &mut RawGraph) {
-        let Some(labels) = &graph.labels else { return };
-        if !graph.splits.is_empty() {
-            return;
-        }
-        let (nodes, seed) = (graph.nodes(), self.seed);
-        let split = match self.request.entry.split {
-            SplitRule::None => return,
-            SplitRule::PerClass { train, validation, test } => fill::split::per_class(labels, nodes, &PerClass { train, validation, test }, seed),
-            SplitRule::Fractions { train, validation, test } => fill::split::fractions(labels, nodes, &Fractions { train, validation, test }, seed),
-            // The published split belongs to the real files; a stand-in gets one of the usual kind.
-            SplitRule::Given => fill::split::usual(labels, nodes, seed),
+        let (seed, nodes) = (self.seed, graph.nodes());
+        let (labels, rows, splits) = match &mut graph.graphs {
+            Some(graphs) if graphs.labels.is_some() => {
+                let rows = graphs.len() as u32;
+                (graphs.labels.as_ref(), rows, &mut graphs.splits)
+            }
+            _ => (graph.labels.as_ref(), nodes, &mut graph.splits),
         };
-        graph.splits.push(split);
+        let Some(labels) = labels else { return };
+        let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        *splits = match (&self.request.spec.split, self.request.entry.split) {
+            (Some(spec::Split::PerClass(rule)), _) => {
+                let rule = PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) };
+                vec![fill::split::per_class(labels, rows, &rule, seed)]
+            }
+            (Some(spec::Split::Fractions(rule)), _) => {
+                vec![fill::split::fractions(labels, rows, &Fractions { train: rule.train, validation: rule.validation, test: rule.test }, seed)]
+            }
+            (Some(spec::Split::Folds(rule)), _) => fill::split::folds(labels, rows, narrow(rule.count), seed),
+            (None, _) if !splits.is_empty() => return,
+            (None, SplitRule::None) if !self.request.entry.inferred => return,
+            (None, SplitRule::PerClass { train, validation, test }) => {
+                vec![fill::split::per_class(labels, rows, &PerClass { train, validation, test }, seed)]
+            }
+            (None, SplitRule::Fractions { train, validation, test }) => {
+                vec![fill::split::fractions(labels, rows, &Fractions { train, validation, test }, seed)]
+            }
+            (None, SplitRule::Folds { count }) => fill::split::folds(labels, rows, count, seed),
+            // The published split belongs to the real files; a stand-in, or a folder that says nothing, gets one of the usual kind.
+            (None, SplitRule::Given | SplitRule::None) => vec![fill::split::usual(labels, rows, seed)],
+        };
     }
 }

@@ -26,7 +26,9 @@ fn shared(name: &str) -> Option<PathBuf> {
 }
 
 fn counts(graph: &RawGraph) -> Counts {
-    transform::transform(graph.edges.clone(), graph.nodes(), &transform::Options { symmetrize: true, ..transform::Options::default() }).counts
+    transform::transform(graph.edges.clone(), graph.nodes(), graph.relations.len(), &transform::Options { symmetrize: true, ..transform::Options::default() })
+        .unwrap()
+        .counts
 }
 
 #[test]

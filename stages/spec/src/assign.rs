@@ -60,7 +60,7 @@ pub(crate) fn resolve(key: &Key, value: &Node, written: Written, reader: &mut Re
         above = joined(&above, field.name);
         let rest = &names[index + 1..];
         let Some(next) = rest.first() else { break };
-        match &field.shape {
+        match field.shape.given() {
             Shape::Section(inner) | Shape::OneOf(inner) => fields = inner,
             Shape::Map(_) | Shape::Matrix => {
                 let text = rest.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".");
@@ -105,7 +105,7 @@ pub(crate) fn assign(node: &mut Node, path: &[Key], shape: &Shape, value: &Node)
         node.value = Value::Mapping(Vec::new());
     }
     let Value::Mapping(entries) = &mut node.value else { return };
-    if matches!(shape, Shape::OneOf(_)) {
+    if matches!(shape.given(), Shape::OneOf(_)) {
         entries.retain(|(key, _)| key.text == first.text);
     }
     let found = entries.iter().position(|(key, _)| key.text == first.text);

@@ -157,6 +157,11 @@ impl Shape {
         }
     }
 
+    /// What the value has to be where one is given.
+    pub fn given(&self) -> &Shape {
+        if let Self::Optional(inner) = self { inner.given() } else { self }
+    }
+
     /// The settings below this one, if their names are fixed.
     pub fn children(&self) -> &[FieldDoc] {
         match self {

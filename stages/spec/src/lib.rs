@@ -48,7 +48,7 @@ pub use crate::{
     nearest::nearest,
     stages::{
         extract::ExtractSpec,
-        ingest::{Duplicates, Features, Ids, IngestSpec, Normalize, SelfLoops, Symmetrize},
+        ingest::{Duplicates, Features, FoldsSpec, FractionsSpec, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, Weights},
         partition::{PartitionSpec, Scheme},
         plan::PlanSpec,
         reorder::{Method, ReorderSpec},

@@ -54,6 +54,44 @@ pub fn one_hot_label(labels: &Labels) -> Option<Features> {
     }
 }
 
+/// Two sets of features of the same nodes, side by side.
+pub fn beside(left: Features, right: Features) -> Features {
+    let (nodes, columns) = (rows(&left).max(rows(&right)), left.columns() + right.columns());
+    let (mut offsets, mut index, mut values) = (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
+    offsets.push(0);
+    for row in 0..nodes {
+        let mut push = |column: u32, value: f32| {
+            index.push(column);
+            values.push(value);
+        };
+        each(&left, row, &mut push);
+        each(&right, row, &mut |column, value| push(left.columns() + column, value));
+        offsets.push(index.len() as u64);
+    }
+    Features::Sparse { columns, offsets, index, values }
+}
+
+fn rows(features: &Features) -> usize {
+    match features {
+        Features::Dense { columns, values } => values.len().checked_div(*columns as usize).unwrap_or(0),
+        Features::Sparse { offsets, .. } => offsets.len() - 1,
+    }
+}
+
+/// Calls for every value of a row that is not zero.
+fn each(features: &Features, row: usize, push: &mut impl FnMut(u32, f32)) {
+    match features {
+        Features::Dense { columns, values } => {
+            let values = &values[row * *columns as usize..][..*columns as usize];
+            (0..).zip(values).filter(|(_, value)| **value != 0.0).for_each(|(column, &value)| push(column, value));
+        }
+        Features::Sparse { offsets, index, values, .. } => {
+            let entries = offsets[row] as usize..offsets[row + 1] as usize;
+            index[entries.clone()].iter().zip(&values[entries]).for_each(|(&column, &value)| push(column, value));
+        }
+    }
+}
+
 /// A one in the column of each node; `NO_CLASS` gives a row of zeros.
 fn one_hot(column: &[u32], columns: u32) -> Features {
     let index: Vec<u32> = column.iter().copied().filter(|&column| column != NO_CLASS).collect();
@@ -143,6 +181,14 @@ mod tests {
         assert_eq!(one_hot_label(&labels), Some(Features::Sparse { columns: 2, offsets: vec![0, 1, 1, 2], values: vec![1.0; 2], index: vec![1, 0] }));
         assert_eq!(degree(&Edges::default(), 0, 5), Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] });
         assert_eq!((dense(&constant(2, 1)), dense(&random(0, 3, 1)), dense(&random(3, 0, 1))), (&[1.0, 1.0][..], &[][..], &[][..]));
+    }
+
+    #[test]
+    fn features_stand_side_by_side() {
+        let left = Features::Dense { columns: 2, values: vec![1.0, 0.0, 2.0, 3.0] };
+        let right = one_hot(&[1, NO_CLASS], 3);
+        let expected = Features::Sparse { columns: 5, offsets: vec![0, 2, 4], index: vec![0, 3, 0, 1], values: vec![1.0, 1.0, 2.0, 3.0] };
+        assert_eq!(beside(left, right), expected);
     }
 
     #[test]

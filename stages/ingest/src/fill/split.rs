@@ -82,6 +82,25 @@ pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Ve
     split
 }
 
+/// Folds with even classes: split `i` tests on fold `i`, chooses by fold `i + 1` and trains on the others.
+pub fn folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>> {
+    let count = count.max(1) as usize;
+    let mut order = shuffled(labels, nodes, seed);
+    if let Labels::Classes { class, .. } = labels {
+        // Stable: the order inside a class stays random.
+        order.sort_by_key(|&node| class[node as usize]);
+    }
+    let mut fold = vec![usize::MAX; nodes as usize];
+    order.iter().enumerate().for_each(|(at, &node)| fold[node as usize] = at % count);
+    let part = |of: usize, test: usize| match of {
+        usize::MAX => IN_NO_PART,
+        of if of == test => TEST,
+        of if of == (test + 1) % count => VALIDATION,
+        _ => TRAIN,
+    };
+    (0..count).map(|test| fold.iter().map(|&of| part(of, test)).collect()).collect()
+}
+
 /// The nodes that have a label, in random order.
 fn shuffled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
     let has_label = |node: &u32| match labels {
@@ -128,6 +147,24 @@ mod tests {
         assert_eq!(count(&usual(&labels(100, 7), 100, 1)), [10, 54, 18, 18]);
         assert_eq!(count(&usual(&Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]), 6, 1)), [1, 3, 1, 1]);
         assert_eq!(count(&usual(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)), [0, 6, 2, 2]);
+    }
+
+    #[test]
+    fn folds_have_even_classes_and_each_node_is_tested_once() {
+        let labels = labels(203, 4);
+        let splits = folds(&labels, 203, 10, 1);
+        let Labels::Classes { class, .. } = &labels else { unreachable!() };
+        for node in 0..203 {
+            let tests = splits.iter().filter(|split| split[node] == TEST).count();
+            assert_eq!(tests, usize::from(class[node] != NO_CLASS));
+        }
+        for split in &splits {
+            for wanted in 0..4 {
+                let count = split.iter().zip(class).filter(|&(&part, &class)| part == TEST && class == wanted).count();
+                assert!((3..=6).contains(&count), "{count}");
+            }
+        }
+        assert!(folds(&labels, 203, 10, 2) != splits);
     }
 
     #[test]

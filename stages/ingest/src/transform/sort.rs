@@ -4,18 +4,84 @@
 //!           one counting sort a digit over all edges        5 passes, each scattering over the whole array
 //!           one pass into buckets of about 16 thousand      then the rest of the digits inside a bucket, in the second-level cache      <- this file
 //! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if the edges are sorted already
+use super::Duplicates;
 use rayon::prelude::*;
 use warploom_formats::raw::Edges;
 
-/// Edges sorted by (source, target), the listed order kept among equal ones.
-pub struct Sorted {
-    /// `source << shift | target`, ascending.
+/// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the edge as listed.
+pub trait Carried: Copy + Default + PartialEq + Send + Sync {
+    /// What a self loop carries that was not listed.
+    const ADDED: Self;
+    /// What edges that become one carry; the list is in the order of the file.
+    fn join(same: &[Self], duplicates: Duplicates) -> Self;
+}
+
+/// A weight, and where the edge stood in the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Listed {
+    pub weight: f32,
+    /// `NOT_LISTED` for an added one.
+    pub at: u32,
+}
+
+/// An edge that no list has.
+pub const NOT_LISTED: u32 = u32::MAX;
+
+/// Edges sorted by (source, target, relation), the listed order kept among equal ones.
+pub struct Sorted<C> {
+    /// `(source << node_bits | target) << relation_bits | relation`, ascending.
     pub keys: Vec<u64>,
-    /// One an edge, or none at all.
-    pub weight: Option<Vec<f32>>,
-    /// Bits of a node.
-    pub shift: u32,
+    /// One an edge.
+    pub carried: Vec<C>,
+    pub layout: Layout,
     pub nodes: u32,
+}
+
+/// Where the parts of a key stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    node_bits: u32,
+    relation_bits: u32,
+}
+
+impl Layout {
+    /// For so many nodes and relations; none: a key of 64 bits cannot hold them.
+    pub fn new(nodes: u32, relations: usize) -> Option<Layout> {
+        let node_bits = u32::BITS - nodes.saturating_sub(1).leading_zeros();
+        let relation_bits = usize::BITS - relations.saturating_sub(1).leading_zeros();
+        (2 * node_bits + relation_bits <= u64::BITS).then_some(Layout { node_bits, relation_bits })
+    }
+
+    pub fn key(self, source: u32, target: u32, relation: u16) -> u64 {
+        // With 64 bits for the nodes there is nothing left to shift by.
+        let nodes = u64::from(source) << self.node_bits | u64::from(target);
+        nodes << self.relation_bits | u64::from(relation)
+    }
+
+    pub fn source(self, key: u64) -> u32 {
+        (key >> self.node_bits >> self.relation_bits) as u32
+    }
+
+    pub fn target(self, key: u64) -> u32 {
+        (key >> self.relation_bits & ((1 << self.node_bits) - 1)) as u32
+    }
+
+    pub fn relation(self, key: u64) -> u16 {
+        (key & ((1 << self.relation_bits) - 1)) as u16
+    }
+
+    /// The key of the edge the other way round.
+    pub fn reverse(self, key: u64) -> u64 {
+        self.key(self.target(key), self.source(key), self.relation(key))
+    }
+
+    pub fn is_loop(self, key: u64) -> bool {
+        self.source(key) == self.target(key)
+    }
+
+    pub fn bits(self) -> u32 {
+        2 * self.node_bits + self.relation_bits
+    }
 }
 
 /// Edges that one task distributes, and that a bucket should hold: 8 + 4 bytes each stay within a 256 KiB share of cache.
@@ -28,35 +94,23 @@ const DIGIT_BITS: u32 = 8;
 /// Edges of one task in linear passes.
 pub const PIECE_EDGES: usize = 1 << 17;
 
-impl Sorted {
+impl<C: Carried> Sorted<C> {
     /// Sorts edges of a graph with `nodes` nodes.
-    pub fn new(edges: Edges, nodes: u32) -> Sorted {
-        let shift = u32::BITS - nodes.saturating_sub(1).leading_zeros();
-        let Edges { source, target, mut weight, .. } = edges;
-        let pack = |(&source, &target): (&u32, &u32)| u64::from(source) << shift | u64::from(target);
-        let mut keys: Vec<u64> = source.par_iter().zip(&target).with_min_len(PIECE_EDGES).map(pack).collect();
-        drop((source, target));
-        sort_stable(&mut keys, weight.as_mut(), 2 * shift);
-        Sorted { keys, weight, shift, nodes }
+    pub fn new(source: Vec<u32>, target: Vec<u32>, relation: Option<Vec<u16>>, mut carried: Vec<C>, layout: Layout, nodes: u32) -> Sorted<C> {
+        let ends = source.par_iter().zip(&target).with_min_len(PIECE_EDGES);
+        let mut keys: Vec<u64> = match &relation {
+            None => ends.map(|(&source, &target)| layout.key(source, target, 0)).collect(),
+            Some(relation) => ends.zip(relation).map(|((&source, &target), &relation)| layout.key(source, target, relation)).collect(),
+        };
+        drop((source, target, relation));
+        sort_stable(&mut keys, Some(&mut carried), layout.bits());
+        Sorted { keys, carried, layout, nodes }
     }
 
-    pub fn source(&self, key: u64) -> u32 {
-        (key >> self.shift) as u32
-    }
-
-    pub fn target(&self, key: u64) -> u32 {
-        (key & ((1 << self.shift) - 1)) as u32
-    }
-
-    /// The key of the edge the other way round.
-    pub fn reverse(&self, key: u64) -> u64 {
-        u64::from(self.target(key)) << self.shift | u64::from(self.source(key))
-    }
-
-    /// Distinct (source, target) pairs, and those of them that are self loops.
+    /// Distinct edges, and the self loops among them.
     pub fn count(&self) -> (u64, u64) {
         let first = |at: usize| at == 0 || self.keys[at - 1] != self.keys[at];
-        let one = |at: usize| (1, u64::from(self.source(self.keys[at]) == self.target(self.keys[at])));
+        let one = |at: usize| (1, u64::from(self.layout.is_loop(self.keys[at])));
         let all = (0..self.keys.len()).into_par_iter().with_min_len(PIECE_EDGES);
         all.filter(|&at| first(at)).map(one).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
     }
@@ -78,29 +132,38 @@ impl Sorted {
     }
 
     /// Other edges of the same graph, put together in order.
-    pub fn with(&self, parts: Vec<Part>, weighted: bool) -> Sorted {
+    pub fn with(&self, parts: Vec<Part<C>>) -> Sorted<C> {
         let keys = concat(&parts.iter().map(|part| &part.keys[..]).collect::<Vec<_>>());
-        let weight = weighted.then(|| concat(&parts.iter().map(|part| &part.weight[..]).collect::<Vec<_>>()));
-        Sorted { keys, weight, shift: self.shift, nodes: self.nodes }
+        let carried = concat(&parts.iter().map(|part| &part.carried[..]).collect::<Vec<_>>());
+        Sorted { keys, carried, layout: self.layout, nodes: self.nodes }
     }
 
-    pub fn into_edges(self) -> Edges {
-        let source = self.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| self.source(key)).collect();
-        let target = self.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| self.target(key)).collect();
-        Edges { source, target, weight: self.weight, ..Edges::default() }
+    /// Source, target and, if there are several, relation of every edge, and what it carries.
+    pub fn into_edges(self, relations: bool) -> (Edges, Vec<C>) {
+        let layout = self.layout;
+        let keys = || self.keys.par_iter().with_min_len(PIECE_EDGES);
+        let source = keys().map(|&key| layout.source(key)).collect();
+        let target = keys().map(|&key| layout.target(key)).collect();
+        let relation = relations.then(|| keys().map(|&key| layout.relation(key)).collect());
+        (Edges { source, target, relation, ..Edges::default() }, self.carried)
     }
 }
 
 /// Edges that one task made.
 #[derive(Default)]
-pub struct Part {
+pub struct Part<C> {
     pub keys: Vec<u64>,
-    pub weight: Vec<f32>,
+    pub carried: Vec<C>,
 }
 
-impl Part {
-    pub fn with_capacity(edges: usize, weighted: bool) -> Part {
-        Part { keys: Vec::with_capacity(edges), weight: Vec::with_capacity(if weighted { edges } else { 0 }) }
+impl<C> Part<C> {
+    pub fn with_capacity(edges: usize) -> Part<C> {
+        Part { keys: Vec::with_capacity(edges), carried: Vec::with_capacity(edges) }
+    }
+
+    pub fn push(&mut self, key: u64, carried: C) {
+        self.keys.push(key);
+        self.carried.push(carried);
     }
 }
 

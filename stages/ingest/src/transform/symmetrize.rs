@@ -3,13 +3,13 @@
 //! promises  of a edges u -> v and b edges v -> u both become max(a, b): the first min(a, b) are taken as each other's reverse,
 //!           and the k-th added edge carries the weight of the k-th that lacked one; self loops stay as they are; a second call adds nothing
 //! how       the edges and their reverses, both sorted, are merged: no search, and the result is sorted
-use super::sort::{PIECE_EDGES, Part, Sorted, sort_stable};
+use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
 use rayon::prelude::*;
 
-pub fn symmetrize(sorted: Sorted) -> Sorted {
-    let mut reverse_weight = sorted.weight.clone();
-    let mut reverse: Vec<u64> = sorted.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| sorted.reverse(key)).collect();
-    sort_stable(&mut reverse, reverse_weight.as_mut(), 2 * sorted.shift);
+pub fn symmetrize<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
+    let mut reverse_carried = sorted.carried.clone();
+    let mut reverse: Vec<u64> = sorted.keys.par_iter().with_min_len(PIECE_EDGES).map(|&key| sorted.layout.reverse(key)).collect();
+    sort_stable(&mut reverse, Some(&mut reverse_carried), sorted.layout.bits());
     if reverse == sorted.keys {
         return sorted;
     }
@@ -19,30 +19,21 @@ pub fn symmetrize(sorted: Sorted) -> Sorted {
         pieces.iter().enumerate().map(|(at, piece)| if at == 0 { 0 } else { reverse.partition_point(|&key| key < sorted.keys[piece.start]) }).collect();
     let bounds: Vec<_> =
         pieces.iter().enumerate().map(|(at, piece)| (piece.clone(), starts[at]..starts.get(at + 1).copied().unwrap_or(reverse.len()))).collect();
-    let reverses = Weighted { keys: &reverse, weight: reverse_weight.as_deref() };
-    let edges = Weighted { keys: &sorted.keys, weight: sorted.weight.as_deref() };
+    let reverses = List { keys: &reverse, carried: &reverse_carried };
+    let edges = List { keys: &sorted.keys, carried: &sorted.carried };
     let parts = bounds.into_par_iter().map(|(own, others)| merge(edges, own, reverses, others)).collect();
-    sorted.with(parts, sorted.weight.is_some())
+    sorted.with(parts)
 }
 
 #[derive(Clone, Copy)]
-struct Weighted<'a> {
+struct List<'a, C> {
     keys: &'a [u64],
-    weight: Option<&'a [f32]>,
-}
-
-impl Weighted<'_> {
-    fn push(&self, at: usize, part: &mut Part) {
-        part.keys.push(self.keys[at]);
-        if let Some(weight) = self.weight {
-            part.weight.push(weight[at]);
-        }
-    }
+    carried: &'a [C],
 }
 
 /// For each key: all own edges, then the reverses beyond that number.
-fn merge(edges: Weighted, own: std::ops::Range<usize>, reverses: Weighted, others: std::ops::Range<usize>) -> Part {
-    let mut part = Part::with_capacity(own.len() + others.len() / 2, edges.weight.is_some());
+fn merge<C: Carried>(edges: List<C>, own: std::ops::Range<usize>, reverses: List<C>, others: std::ops::Range<usize>) -> Part<C> {
+    let mut part = Part::with_capacity(own.len() + others.len() / 2);
     let (mut at, mut other) = (own.start, others.start);
     while at < own.end || other < others.end {
         let key = match (edges.keys[..own.end].get(at), reverses.keys[..others.end].get(other)) {
@@ -51,7 +42,7 @@ fn merge(edges: Weighted, own: std::ops::Range<usize>, reverses: Weighted, other
             (None, None) => break,
         };
         while at < own.end && edges.keys[at] == key {
-            edges.push(at, &mut part);
+            part.push(key, edges.carried[at]);
             at += 1;
             // Its reverse, if it is listed.
             if other < others.end && reverses.keys[other] == key {
@@ -59,7 +50,7 @@ fn merge(edges: Weighted, own: std::ops::Range<usize>, reverses: Weighted, other
             }
         }
         while other < others.end && reverses.keys[other] == key {
-            reverses.push(other, &mut part);
+            part.push(key, reverses.carried[other]);
             other += 1;
         }
     }

@@ -64,7 +64,7 @@ fn any_options() -> impl Strategy<Value = Options> {
 proptest! {
     #[test]
     fn the_result_is_that_of_the_definition((nodes, list) in (1u32..40).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..120))), options in any_options()) {
-        let result = transform(edges(&list), nodes, &options);
+        let result = transform(edges(&list), nodes, 0, &options).unwrap();
         prop_assert_eq!(listed(&result.edges), slow(&list, nodes, &options));
         let distinct = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, ..Options::default() }).len() as u64;
         let symmetric = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, symmetrize: true, ..Options::default() }).len() as u64;
@@ -72,9 +72,38 @@ proptest! {
         prop_assert_eq!(result.counts.symmetric, options.symmetrize.then_some(symmetric));
         let mut bare = edges(&list);
         bare.weight = None;
-        let bare = transform(bare, nodes, &options).edges;
+        let bare = transform(bare, nodes, 0, &options).unwrap().edges;
         prop_assert_eq!((&bare.source, &bare.target), (&result.edges.source, &result.edges.target));
         prop_assert_eq!(bare.weight.is_some(), options.duplicates == Duplicates::Sum);
+    }
+
+    /// Each relation is a graph of its own, and features follow the weight that came with them.
+    #[test]
+    fn relations_are_apart_and_features_stay_with_their_edges((nodes, list) in (1u32..20).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, 0u16..3), 0..80))), symmetrize in any::<bool>(), drop in any::<bool>(), first in any::<bool>()) {
+        let options = Options {
+            symmetrize,
+            self_loops: if drop { SelfLoops::Drop } else { SelfLoops::Keep },
+            duplicates: if first { Duplicates::First } else { Duplicates::Keep },
+        };
+        let number = |at: usize| at as f32 + 1.0;
+        let typed = Edges {
+            source: list.iter().map(|edge| edge.0).collect(),
+            target: list.iter().map(|edge| edge.1).collect(),
+            relation: Some(list.iter().map(|edge| edge.2).collect()),
+            weight: Some((0..list.len()).map(number).collect()),
+            features: Some(EdgeFeatures { columns: 2, values: (0..list.len()).flat_map(|at| [number(at), -number(at)]).collect() }),
+        };
+        let result = transform(typed, nodes, 3, &options).unwrap().edges;
+        let mut expected = Vec::new();
+        for relation in 0..3 {
+            let own: Vec<(u32, u32, f32)> = (0..list.len()).filter(|&at| list[at].2 == relation).map(|at| (list[at].0, list[at].1, number(at))).collect();
+            expected.extend(slow(&own, nodes, &options).into_iter().map(|(source, target, weight)| (source, target, relation, weight)));
+        }
+        expected.sort_by_key(|edge| (edge.0, edge.1, edge.2));
+        let (relation, weight, features) = (result.relation.unwrap(), result.weight.unwrap(), result.features.unwrap());
+        let found: Vec<_> = (0..weight.len()).map(|at| (result.source[at], result.target[at], relation[at], weight[at])).collect();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(features.values, weight.iter().flat_map(|&weight| [weight, -weight]).collect::<Vec<f32>>());
     }
 
     #[test]
@@ -87,7 +116,7 @@ proptest! {
 #[test]
 fn both_directions_listed_add_nothing_and_double_nothing() {
     let list = [(1, 0, 2.5), (0, 1, 2.5), (2, 2, 4.0), (1, 2, 1.0), (2, 1, 1.0)];
-    let merged = transform(edges(&list), 3, &Options { symmetrize: true, duplicates: Duplicates::Merge, ..Options::default() });
+    let merged = transform(edges(&list), 3, 0, &Options { symmetrize: true, duplicates: Duplicates::Merge, ..Options::default() }).unwrap();
     assert_eq!(listed(&merged.edges), [(0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)]);
     assert_eq!(merged.counts, Counts { listed: 5, distinct: 5, loops: 1, symmetric: Some(5) });
 }
@@ -98,26 +127,35 @@ fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
     let both = symmetrize(edges(&list), 2);
     assert_eq!(listed(&both), [(0, 1, 1.0), (0, 1, 2.0), (0, 1, 3.0), (1, 0, 9.0), (1, 0, 2.0), (1, 0, 3.0)]);
     let list = [(0, 1, 1.0), (1, 0, 1.0), (0, 1, 2.0)];
-    let summed = transform(edges(&list), 2, &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() });
+    let summed = transform(edges(&list), 2, 0, &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() }).unwrap();
     assert_eq!(listed(&summed.edges), [(0, 1, 3.0), (1, 0, 3.0)]);
 }
 
 #[test]
 fn multiplicities_become_weights_and_loops_have_weight_one() {
     let bare = Edges { source: vec![0, 0, 1, 0], target: vec![1, 1, 1, 1], ..Edges::default() };
-    let result = transform(bare, 3, &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() });
+    let result = transform(bare, 3, 0, &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() }).unwrap();
     assert_eq!(listed(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
 }
 
 #[test]
 fn degenerate_graphs_stay_what_they_are() {
     let all = Options { symmetrize: true, self_loops: SelfLoops::Replace, duplicates: Duplicates::Sum };
-    assert!(transform(Edges::default(), 0, &all).edges.is_empty());
-    assert_eq!(listed(&transform(edges(&[(0, 0, 5.0)]), 1, &all).edges), [(0, 0, 1.0)]);
-    assert_eq!(listed(&transform(edges(&[]), 2, &all).edges), [(0, 0, 1.0), (1, 1, 1.0)]);
+    assert!(transform(Edges::default(), 0, 0, &all).unwrap().edges.is_empty());
+    assert_eq!(listed(&transform(edges(&[(0, 0, 5.0)]), 1, 0, &all).unwrap().edges), [(0, 0, 1.0)]);
+    assert_eq!(listed(&transform(edges(&[]), 2, 0, &all).unwrap().edges), [(0, 0, 1.0), (1, 1, 1.0)]);
     let most = u32::MAX - 2;
     let far = edges(&[(most, 0, 1.0), (0, most, 2.0), (most, most, 3.0)]);
     assert_eq!(listed(&sort(far, most + 1)), [(0, most, 2.0), (most, 0, 1.0), (most, most, 3.0)]);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let typed = || Edges { source: vec![0], target: vec![1], relation: Some(vec![0]), ..Edges::default() };
+    let add = Options { self_loops: SelfLoops::Add, ..Options::default() };
+    assert_eq!(transform(typed(), 2, 1, &add), Err(Refused::LoopOfNoRelation));
+    assert_eq!(transform(typed(), u32::MAX - 1, 2, &Options::default()), Err(Refused::TooMany { nodes: u32::MAX - 1, relations: 2 }));
+    assert!(transform(typed(), 1 << 24, 1 << 16, &Options::default()).is_ok());
 }
 
 /// Edges with a star, repeats and both directions, enough for several chunks, buckets and pieces.
@@ -137,11 +175,11 @@ fn large(count: u32, nodes: u32) -> Edges {
 fn the_result_does_not_depend_on_threads() {
     let options = Options { symmetrize: true, self_loops: SelfLoops::Add, duplicates: Duplicates::Keep };
     let (count, nodes) = (1_300_000, 70_000);
-    let expected = transform(large(count, nodes), nodes, &options);
+    let expected = transform(large(count, nodes), nodes, 0, &options).unwrap();
     assert!(expected.edges.source.is_sorted() && expected.edges.len() > 1_400_000);
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert!(pool.install(|| transform(large(count, nodes), nodes, &options)) == expected);
+        assert!(pool.install(|| transform(large(count, nodes), nodes, 0, &options).unwrap()) == expected);
     }
 }
 

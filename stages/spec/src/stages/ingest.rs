@@ -2,7 +2,10 @@
 //!
 //! promises  every choice that changes the graph artifact stands here
 //! never     names a raw file; the data set's catalogue entry does
-use crate::declare::{choices, spec};
+use crate::{
+    declare::{choices, one_of, spec},
+    field::Range,
+};
 
 spec! {
     /// Settings of the stage `ingest`.
@@ -13,6 +16,18 @@ spec! {
         self_loops: SelfLoops = SelfLoops::Keep;
         /// What happens to edges with the same source, target and type.
         duplicates: Duplicates = Duplicates::Keep;
+        /// Whether every edge gets its reverse under a relation of its own, `inverse_<relation>`.
+        inverse_relations: bool = false;
+        /// Whether only the largest weakly connected component stays.
+        largest_component: bool = false;
+        /// Classes whose nodes stay, by the data set's own names; empty: all nodes stay.
+        keep_classes: Vec<String> = Vec::new();
+        /// What happens to weights of edges.
+        weights: Weights = Weights::Keep;
+        /// Whether nodes are numbered from 0 instead of keeping the data set's own ids.
+        relabel: bool = false;
+        /// How nodes, or graphs of a set of many, are parted; left out: as published, else by the catalogue's rule.
+        split: Option<Split> = None;
         /// Where node features come from.
         features: Features = Features::Auto;
         /// How a row of features is scaled.
@@ -65,6 +80,62 @@ choices! {
         Max = "max",
         /// The first in the file stays.
         First = "first",
+    }
+}
+
+choices! {
+    /// What happens to weights of edges.
+    Weights {
+        /// They stay as they are.
+        Keep = "keep",
+        /// They go: every edge counts as one.
+        Drop = "drop",
+        /// Every edge weighs one, before repeats are joined.
+        One = "one",
+    }
+}
+
+one_of! {
+    /// How nodes or graphs are parted into train, validation and test.
+    Split {
+        /// So many of each class for training, so many of all others for validation and test.
+        PerClass(PerClassSpec) = "per_class",
+        /// Shares of all that have a label.
+        Fractions(FractionsSpec) = "fractions",
+        /// Folds with even classes: split `i` tests on fold `i`, chooses by the next one and trains on the others.
+        Folds(FoldsSpec) = "folds",
+    }
+}
+
+spec! {
+    /// So many of each class.
+    pub PerClassSpec {
+        /// For training, of each class.
+        train: u64 = 20;
+        /// For validation, of all others.
+        validation: u64 = 500;
+        /// For the test, of all others.
+        test: u64 = 1000;
+    }
+}
+
+spec! {
+    /// Shares.
+    pub FractionsSpec {
+        /// For training.
+        train: f64 = 0.6, range(Range::within(0.0, 1.0));
+        /// For validation.
+        validation: f64 = 0.2, range(Range::within(0.0, 1.0));
+        /// For the test.
+        test: f64 = 0.2, range(Range::within(0.0, 1.0));
+    }
+}
+
+spec! {
+    /// Folds.
+    pub FoldsSpec {
+        /// How many.
+        count: u64 = 10, range(Range::within(3.0, 100.0)), unit("folds");
     }
 }
 

@@ -1,0 +1,55 @@
+//! Relations of edges: the reverse of every edge under a relation of its own, as R-GCN wants it.
+//!
+//! promises  the inverse of relation r is called `inverse_<r>` and numbered behind all others; weights and features are those of the edge
+//! never     reverses a self loop's direction into a repeat: it is an edge of the inverse relation as well
+use warploom_formats::raw::{EdgeFeatures, RawGraph};
+
+/// Why there are no inverse relations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Edges have no relations.
+    NoRelations,
+    /// Twice as many do not fit 16 bits.
+    TooMany(usize),
+}
+
+/// Adds the inverse of every edge.
+pub fn add_inverses(graph: &mut RawGraph) -> Result<(), Refused> {
+    let count = graph.relations.len();
+    let (Some(relation), true) = (&mut graph.edges.relation, count > 0) else { return Err(Refused::NoRelations) };
+    let first = u16::try_from(count).ok().filter(|first| first.checked_mul(2).is_some()).ok_or(Refused::TooMany(count))?;
+    let inverse: Vec<u16> = relation.iter().map(|relation| relation + first).collect();
+    relation.extend(inverse);
+    let (source, target) = (graph.edges.source.clone(), graph.edges.target.clone());
+    graph.edges.source.extend(target);
+    graph.edges.target.extend(source);
+    if let Some(weight) = &mut graph.edges.weight {
+        weight.extend_from_within(..);
+    }
+    if let Some(EdgeFeatures { values, .. }) = &mut graph.edges.features {
+        values.extend_from_within(..);
+    }
+    let names: Vec<String> = graph.relations.iter().map(|name| format!("inverse_{name}")).collect();
+    graph.relations.extend(names);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warploom_formats::raw::{Edges, NodeIds};
+
+    #[test]
+    fn every_edge_has_its_inverse() {
+        let edges = Edges { source: vec![0, 1], target: vec![1, 1], relation: Some(vec![0, 1]), weight: Some(vec![2.0, 3.0]), ..Edges::default() };
+        let mut graph = RawGraph { ids: NodeIds::Count(2), edges, relations: vec!["cites".into(), "is".into()], ..RawGraph::default() };
+        add_inverses(&mut graph).unwrap();
+        graph.validate().unwrap();
+        assert_eq!((&graph.edges.source[..], &graph.edges.target[..]), (&[0, 1, 1, 1][..], &[1, 1, 0, 1][..]));
+        assert_eq!(graph.edges.relation, Some(vec![0, 1, 2, 3]));
+        assert_eq!(graph.relations, ["cites", "is", "inverse_cites", "inverse_is"]);
+        assert_eq!(graph.edges.weight, Some(vec![2.0, 3.0, 2.0, 3.0]));
+        let mut bare = RawGraph::default();
+        assert_eq!(add_inverses(&mut bare), Err(Refused::NoRelations));
+    }
+}

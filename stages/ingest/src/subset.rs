@@ -1,0 +1,206 @@
+//! A part of a graph: some of its nodes and the edges among them.
+//!
+//! promises  nodes, edges and graphs keep their order and their own ids; all that belongs to a node goes or stays with it
+//! never     changes a value
+use rayon::prelude::*;
+use warploom_formats::raw::{Column, EdgeFeatures, Edges, Features, Graphs, Kinds, Labels, NodeIds, RawGraph};
+
+const GONE: u32 = u32::MAX;
+
+/// The nodes that `stays` says, and the edges between them.
+pub fn keep(graph: RawGraph, stays: &[bool]) -> RawGraph {
+    if stays.iter().all(|&stays| stays) {
+        return graph;
+    }
+    let mut count = 0;
+    let number = |&stays: &bool| {
+        count += u32::from(stays);
+        if stays { count - 1 } else { GONE }
+    };
+    let new_of_old: Vec<u32> = stays.iter().map(number).collect();
+    RawGraph {
+        ids: ids(graph.ids, stays),
+        edges: edges(graph.edges, &new_of_old),
+        labels: graph.labels.map(|labels| rows_of_labels(labels, stays)),
+        splits: graph.splits.into_iter().map(|split| kept(split, stays, 1)).collect(),
+        features: graph.features.map(|features| rows_of_features(features, stays)),
+        node_labels: graph.node_labels.map(|labels| rows_of_labels(labels, stays)),
+        columns: graph.columns.into_iter().map(|(name, column)| (name, rows_of_column(column, stays))).collect(),
+        kinds: graph.kinds.map(|kinds| rows_of_kinds(kinds, stays)),
+        graphs: graph.graphs.map(|graphs| rows_of_graphs(graphs, stays)),
+        ..graph
+    }
+}
+
+/// The values of rows that stay, `width` a row.
+fn kept<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
+    let mut at = 0;
+    let mut values = values;
+    values.retain(|_| {
+        at += 1;
+        stays[(at - 1) / width.max(1)]
+    });
+    values
+}
+
+fn ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
+    match ids {
+        NodeIds::Count(count) => NodeIds::from_ascending(kept((0..u64::from(count)).collect(), stays, 1)),
+        NodeIds::Numbers(numbers) => NodeIds::from_ascending(kept(numbers, stays, 1)),
+        NodeIds::Strings(words) => NodeIds::Strings(kept(words, stays, 1)),
+    }
+}
+
+fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
+    let new = |old: &u32| new_of_old[*old as usize];
+    let stays: Vec<bool> = edges.source.par_iter().zip(&edges.target).map(|(source, target)| new(source) != GONE && new(target) != GONE).collect();
+    Edges {
+        source: kept(edges.source, &stays, 1).par_iter().map(new).collect(),
+        target: kept(edges.target, &stays, 1).par_iter().map(new).collect(),
+        weight: edges.weight.map(|weight| kept(weight, &stays, 1)),
+        relation: edges.relation.map(|relation| kept(relation, &stays, 1)),
+        features: edges.features.map(|features| EdgeFeatures { values: kept(features.values, &stays, features.columns as usize), ..features }),
+    }
+}
+
+/// Classes keep their numbers, also those that no node has any more.
+fn rows_of_labels(labels: Labels, stays: &[bool]) -> Labels {
+    match labels {
+        Labels::Classes { class, names } => Labels::Classes { class: kept(class, stays, 1), names },
+        Labels::Values(values) => Labels::Values(kept(values, stays, 1)),
+        Labels::Rows { columns, values } => Labels::Rows { columns, values: kept(values, stays, columns as usize) },
+    }
+}
+
+fn rows_of_features(features: Features, stays: &[bool]) -> Features {
+    match features {
+        Features::Dense { columns, values } => Features::Dense { columns, values: kept(values, stays, columns as usize) },
+        Features::Sparse { columns, offsets, index, values } => {
+            let mut left = (vec![0], Vec::new(), Vec::new());
+            for row in (0..stays.len()).filter(|&row| stays[row]) {
+                let entries = offsets[row] as usize..offsets[row + 1] as usize;
+                left.1.extend_from_slice(&index[entries.clone()]);
+                left.2.extend_from_slice(&values[entries]);
+                left.0.push(left.1.len() as u64);
+            }
+            Features::Sparse { columns, offsets: left.0, index: left.1, values: left.2 }
+        }
+    }
+}
+
+fn rows_of_column(column: Column, stays: &[bool]) -> Column {
+    match column {
+        Column::Integers(values) => Column::Integers(kept(values, stays, 1)),
+        Column::Reals(values) => Column::Reals(kept(values, stays, 1)),
+        Column::Texts(values) => Column::Texts(kept(values, stays, 1)),
+    }
+}
+
+fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
+    let of_kind =
+        |kind: usize| -> Vec<bool> { kinds.of_node.iter().zip(stays).filter(|(of_node, _)| usize::from(**of_node) == kind).map(|(_, stays)| *stays).collect() };
+    let features = kinds.features.iter().enumerate().map(|(kind, features)| features.clone().map(|features| rows_of_features(features, &of_kind(kind))));
+    Kinds { features: features.collect(), of_node: kept(kinds.of_node.clone(), stays, 1), names: kinds.names }
+}
+
+/// Graphs without a node that stays are gone too.
+fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
+    let mut left = vec![false; graphs.len()];
+    graphs.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&graph, _)| left[graph as usize] = true);
+    let number: Vec<u32> = left.iter().scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left)))).collect();
+    Graphs {
+        of_node: kept(graphs.of_node, stays, 1).iter().map(|&graph| number[graph as usize]).collect(),
+        ids: ids(graphs.ids, &left),
+        labels: graphs.labels.map(|labels| rows_of_labels(labels, &left)),
+        splits: graphs.splits.into_iter().map(|split| kept(split, &left, 1)).collect(),
+    }
+}
+
+/// Which nodes are in the largest weakly connected component; of equals, in the one with the first node.
+pub fn largest_component(edges: &Edges, nodes: u32) -> Vec<bool> {
+    let mut parent: Vec<u32> = (0..nodes).collect();
+    for (&source, &target) in edges.source.iter().zip(&edges.target) {
+        let (one, other) = (root(&mut parent, source), root(&mut parent, target));
+        // The smaller number is the root, so that a component is known by its first node.
+        parent[one.max(other) as usize] = one.min(other);
+    }
+    let mut size = vec![0u32; nodes as usize];
+    for node in 0..nodes {
+        size[root(&mut parent, node) as usize] += 1;
+    }
+    let largest = (0..nodes).max_by_key(|&node| (size[node as usize], std::cmp::Reverse(node)));
+    (0..nodes).map(|node| Some(root(&mut parent, node)) == largest).collect()
+}
+
+fn root(parent: &mut [u32], mut node: u32) -> u32 {
+    while parent[node as usize] != node {
+        let above = parent[parent[node as usize] as usize];
+        parent[node as usize] = above;
+        node = above;
+    }
+    node
+}
+
+/// Which nodes have one of these classes; an unknown name is answered with all names.
+pub fn of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool>, String> {
+    let Some(Labels::Classes { class, names }) = labels else { return Err("the nodes of this set have no classes".to_owned()) };
+    if let Some(unknown) = wanted.iter().find(|wanted| !names.contains(wanted)) {
+        return Err(format!("no class is called `{unknown}`: expected some of {}", names.join(", ")));
+    }
+    Ok(class.iter().map(|&class| names.get(class as usize).is_some_and(|name| wanted.contains(name))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warploom_formats::raw::NO_CLASS;
+
+    fn graph() -> RawGraph {
+        let features = Features::Sparse { columns: 3, offsets: vec![0, 1, 1, 3, 3, 4], index: vec![0, 1, 2, 2], values: vec![1.0, 2.0, 3.0, 4.0] };
+        RawGraph {
+            ids: NodeIds::Count(5),
+            edges: Edges {
+                source: vec![0, 1, 3, 4, 2],
+                target: vec![1, 2, 4, 3, 0],
+                weight: Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
+                relation: Some(vec![0, 1, 0, 1, 0]),
+                features: Some(EdgeFeatures { columns: 2, values: (0..10).map(|value| value as f32).collect() }),
+            },
+            labels: Some(Labels::Classes { class: vec![0, 1, 0, NO_CLASS, 1], names: vec!["a".into(), "b".into()] }),
+            splits: vec![vec![1, 2, 3, 0, 1]],
+            features: Some(features),
+            columns: vec![("age".into(), Column::Integers(vec![Some(1), None, Some(3), Some(4), Some(5)]))],
+            relations: vec!["r".into(), "s".into()],
+            graphs: Some(Graphs { of_node: vec![1, 1, 1, 0, 0], ids: NodeIds::Count(2), labels: Some(Labels::Values(vec![0.5, 1.5])), splits: vec![] }),
+            ..RawGraph::default()
+        }
+    }
+
+    #[test]
+    fn what_stays_stays_whole() {
+        let part = keep(graph(), &[true, false, true, false, false]);
+        part.validate().unwrap();
+        assert_eq!(part.ids, NodeIds::Numbers(vec![0, 2]));
+        assert_eq!((&part.edges.source[..], &part.edges.target[..]), (&[1][..], &[0][..]));
+        assert_eq!(part.edges.features, Some(EdgeFeatures { columns: 2, values: vec![8.0, 9.0] }));
+        assert_eq!(part.features, Some(Features::Sparse { columns: 3, offsets: vec![0, 1, 3], index: vec![0, 1, 2], values: vec![1.0, 2.0, 3.0] }));
+        let graphs = part.graphs.unwrap();
+        assert_eq!((graphs.of_node, graphs.ids, graphs.labels), (vec![0, 0], NodeIds::Numbers(vec![1]), Some(Labels::Values(vec![1.5]))));
+    }
+
+    #[test]
+    fn the_largest_component_is_the_first_of_equals() {
+        assert_eq!(largest_component(&graph().edges, 5), [true, true, true, false, false]);
+        let two = Edges { source: vec![3, 0], target: vec![2, 1], ..Edges::default() };
+        assert_eq!(largest_component(&two, 5), [true, true, false, false, false]);
+        assert!(largest_component(&Edges::default(), 0).is_empty());
+    }
+
+    #[test]
+    fn classes_are_known_by_name() {
+        let graph = graph();
+        assert_eq!(of_classes(graph.labels.as_ref(), &["b".into()]).unwrap(), [false, true, false, false, true]);
+        assert!(of_classes(graph.labels.as_ref(), &["c".into()]).unwrap_err().contains("expected some of a, b"));
+        assert!(of_classes(None, &[]).is_err());
+    }
+}

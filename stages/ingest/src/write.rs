@@ -1,0 +1,102 @@
+//! Writes a graph in memory as the files of the kind `graph`.
+//!
+//! promises  very sparse features stay sparse; names stand beside what they name
+//! never     changes a value
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+use warploom_contract::{
+    Outputs, StageError,
+    kinds::graph::{
+        EdgeTable, FeatureRows, GraphTable, Ids, Labels, Names, NodeTable, write_edge_features, write_edges, write_features, write_graphs, write_kinds,
+        write_nodes,
+    },
+};
+use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
+
+/// Features stay sparse below this share of values that are not zero: a sparse product then reads less than a dense one.
+const SPARSE_BELOW: f64 = 0.1;
+
+/// Writes all files of the graph.
+pub fn write(outputs: &mut Outputs, graph: RawGraph) -> Result<(), StageError> {
+    let nodes = graph.nodes();
+    let target = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
+    let classes = if let Some(raw::Labels::Classes { names, .. }) = target { names.clone() } else { Vec::new() };
+    let kinds = graph.kinds.as_ref().map(|kinds| kinds.names.clone()).unwrap_or_default();
+    let names = Names { kinds, relations: graph.relations, classes };
+    if let Some(features) = graph.features {
+        write_features(outputs, None, rows(features, nodes as usize))?;
+    }
+    let mut of_node = None;
+    if let Some(kinds) = graph.kinds {
+        for (number, (name, features)) in kinds.names.iter().zip(kinds.features).enumerate() {
+            let count = kinds.of_node.iter().filter(|&&kind| usize::from(kind) == number).count();
+            if let Some(features) = features {
+                write_features(outputs, Some(name), rows(features, count))?;
+            }
+        }
+        of_node = Some(kinds.of_node);
+    }
+    let table = NodeTable {
+        ids: ids(graph.ids),
+        labels: graph.labels.map(labels),
+        splits: graph.splits,
+        kind: of_node,
+        graph: graph.graphs.as_ref().map(|graphs| graphs.of_node.clone()),
+        columns: graph.columns.into_iter().map(|(name, values)| (name, column(values))).collect(),
+    };
+    write_nodes(outputs, &table)?;
+    write_kinds(outputs, &names, &table)?;
+    if let Some(graphs) = graph.graphs {
+        write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits })?;
+    }
+    let edges = graph.edges;
+    if let Some(features) = edges.features {
+        write_edge_features(outputs, features.columns as usize, features.values)?;
+    }
+    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation })
+}
+
+fn ids(ids: NodeIds) -> Ids {
+    match ids {
+        NodeIds::Count(count) => Ids::Numbers((0..u64::from(count)).collect()),
+        NodeIds::Numbers(numbers) => Ids::Numbers(numbers),
+        NodeIds::Strings(strings) => Ids::Strings(strings),
+    }
+}
+
+fn labels(labels: raw::Labels) -> Labels {
+    match labels {
+        raw::Labels::Classes { class, .. } => Labels::Classes(class.into_iter().map(|class| (class != NO_CLASS).then_some(class)).collect()),
+        raw::Labels::Values(values) => Labels::Values(values),
+        raw::Labels::Rows { columns, values } => Labels::Rows { columns: columns as usize, values },
+    }
+}
+
+fn column(values: Column) -> ArrayRef {
+    match values {
+        Column::Integers(values) => Arc::new(Int64Array::from(values)),
+        Column::Reals(values) => Arc::new(Float64Array::from(values)),
+        Column::Texts(values) => Arc::new(StringArray::from(values)),
+    }
+}
+
+/// As they will be stored: sparse where that is less to read.
+fn rows(features: raw::Features, rows: usize) -> FeatureRows {
+    match features {
+        raw::Features::Dense { columns, values } => FeatureRows::Dense { columns: columns as usize, values },
+        raw::Features::Sparse { columns, offsets, index, values } if (index.len() as f64) < SPARSE_BELOW * rows as f64 * f64::from(columns) => {
+            FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
+        }
+        raw::Features::Sparse { columns, offsets, index, values } => {
+            let columns = columns as usize;
+            let mut dense = vec![0f32; rows * columns];
+            for row in 0..rows {
+                for entry in offsets[row] as usize..offsets[row + 1] as usize {
+                    dense[row * columns + index[entry] as usize] = values[entry];
+                }
+            }
+            FeatureRows::Dense { columns, values: dense }
+        }
+    }
+}
