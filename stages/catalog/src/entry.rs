@@ -66,6 +66,11 @@ pub struct RawFile {
 pub struct Format(String);
 
 impl Format {
+    /// That of a reader.
+    pub fn of(format: &warploom_formats::Format) -> Format {
+        Format(format.name.to_owned())
+    }
+
     /// Its name.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -7,12 +7,14 @@
 pub mod entry;
 mod error;
 mod fetch;
+mod folder;
 mod locate;
 pub mod seen;
 
 pub use entry::Entry;
 pub use error::CatalogError;
 pub use fetch::{Progress, fetch};
+pub use folder::infer;
 pub use locate::{Attempt, Source, locate};
 
 use std::{
@@ -83,6 +85,17 @@ impl Catalog {
         match EMBEDDED.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)")),
             None => Err(self.not_found(name)),
+        }
+    }
+
+    /// The entry of this name, or that of a folder that no entry describes.
+    pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
+        if self.names().iter().any(|known| known == name) {
+            return self.find(name);
+        }
+        match infer(name, data_dirs)? {
+            Some(entry) => Ok(entry),
+            None => self.find(name),
         }
     }
 

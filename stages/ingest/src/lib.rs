@@ -31,6 +31,7 @@ impl Stage for Ingest {
         outputs.set_provenance(provenance, made_up);
         outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
         outputs.fact(Kind::Graph, "format", if provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
+        outputs.fact(Kind::Graph, "task", target::task(&graph));
         write::write(outputs, graph)
     }
 

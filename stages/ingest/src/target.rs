@@ -158,6 +158,21 @@ fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Optio
     Ok(())
 }
 
+/// What can be learned from a graph, as manifests call it.
+pub fn task(graph: &RawGraph) -> &'static str {
+    let of_graphs = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref());
+    let binary = |values: &[f32]| values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+    match (of_graphs, graph.labels.as_ref()) {
+        (Some(Labels::Classes { .. }), _) => "graph_classification",
+        (Some(Labels::Rows { values, .. }), _) if binary(values) => "graph_multi_label_classification",
+        (Some(Labels::Values(_) | Labels::Rows { .. }), _) => "graph_regression",
+        (None, Some(Labels::Classes { .. })) => "node_classification",
+        (None, Some(Labels::Rows { values, .. })) if binary(values) => "node_multi_label_classification",
+        (None, Some(Labels::Values(_) | Labels::Rows { .. })) => "node_regression",
+        (None, None) => "none",
+    }
+}
+
 /// Adds what is missing.
 struct Filler<'a> {
     request: &'a IngestRequest,

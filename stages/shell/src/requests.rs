@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Attempt, Entry, Source};
+use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{Digest, ErrorKind, StageError};
 use warploom_device::Facts;
 use warploom_spec::{ExtractSpec, IngestSpec, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
@@ -39,7 +39,7 @@ pub struct IngestRequest {
 
 impl Request for IngestRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let entry = warploom_catalog::find(&pipeline.dataset).map_err(|error| catalog_error(&error))?;
+        let entry = Catalog::here().find_or_infer(&pipeline.dataset, &environment.data).map_err(|error| catalog_error(&error))?;
         let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
         let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
