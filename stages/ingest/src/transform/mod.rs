@@ -14,7 +14,7 @@ pub(crate) mod sort;
 mod symmetrize;
 
 use rayon::prelude::*;
-use sort::{Carried, Layout, Listed, NOT_LISTED, PIECE_EDGES, Sorted};
+use sort::{Carried, Ends, Layout, Listed, NOT_LISTED, PIECE_EDGES, Sorted};
 use warploom_formats::raw::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.
@@ -112,20 +112,20 @@ pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) 
     // How often an edge stands in a list without weights is a sum of ones.
     let weight = if options.duplicates == Duplicates::Sum && weight.is_none() { Some(vec![1.0; source.len()]) } else { weight };
     let count = source.len();
+    let ends = Ends { source, target, relation };
     let (edges, counts) = match (features, weight) {
         (None, None) => {
-            let sorted = Sorted::new(source, target, relation, vec![(); count], layout, nodes);
-            let ((edges, _), counts) = apply(sorted, typed, options);
+            let ((edges, _), counts) = apply(Sorted::new(ends, vec![(); count], layout, nodes), typed, options);
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) = apply(Sorted::new(source, target, relation, weight, layout, nodes), typed, options);
+            let ((edges, weight), counts) = apply(Sorted::new(ends, weight, layout, nodes), typed, options);
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
             let listed = |at: usize| Listed { weight: weight.as_ref().map_or(1.0, |weight| weight[at]), at: at as u32 };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) = apply(Sorted::new(source, target, relation, carried, layout, nodes), typed, options);
+            let ((edges, listed), counts) = apply(Sorted::new(ends, carried, layout, nodes), typed, options);
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
             (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
         }

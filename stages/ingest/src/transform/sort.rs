@@ -6,6 +6,7 @@
 //! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if the edges are sorted already
 use super::Duplicates;
 use rayon::prelude::*;
+use std::ops::Range;
 use warploom_formats::raw::Edges;
 
 /// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the edge as listed.
@@ -26,6 +27,43 @@ pub struct Listed {
 
 /// An edge that no list has.
 pub const NOT_LISTED: u32 = u32::MAX;
+
+/// Source, target and, if there are several, relation of edges.
+pub struct Ends {
+    pub source: Vec<u32>,
+    pub target: Vec<u32>,
+    pub relation: Option<Vec<u16>>,
+}
+
+impl Ends {
+    fn at(&self, at: usize) -> (u32, u32, u16) {
+        (self.source[at], self.target[at], self.relation.as_ref().map_or(0, |relation| relation[at]))
+    }
+
+    fn ascending(&self) -> bool {
+        (1..self.source.len()).into_par_iter().with_min_len(PIECE_EDGES).all(|at| self.at(at - 1) <= self.at(at))
+    }
+
+    fn keys(&self, range: Range<usize>, layout: Layout) -> Vec<u64> {
+        let key = |at| {
+            let (source, target, relation) = self.at(at);
+            layout.key(source, target, relation)
+        };
+        range.into_par_iter().with_min_len(PIECE_EDGES).map(key).collect()
+    }
+
+    /// The edges from `start` on; what they took is given back.
+    fn cut(&mut self, start: usize) -> Ends {
+        let relation = self.relation.as_mut().map(|relation| cut(relation, start));
+        Ends { source: cut(&mut self.source, start), target: cut(&mut self.target, start), relation }
+    }
+}
+
+fn cut<T>(list: &mut Vec<T>, start: usize) -> Vec<T> {
+    let tail = list.split_off(start);
+    list.shrink_to_fit();
+    tail
+}
 
 /// Edges sorted by (source, target, relation), the listed order kept among equal ones.
 pub struct Sorted<C> {
@@ -96,14 +134,13 @@ pub const PIECE_EDGES: usize = 1 << 17;
 
 impl<C: Carried> Sorted<C> {
     /// Sorts edges of a graph with `nodes` nodes.
-    pub fn new(source: Vec<u32>, target: Vec<u32>, relation: Option<Vec<u16>>, mut carried: Vec<C>, layout: Layout, nodes: u32) -> Sorted<C> {
-        let ends = source.par_iter().zip(&target).with_min_len(PIECE_EDGES);
-        let mut keys: Vec<u64> = match &relation {
-            None => ends.map(|(&source, &target)| layout.key(source, target, 0)).collect(),
-            Some(relation) => ends.zip(relation).map(|((&source, &target), &relation)| layout.key(source, target, relation)).collect(),
-        };
-        drop((source, target, relation));
-        sort_stable(&mut keys, Some(&mut carried), layout.bits());
+    pub fn new(ends: Ends, carried: Vec<C>, layout: Layout, nodes: u32) -> Sorted<C> {
+        if ends.ascending() {
+            return Sorted { keys: ends.keys(0..ends.source.len(), layout), carried, layout, nodes };
+        }
+        let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
+        let chunks = chunks(ends, carried, layout, 1 << bucket_bits, low_bits);
+        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits);
         Sorted { keys, carried, layout, nodes }
     }
 
@@ -116,7 +153,7 @@ impl<C: Carried> Sorted<C> {
     }
 
     /// Cuts into ranges of about `PIECE_EDGES` edges that never part equal keys.
-    pub fn pieces(&self) -> Vec<std::ops::Range<usize>> {
+    pub fn pieces(&self) -> Vec<Range<usize>> {
         let mut pieces = Vec::with_capacity(self.keys.len() / PIECE_EDGES + 1);
         let mut start = 0;
         while start < self.keys.len() {
@@ -187,21 +224,51 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(keys: &mut Vec<u64>, payload
     if ascending {
         return;
     }
-    let wanted = (keys.len() / BUCKET_EDGES).next_power_of_two().trailing_zeros();
-    let bucket_bits = wanted.min(BUCKET_BITS_MOST).min(bits);
-    let low_bits = bits - bucket_bits;
+    let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
         None => *keys = sort_with(keys, &vec![(); keys.len()], bucket_bits, low_bits).0,
         Some(payload) => (*keys, *payload) = sort_with(keys, payload, bucket_bits, low_bits),
     }
 }
 
+/// Bits that choose the bucket, and those that are sorted inside it.
+fn digits(keys: usize, bits: u32) -> (u32, u32) {
+    let wanted = (keys / BUCKET_EDGES).next_power_of_two().trailing_zeros();
+    let bucket_bits = wanted.min(BUCKET_BITS_MOST).min(bits);
+    (bucket_bits, bits - bucket_bits)
+}
+
 /// Distributes by the upper bits, then sorts each bucket by the lower ones.
 fn sort_with<T: Copy + Default + Send + Sync>(keys: &[u64], payload: &[T], bucket_bits: u32, low_bits: u32) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
-    let chunks: Vec<Chunk<T>> =
-        keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES)).map(|(keys, payload)| distribute(keys, payload, buckets, low_bits)).collect();
-    let (mut sorted_keys, mut sorted_payload) = (vec![0; keys.len()], vec![T::default(); keys.len()]);
+    let both = keys.par_chunks(CHUNK_EDGES).zip(payload.par_chunks(CHUNK_EDGES));
+    gather(both.map(|(keys, payload)| distribute(keys, payload, buckets, low_bits)).collect(), buckets, low_bits)
+}
+
+/// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks grow.
+fn chunks<C: Carried>(mut ends: Ends, mut carried: Vec<C>, layout: Layout, buckets: usize, low_bits: u32) -> Vec<Chunk<C>> {
+    let mut chunks = Vec::with_capacity(carried.len() / CHUNK_EDGES + 1);
+    let at_once = CHUNK_EDGES * rayon::current_num_threads();
+    while !carried.is_empty() {
+        let start = (carried.len() - 1) / at_once * at_once;
+        let (ends, carried) = (ends.cut(start), cut(&mut carried, start));
+        let one = |first: usize| {
+            let last = (first + CHUNK_EDGES).min(carried.len());
+            distribute(&ends.keys(first..last, layout), &carried[first..last], buckets, low_bits)
+        };
+        let firsts: Vec<usize> = (0..carried.len()).step_by(CHUNK_EDGES).collect();
+        let mut batch: Vec<Chunk<C>> = firsts.into_par_iter().map(one).collect();
+        batch.reverse();
+        chunks.extend(batch);
+    }
+    chunks.reverse();
+    chunks
+}
+
+/// Puts the buckets of all chunks together and sorts each.
+fn gather<T: Copy + Default + Send + Sync>(chunks: Vec<Chunk<T>>, buckets: usize, low_bits: u32) -> (Vec<u64>, Vec<T>) {
+    let edges = chunks.iter().map(|chunk| chunk.keys.len()).sum();
+    let (mut sorted_keys, mut sorted_payload) = (vec![0; edges], vec![T::default(); edges]);
     let (mut more_keys, mut more_payload) = (&mut sorted_keys[..], &mut sorted_payload[..]);
     let mut jobs = Vec::with_capacity(buckets);
     for bucket in 0..buckets {
@@ -234,7 +301,7 @@ struct Chunk<T> {
 }
 
 impl<T> Chunk<T> {
-    fn range(&self, bucket: usize) -> std::ops::Range<usize> {
+    fn range(&self, bucket: usize) -> Range<usize> {
         let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
         start as usize..self.ends[bucket] as usize
     }
