@@ -2,7 +2,12 @@
 //!
 //! promises  any Parquet reader opens them; the same rows give the same bytes
 //! never     is used for what must be mapped
-use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::BufWriter,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types::ArrowPrimitiveType};
 use arrow_schema::{DataType, Field, Schema};
@@ -16,46 +21,76 @@ use parquet::{
 
 use crate::{StageError, arrow_file::Number};
 
-const ROW_GROUP: usize = 1 << 20;
+/// Rows of a row group, and of what is read at once.
+pub const ROW_GROUP: usize = 1 << 20;
 
 /// A table in memory: columns of equal length.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its one batch.
     pub batch: RecordBatch,
-    path: std::path::PathBuf,
+    path: PathBuf,
 }
 
 /// Writes columns; a column may have nulls only if its field says so.
 pub fn write_table(path: &Path, columns: Vec<(Field, ArrayRef)>) -> Result<(), StageError> {
-    let wrong = |error: ParquetError| match error {
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    let mut writer = TableWriter::create(path, fields)?;
+    writer.write(arrays)?;
+    writer.finish()
+}
+
+/// Writes a table piece by piece. Pieces of a multiple of `ROW_GROUP` rows, but for the last, give the bytes that one piece would.
+pub struct TableWriter {
+    path: PathBuf,
+    schema: Arc<Schema>,
+    writer: ArrowWriter<BufWriter<File>>,
+}
+
+impl TableWriter {
+    /// Begins a new file.
+    pub fn create(path: &Path, fields: Vec<Field>) -> Result<TableWriter, StageError> {
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_max_row_group_row_count(Some(ROW_GROUP))
+            .set_created_by("warploom".to_owned());
+        for field in &fields {
+            if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64 | DataType::UInt16) {
+                let column = ColumnPath::from(field.name().as_str());
+                properties = properties
+                    .set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_encoding(column.clone(), Encoding::DELTA_BINARY_PACKED)
+                    .set_column_statistics_enabled(column, EnabledStatistics::Chunk);
+            }
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
+        let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), schema.clone(), Some(properties.build()));
+        Ok(TableWriter { path: path.to_path_buf(), schema, writer: writer.map_err(|error| write_error(path, error))? })
+    }
+
+    /// Adds rows: one array a field, in the order of the fields.
+    pub fn write(&mut self, arrays: Vec<ArrayRef>) -> Result<(), StageError> {
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(|error| StageError::defect(error.to_string()).at(self.path.display()))?;
+        self.writer.write(&batch).map_err(|error| write_error(&self.path, error))
+    }
+
+    /// Ends the file.
+    pub fn finish(self) -> Result<(), StageError> {
+        let path = self.path;
+        let mut inner = self.writer.into_inner().map_err(|error| write_error(&path, error))?;
+        std::io::Write::flush(&mut inner).map_err(|error| StageError::io("write", &path, &error))
+    }
+}
+
+fn write_error(path: &Path, error: ParquetError) -> StageError {
+    match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
             Ok(error) => StageError::io("write", path, &error),
             Err(other) => StageError::defect(format!("cannot write a Parquet file: {other}")),
         },
         other => StageError::defect(format!("cannot write a Parquet file: {other}")).at(path.display()),
-    };
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_max_row_group_row_count(Some(ROW_GROUP))
-        .set_created_by("warploom".to_owned());
-    for (field, _) in &columns {
-        if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64 | DataType::UInt16) {
-            let column = ColumnPath::from(field.name().as_str());
-            properties = properties
-                .set_column_dictionary_enabled(column.clone(), false)
-                .set_column_encoding(column.clone(), Encoding::DELTA_BINARY_PACKED)
-                .set_column_statistics_enabled(column, EnabledStatistics::Chunk);
-        }
     }
-    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-    let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(|error| StageError::defect(error.to_string()).at(path.display()))?;
-    let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
-    let mut writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), schema, Some(properties.build())).map_err(wrong)?;
-    writer.write(&batch).map_err(wrong)?;
-    let mut inner = writer.into_inner().map_err(wrong)?;
-    std::io::Write::flush(&mut inner).map_err(|error| StageError::io("write", path, &error))
 }
 
 /// Rows and fields of a table, from its footer alone.
@@ -68,6 +103,21 @@ pub fn describe(path: &Path) -> Result<(u64, Arc<Schema>), StageError> {
 /// Reads a whole table, or some of its columns.
 pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageError> {
     let wrong = |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
+    let mut batches = Vec::new();
+    let schema = scan_table(path, columns, |batch| {
+        batches.push(batch.clone());
+        Ok(())
+    })?;
+    let batch = match <[RecordBatch; 1]>::try_from(batches) {
+        Ok([batch]) => batch,
+        Err(batches) => concat(&schema, &batches).map_err(|error| wrong(error.to_string()))?,
+    };
+    Ok(Table { batch, path: path.to_path_buf() })
+}
+
+/// Hands over a table, or some of its columns, a row group at a time.
+pub fn scan_table(path: &Path, columns: Option<&[&str]>, mut take: impl FnMut(&RecordBatch) -> Result<(), StageError>) -> Result<Arc<Schema>, StageError> {
+    let wrong = |error: String| StageError::damaged(path, format!("not a readable Parquet table: {error}"));
     let mut reader = reader(path)?;
     if let Some(columns) = columns {
         let mask = parquet::arrow::ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
@@ -75,12 +125,10 @@ pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageE
     }
     let reader = reader.with_batch_size(ROW_GROUP).build().map_err(|error| wrong(error.to_string()))?;
     let schema = arrow_array::RecordBatchReader::schema(&reader);
-    let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?;
-    let batch = match <[RecordBatch; 1]>::try_from(batches) {
-        Ok([batch]) => batch,
-        Err(batches) => concat(&schema, &batches).map_err(|error| wrong(error.to_string()))?,
-    };
-    Ok(Table { batch, path: path.to_path_buf() })
+    for batch in reader {
+        take(&batch.map_err(|error| wrong(error.to_string()))?)?;
+    }
+    Ok(schema)
 }
 
 /// Joins batches column by column with the array builders of arrow-data's transform, through `MutableArrayData`.
@@ -113,15 +161,20 @@ impl Table {
 
     /// A column of numbers without nulls.
     pub fn numbers<T: Number>(&self, name: &str) -> Result<Vec<T>, StageError> {
-        let column = self.column(name).ok_or_else(|| StageError::damaged(&self.path, format!("expected a column `{name}`, found none")))?;
-        let typed = column.as_primitive_opt::<T::Arrow>();
-        let wrong = || StageError::damaged(&self.path, format!("column `{name}`: expected {}, found {}", T::Arrow::DATA_TYPE, column.data_type()));
-        let typed = typed.ok_or_else(wrong)?;
-        if typed.null_count() > 0 {
-            return Err(StageError::damaged(&self.path, format!("column `{name}`: expected no nulls, found {}", typed.null_count())));
-        }
-        Ok(typed.values().to_vec())
+        Ok(numbers_of::<T>(&self.path, &self.batch, name)?.to_vec())
     }
+}
+
+/// A column of numbers without nulls.
+pub fn numbers_of<'a, T: Number>(path: &Path, batch: &'a RecordBatch, name: &str) -> Result<&'a [T], StageError> {
+    let column = batch.column_by_name(name).ok_or_else(|| StageError::damaged(path, format!("expected a column `{name}`, found none")))?;
+    let typed = column.as_primitive_opt::<T::Arrow>();
+    let wrong = || StageError::damaged(path, format!("column `{name}`: expected {}, found {}", T::Arrow::DATA_TYPE, column.data_type()));
+    let typed = typed.ok_or_else(wrong)?;
+    if typed.null_count() > 0 {
+        return Err(StageError::damaged(path, format!("column `{name}`: expected no nulls, found {}", typed.null_count())));
+    }
+    Ok(typed.values())
 }
 
 /// A field that has no nulls.

@@ -15,7 +15,7 @@ use arrow_schema::{DataType, Field};
 use super::*;
 use crate::{
     arrow_file::numbers,
-    parquet_file::{Table, describe, field, read_table, write_table},
+    parquet_file::{Table, TableWriter, describe, field, numbers_of, read_table, scan_table, write_table},
 };
 
 /// The edges: row = edge id.
@@ -126,14 +126,41 @@ impl Ids {
 
 /// Writes edges.parquet.
 pub fn write_edges(outputs: &mut Outputs, edges: EdgeTable) -> Result<(), StageError> {
-    let count = edges.source.len() as u64;
-    let mut columns = vec![(field("source", DataType::UInt32), numbers(edges.source)), (field("target", DataType::UInt32), numbers(edges.target))];
-    outputs.fact(Kind::Graph, "weighted", edges.weight.is_some());
-    columns.extend(edges.weight.map(|weight| (field("weight", DataType::Float32), numbers(weight))));
-    columns.extend(edges.kind.map(|kind| (field("type", DataType::UInt16), numbers(kind))));
-    write_table(&outputs.file(Kind::Graph, EDGES_FILE), columns)?;
-    outputs.count(Kind::Graph, "edges", count);
-    Ok(())
+    let mut writer = EdgeWriter::create(outputs, edges.weight.is_some(), edges.kind.is_some())?;
+    writer.write(edges)?;
+    writer.finish(outputs)
+}
+
+/// Writes edges.parquet piece by piece; pieces of a multiple of `ROW_GROUP` edges give the same bytes as one.
+pub struct EdgeWriter {
+    writer: TableWriter,
+    count: u64,
+}
+
+impl EdgeWriter {
+    /// Begins the file; every piece has weights and relations, or none has.
+    pub fn create(outputs: &mut Outputs, weighted: bool, typed: bool) -> Result<EdgeWriter, StageError> {
+        outputs.fact(Kind::Graph, "weighted", weighted);
+        let mut fields = vec![field("source", DataType::UInt32), field("target", DataType::UInt32)];
+        fields.extend(weighted.then(|| field("weight", DataType::Float32)));
+        fields.extend(typed.then(|| field("type", DataType::UInt16)));
+        Ok(EdgeWriter { writer: TableWriter::create(&outputs.file(Kind::Graph, EDGES_FILE), fields)?, count: 0 })
+    }
+
+    /// Adds edges behind those that are there.
+    pub fn write(&mut self, edges: EdgeTable) -> Result<(), StageError> {
+        self.count += edges.source.len() as u64;
+        let mut arrays = vec![numbers(edges.source), numbers(edges.target)];
+        arrays.extend(edges.weight.map(numbers));
+        arrays.extend(edges.kind.map(numbers));
+        self.writer.write(arrays)
+    }
+
+    /// Ends the file and counts the edges.
+    pub fn finish(self, outputs: &mut Outputs) -> Result<(), StageError> {
+        outputs.count(Kind::Graph, "edges", self.count);
+        self.writer.finish()
+    }
 }
 
 /// Writes nodes.parquet.
@@ -234,13 +261,29 @@ fn split_column(splits: &[Vec<u8>], count: usize) -> Result<(Field, ArrayRef), S
 
 /// Reads edges.parquet.
 pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
-    let table = read_table(&artifact.file(EDGES_FILE), None)?;
-    Ok(EdgeTable {
-        source: table.numbers("source")?,
-        target: table.numbers("target")?,
-        weight: table.column("weight").map(|_| table.numbers("weight")).transpose()?,
-        kind: table.column("type").map(|_| table.numbers("type")).transpose()?,
-    })
+    let path = artifact.file(EDGES_FILE);
+    let (rows, schema) = describe(&path)?;
+    // The footer's count is compared with the manifest's when an artifact is opened.
+    let room = rows.min(artifact.manifest.counts.get("edges").copied().unwrap_or(0)) as usize;
+    let has = |name: &str| schema.field_with_name(name).is_ok();
+    let mut edges = EdgeTable {
+        source: Vec::with_capacity(room),
+        target: Vec::with_capacity(room),
+        weight: has("weight").then(|| Vec::with_capacity(room)),
+        kind: has("type").then(|| Vec::with_capacity(room)),
+    };
+    scan_table(&path, Some(&["source", "target", "weight", "type"]), |batch| {
+        edges.source.extend_from_slice(numbers_of(&path, batch, "source")?);
+        edges.target.extend_from_slice(numbers_of(&path, batch, "target")?);
+        if let Some(weight) = &mut edges.weight {
+            weight.extend_from_slice(numbers_of(&path, batch, "weight")?);
+        }
+        if let Some(kind) = &mut edges.kind {
+            kind.extend_from_slice(numbers_of(&path, batch, "type")?);
+        }
+        Ok(())
+    })?;
+    Ok(edges)
 }
 
 /// Reads nodes.parquet.
@@ -340,15 +383,23 @@ pub(super) fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> R
 
 fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<(), StageError> {
     let artifact = Artifact { kind: Kind::Graph, path: directory.to_path_buf(), manifest: manifest.clone() };
-    let edges = read_edges(&artifact)?;
-    for (name, ends) in [("source", &edges.source), ("target", &edges.target)] {
-        if let Some(row) = ends.iter().position(|&node| u64::from(node) >= nodes) {
-            return Err(StageError::damaged(&directory.join(EDGES_FILE), format!("row {row}: {name} {} of only {nodes} nodes", ends[row])));
+    let path = directory.join(EDGES_FILE);
+    let mut first = 0;
+    scan_table(&path, Some(&["source", "target", "weight"]), |batch| {
+        for name in ["source", "target"] {
+            let ends = numbers_of::<u32>(&path, batch, name)?;
+            if let Some(row) = ends.iter().position(|&node| u64::from(node) >= nodes) {
+                return Err(StageError::damaged(&path, format!("row {}: {name} {} of only {nodes} nodes", first + row, ends[row])));
+            }
         }
-    }
-    if let Some(row) = edges.weight.iter().flatten().position(|weight| !weight.is_finite()) {
-        return Err(StageError::damaged(&directory.join(EDGES_FILE), format!("row {row}: the weight is not finite")));
-    }
+        if batch.column_by_name("weight").is_some()
+            && let Some(row) = numbers_of::<f32>(&path, batch, "weight")?.iter().position(|weight| !weight.is_finite())
+        {
+            return Err(StageError::damaged(&path, format!("row {}: the weight is not finite", first + row)));
+        }
+        first += batch.num_rows();
+        Ok(())
+    })?;
     let table = read_nodes(&artifact)?;
     if let Some(row) = table.ids.ascend() {
         return Err(StageError::damaged(&directory.join(NODES_FILE), format!("row {}: ids do not ascend", row + 1)));
