@@ -9,6 +9,7 @@
 //! features  a reverse has those of its edge, a joined edge those of the first in the file, an added self loop zeros
 //! never     renumbers a node; changes the weight of an edge that is not joined with another
 //! limits    33 bytes an edge at the peak, input and result included; 50 with weights (measured on 4.9 M edges, symmetrize and merge)
+pub mod external;
 mod repeats;
 pub(crate) mod sort;
 mod symmetrize;

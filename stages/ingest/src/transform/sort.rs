@@ -29,6 +29,7 @@ pub struct Listed {
 pub const NOT_LISTED: u32 = u32::MAX;
 
 /// Source, target and, if there are several, relation of edges.
+#[derive(Default)]
 pub struct Ends {
     pub source: Vec<u32>,
     pub target: Vec<u32>,

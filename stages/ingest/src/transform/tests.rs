@@ -77,6 +77,24 @@ proptest! {
         prop_assert_eq!(bare.weight.is_some(), options.duplicates == Duplicates::Sum);
     }
 
+    #[test]
+    fn runs_on_disk_give_the_edges_of_the_transform_in_memory((nodes, list) in (1u32..60).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..400))), options in any_options(), run_edges in 1usize..50) {
+        let expected = transform(edges(&list), nodes, 0, &options).unwrap();
+        let mut runs = external::Runs::<f32>::new(nodes, options, 0, &std::env::temp_dir()).unwrap();
+        runs.run_edges = run_edges;
+        list.iter().for_each(|&(source, target, weight)| runs.push(source, target, weight).unwrap());
+        let mut found = Vec::new();
+        let counts = runs.merge::<std::io::Error>(|source, target, weight| { found.push((source, target, weight)); Ok(()) }).unwrap();
+        prop_assert_eq!(found, listed(&expected.edges));
+        prop_assert_eq!(counts, expected.counts);
+        let mut bare = external::Runs::<()>::new(nodes, options, 0, &std::env::temp_dir()).unwrap();
+        bare.run_edges = run_edges;
+        list.iter().for_each(|&(source, target, _)| bare.push(source, target, ()).unwrap());
+        let mut ends = Vec::new();
+        bare.merge::<std::io::Error>(|source, target, ()| { ends.push((source, target)); Ok(()) }).unwrap();
+        prop_assert_eq!(ends, expected.edges.source.iter().copied().zip(expected.edges.target.iter().copied()).collect::<Vec<_>>());
+    }
+
     /// Each relation is a graph of its own, and features follow the weight that came with them.
     #[test]
     fn relations_are_apart_and_features_stay_with_their_edges((nodes, list) in (1u32..20).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, 0u16..3), 0..80))), symmetrize in any::<bool>(), drop in any::<bool>(), first in any::<bool>()) {
