@@ -48,6 +48,16 @@ pub struct Options {
     pub label: Option<String>,
     /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
     pub weight: Option<String>,
+    /// The column of edge tables that is where an edge begins; by itself: `source`, `from`, `src` and the like.
+    pub source: Option<String>,
+    /// The column of edge tables that is where an edge ends; by itself: `target`, `to`, `dst` and the like.
+    pub target: Option<String>,
+    /// The column of edge tables that names the relation; `none`: there is but one.
+    pub relation: Option<String>,
+    /// Columns of edge tables that are features; further ones are passed over.
+    pub edge_features: Vec<String>,
+    /// Whether an edge list counts its nodes and edges before them; none: found out.
+    pub counts: Option<bool>,
 }
 
 /// What node ids are.
