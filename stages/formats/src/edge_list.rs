@@ -10,6 +10,7 @@ mod counts;
 mod fields;
 mod head;
 mod ids;
+mod known;
 mod numbers;
 mod piece;
 
@@ -21,7 +22,7 @@ use crate::{
 };
 use counts::Counts;
 use head::{Head, How};
-use piece::{Fault, Piece};
+use piece::Piece;
 use rayon::prelude::*;
 use std::{
     path::{Path, PathBuf},
@@ -31,6 +32,9 @@ use std::{
 };
 
 pub(crate) use fields::{Field, Layout, Separator, Width, separator_of, split};
+pub(crate) use head::{is_surely, looks_like_number};
+pub(crate) use known::{Known, fault_at, onto};
+pub(crate) use piece::{Fault, is_blank_or_comment};
 
 /// The longest line.
 const LINE_MOST: usize = 64 << 20;
@@ -46,7 +50,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let is_prose = |name: &str| ["source", "readme", "license", "licence", "copying"].iter().any(|start| name.to_lowercase().starts_with(start));
     let files: Vec<&Path> = look.files().filter(|(_, name)| !is_prose(name)).map(|(path, _)| path).collect();
     let text: Vec<&Path> = files.into_iter().filter(|path| !look.head(path).is_empty() && !look.head(path).contains(&0)).collect();
-    let sure: Vec<&Path> = text.iter().copied().filter(|path| head::is_surely(look.head(path))).collect();
+    let sure: Vec<&Path> = text.iter().copied().filter(|path| is_surely(look.head(path))).collect();
     match (&sure[..], &text[..]) {
         ([file], _) | ([], [file]) => Some(vec![file.to_path_buf()]),
         _ => None,
@@ -58,15 +62,6 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 struct Sizes {
     block: usize,
     piece: usize,
-}
-
-/// What another format knows of its lists of edges.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
-    /// Where the parts stand, where no line says so.
-    pub layout: Option<Layout>,
-    /// A column `type` names relations.
-    pub type_is_relation: bool,
 }
 
 /// How long the phases of a read took.

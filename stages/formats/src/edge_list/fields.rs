@@ -49,8 +49,8 @@ pub struct Layout {
 pub struct Field<'a> {
     /// Its first byte in the text, without quotes.
     pub at: usize,
-    bytes: &'a [u8],
-    quoted: bool,
+    pub bytes: &'a [u8],
+    pub quoted: bool,
 }
 
 const QUOTE_HINT: &str = "a field in quotes ends on its line, and a quote inside of it is doubled";

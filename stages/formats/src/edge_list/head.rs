@@ -148,6 +148,10 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
         return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None });
     }
+    if names.len() > 3 && !two_columns {
+        let hint = "name the columns in a first line:  source,target,...  ; to read the first two alone, put  read: {weight: none}  into the catalogue's entry";
+        return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
+    }
     refuse_unknown_names(start, first, options, lines.get(1).map(|(_, line)| *line))?;
     let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(names.len().clamp(2, 3)) };
     let weight = (!two_columns && names.len() > 2).then_some(2);
@@ -156,7 +160,8 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     Ok(Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None })
 }
 
-fn looks_like_number(word: &[u8]) -> bool {
+/// Whether a word begins like a number and is one, whole or not.
+pub fn looks_like_number(word: &[u8]) -> bool {
     let bare = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
     let start = bare.strip_prefix(b"-").or(bare.strip_prefix(b"+")).unwrap_or(bare);
     start.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.') && std::str::from_utf8(bare).is_ok_and(|word| word.parse::<f64>().is_ok())
