@@ -1,9 +1,12 @@
 //! Opens a raw file as plain bytes, whatever it is packed in.
 //!
-//! promises  plain, gzip (several members too) and zstd are told apart by their first bytes, not by name
+//! promises  plain, gzip (several members too), zstd and a zip archive of one member are told apart by their first bytes, not by name
 //! promises  a packed file that is cut short or damaged is an error that names the file and the byte of it
 //! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one (a raw file may change under us)
-use crate::raw::{Read, ReadError};
+use crate::{
+    raw::{Read, ReadError},
+    zip::Archive,
+};
 use flate2::bufread::MultiGzDecoder;
 use std::{
     fs::{self, File},
@@ -23,6 +26,8 @@ pub struct Plain {
     path: PathBuf,
     reader: Box<dyn io::Read + Send>,
     packing: Packing,
+    /// The archive and the name in it, where this is a member.
+    member: Option<(Arc<Archive>, String)>,
     /// Bytes of the file as stored that were handed to the decoder.
     taken: Arc<AtomicU64>,
     stored: u64,
@@ -33,6 +38,7 @@ enum Packing {
     Plain,
     Gzip,
     Zstd,
+    Zip,
 }
 
 impl Plain {
@@ -55,8 +61,33 @@ impl Plain {
             Packing::Plain => Box::new(counted),
             Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted).map_err(|error| fault(&error))?),
+            Packing::Zip => return Plain::open_only(path),
         };
-        Ok(Plain { path: path.to_path_buf(), reader, packing, taken, stored: about.len() })
+        Ok(Plain { path: path.to_path_buf(), reader, packing, member: None, taken, stored: about.len() })
+    }
+
+    /// Opens the only member of an archive.
+    fn open_only(path: &Path) -> Read<Plain> {
+        let archive = Arc::new(Archive::open(path)?);
+        match archive.names().take(3).collect::<Vec<_>>()[..] {
+            [name] => Plain::of_member(&archive, name),
+            ref names => {
+                let error = ReadError::new(path, "the zip archive does not hold one file alone").expected("one member", names.join(", "));
+                Err(Box::new(error.hint("unpack it, and name the file that you mean:  unzip FILE -d FOLDER")))
+            }
+        }
+    }
+
+    /// Opens a member of an archive; errors name it by the path `archive/member`.
+    pub fn of_member(archive: &Arc<Archive>, name: &str) -> Read<Plain> {
+        let member = Some((archive.clone(), name.to_owned()));
+        let reader = Box::new(archive.reader(name)?);
+        Ok(Plain { path: archive.path_of(name), reader, packing: Packing::Zip, member, taken: Arc::default(), stored: 0 })
+    }
+
+    /// The file, as errors name it.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Appends up to `most` plain bytes to `buffer`; fewer only at the end of the file.
@@ -76,6 +107,9 @@ impl Plain {
 
     /// An error of the decoder or of the operating system.
     fn fault(&self, error: &io::Error) -> Box<ReadError> {
+        if let Some((archive, name)) = &self.member {
+            return archive.fault(name, error);
+        }
         let name = match self.packing {
             Packing::Gzip if error.raw_os_error().is_none() => "gzip",
             Packing::Zstd if error.raw_os_error().is_none() => "zstd",
@@ -96,7 +130,7 @@ fn packing_of(first: &[u8]) -> Result<Packing, (&'static str, &'static str)> {
     match first {
         [0x1f, 0x8b, ..] => Ok(Packing::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Packing::Zstd),
-        [b'P', b'K', 3, 4, ..] => Err(("zip", "unpack it first:  unzip FILE")),
+        first if crate::zip::is_zip(first) => Ok(Packing::Zip),
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] => Err(("bzip2", "unpack it first:  bunzip2 FILE")),
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(("xz", "unpack it first:  unxz FILE")),
         _ => Ok(Packing::Plain),
@@ -165,7 +199,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(Plain::open(dir.path()).err().unwrap().what.contains("folder"));
         assert_eq!(Plain::open(&dir.path().join("none")).err().unwrap().io, Some(io::ErrorKind::NotFound));
-        assert!(read(b"PK\x03\x04....").unwrap_err().hint.contains("unzip"));
+        assert!(read(b"PK\x03\x04....").unwrap_err().what.contains("zip archive is cut short"));
+    }
+
+    #[test]
+    fn a_zip_archive_of_one_member_is_that_member() {
+        use crate::zip::tests::archive_of;
+        assert_eq!(read(&archive_of(&[("folder/", b""), ("folder/a.txt", b"0 1\n")])).unwrap(), b"0 1\n");
+        let error = read(&archive_of(&[("a", b"0 1\n"), ("b", b"")])).unwrap_err();
+        assert!(error.what.contains("one file alone") && error.hint.contains("unzip"), "{error}");
+        let mut damaged = archive_of(&[("a.txt", b"some text that is packed")]);
+        damaged[36] ^= 1;
+        assert!(read(&damaged).unwrap_err().what.contains("`a.txt` of the zip archive is"));
     }
 
     proptest::proptest! {

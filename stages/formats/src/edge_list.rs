@@ -1,26 +1,40 @@
-//! Edge lists as SNAP and many others publish them: an edge a line, `source target [weight]`.
+//! Edge lists as SNAP and many others publish them: an edge a line, `source target [weight]`, or a table whose first line names its columns.
 //!
 //! promises  the same graph for any number of threads and any size of block; edges in the order of the file
-//! promises  an error names the first bad line and the column in it
-//! reads     comments # and %, blanks, tabs, commas or semicolons between columns, CRLF, a byte-order mark, a last line without end, gzip, zstd
-//! never     guesses: words as ids only when told so; a third column is a weight in every line or in none
-//! limits    a line of 64 MiB; 16 bytes an edge at the peak (measured on 4.9 M edges; more with ids above 2^32)
+//! promises  an error names the first bad line and the column in it; counts in the file that disagree with its body are an error
+//! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns; fields in quotes,
+//!           CRLF, a byte-order mark, a last line without end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
+//! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none
+//! limits    a line of 64 MiB; 16 bytes an edge at the peak (measured on 5 M edges; more with ids above 2^32)
+mod counts;
+mod fields;
+mod head;
 mod ids;
-mod line;
+mod known;
+mod numbers;
+mod piece;
 
 use crate::{
-    Format, Ids, Look, Options,
+    Format, Look, Options,
     decompress::Plain,
     look::only,
-    raw::{Edges, RawGraph, Read, ReadError},
+    raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError},
 };
-use line::{Fault, Piece};
+use counts::Counts;
+use head::{Head, How};
+use piece::Piece;
 use rayon::prelude::*;
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
     thread,
+    time::{Duration, Instant},
 };
+
+pub(crate) use fields::{Field, Layout, Separator, Width, separator_of, split};
+pub(crate) use head::{is_surely, looks_like_number};
+pub(crate) use known::{Known, fault_at, onto};
+pub(crate) use piece::{Fault, is_blank_or_comment};
 
 /// The longest line.
 const LINE_MOST: usize = 64 << 20;
@@ -31,11 +45,14 @@ const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
 pub const FORMAT: Format =
     Format { name: "edge_list", about: "text with an edge a line: source target [weight]", recognise, read: |files, options| read(only(files)?, options) };
 
-/// One file that is text.
+/// The one file that is an edge list beyond doubt; else the one file that is text.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let text: Vec<&Path> = look.files().map(|(path, _)| path).filter(|path| !look.head(path).contains(&0)).collect();
-    match text[..] {
-        [file] if !look.head(file).is_empty() => Some(vec![file.to_path_buf()]),
+    let is_prose = |name: &str| ["source", "readme", "license", "licence", "copying"].iter().any(|start| name.to_lowercase().starts_with(start));
+    let files: Vec<&Path> = look.files().filter(|(_, name)| !is_prose(name)).map(|(path, _)| path).collect();
+    let text: Vec<&Path> = files.into_iter().filter(|path| !look.head(path).is_empty() && !look.head(path).contains(&0)).collect();
+    let sure: Vec<&Path> = text.iter().copied().filter(|path| is_surely(look.head(path))).collect();
+    match (&sure[..], &text[..]) {
+        ([file], _) | ([], [file]) => Some(vec![file.to_path_buf()]),
         _ => None,
     }
 }
@@ -47,31 +64,44 @@ struct Sizes {
     piece: usize,
 }
 
-/// How every line of a file is read.
-#[derive(Clone, Copy)]
-struct Shape {
-    ids: Ids,
-    /// 2 or 3; `None`: at least 2.
-    columns: Option<u8>,
+/// How long the phases of a read took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Phases {
+    /// From bytes to edges in the data set's own ids.
+    pub parse: Duration,
+    /// From there to rows.
+    pub compact: Duration,
 }
 
 /// Reads an edge list.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_by(path, options, SIZES)
+    read_measured(path, options).map(|(graph, _)| graph)
 }
 
-fn read_by(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    let mut plain = Plain::open(path)?;
-    let pieces = thread::scope(|scope| {
+/// Reads an edge list, and says how long the phases took.
+pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)> {
+    read_by(Plain::open(path)?, options, &Known::default(), SIZES)
+}
+
+/// Reads the edges of another format.
+pub(crate) fn read_known(plain: Plain, options: &Options, known: &Known) -> Read<RawGraph> {
+    read_by(plain, options, known, SIZES).map(|(graph, _)| graph)
+}
+
+fn read_by(mut plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read<(RawGraph, Phases)> {
+    let path = plain.path().to_path_buf();
+    let begun = Instant::now();
+    let mut parser = Parser::new(&path, options, known, sizes);
+    thread::scope(|scope| {
         // One block waits while one is parsed: packed files are unpacked on one core while the others parse.
         let (send, blocks) = mpsc::sync_channel(1);
         scope.spawn(move || read_blocks(&mut plain, sizes.block, &send));
-        parse_blocks(path, options, sizes, blocks)
+        parser.parse_all(blocks)
     })?;
-    let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
-    let weight = weighted.then(|| pieces.iter().flat_map(|piece| piece.weight.iter().copied()).collect::<Vec<f32>>());
-    let (ids, source, target) = ids::compact(path, pieces, options.ids)?;
-    Ok(RawGraph { ids, edges: Edges { source, target, weight, ..Edges::default() }, ..RawGraph::default() })
+    let parse = begun.elapsed();
+    let begun = Instant::now();
+    let graph = parser.finish()?;
+    Ok((graph, Phases { parse, compact: begun.elapsed() }))
 }
 
 /// What the reading thread hands over.
@@ -112,42 +142,149 @@ fn read_blocks(plain: &mut Plain, block_bytes: usize, send: &mpsc::SyncSender<Me
     }
 }
 
-/// Parses blocks in order; all pieces of a block at once.
-fn parse_blocks(path: &Path, options: &Options, sizes: Sizes, blocks: mpsc::Receiver<Message>) -> Read<Vec<Piece>> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut lines = 0;
-    let mut shape = None;
-    let mut first = true;
-    for message in blocks {
-        let block = match message {
-            Message::Block(block) => block,
-            Message::Endless(start) => return Err(report(path, lines, &start, &Fault::too_long(0))),
-            Message::Failed(error) => return Err(error),
-        };
-        let mut text: &[u8] = &block;
-        if std::mem::take(&mut first) {
-            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-            refuse_other_formats(path, text)?;
+/// Turns blocks into pieces, in order.
+struct Parser<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    known: &'a Known,
+    sizes: Sizes,
+    pieces: Vec<Piece>,
+    /// Lines before those that are being parsed.
+    lines: u64,
+    /// Text from the first line that is no comment, until two such lines are there.
+    pending: Vec<u8>,
+    head: Option<Head>,
+    counts: Option<Counts>,
+    /// The line of the first edge.
+    first_line: u64,
+}
+
+impl<'a> Parser<'a> {
+    fn new(path: &'a Path, options: &'a Options, known: &'a Known, sizes: Sizes) -> Self {
+        Parser { path, options, known, sizes, pieces: Vec::new(), lines: 0, pending: Vec::new(), head: None, counts: None, first_line: 1 }
+    }
+
+    fn parse_all(&mut self, blocks: mpsc::Receiver<Message>) -> Read<()> {
+        let mut first = true;
+        for message in blocks {
+            let mut block = match message {
+                Message::Block(block) => block,
+                Message::Endless(start) => return Err(report(self.path, self.lines + piece::count(&self.pending), &start, &Fault::too_long(0))),
+                Message::Failed(error) => return Err(error),
+            };
+            if std::mem::take(&mut first) {
+                if block.starts_with(b"\xef\xbb\xbf") {
+                    block.drain(..3);
+                }
+                refuse_other_formats(self.path, &block)?;
+            }
+            if self.head.is_some() {
+                self.parse(&block, 0)?;
+                continue;
+            }
+            if self.pending.is_empty() {
+                self.pending = block
+            } else {
+                self.pending.extend_from_slice(&block)
+            }
+            self.pass_comments();
+            // A last line without end is there as a whole only at the end of the file.
+            if head::first_lines(&self.pending).get(1).is_some_and(|(start, line)| start + line.len() < self.pending.len()) {
+                self.begin()?;
+            }
         }
-        if shape.is_none() {
-            shape = line::columns(text).map(|columns| Shape { ids: options.ids, columns: (options.weight.as_deref() != Some("none")).then_some(columns) });
+        if self.head.is_none() && !self.pending.is_empty() {
+            self.begin()?;
         }
-        let Some(shape) = shape else {
-            lines += line::count(text);
-            continue;
+        if self.pieces.iter().all(|piece| piece.ends.len() == 0) {
+            let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
+            return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
+        }
+        Ok(())
+    }
+
+    /// Takes whole lines of comments from the beginning.
+    fn pass_comments(&mut self) {
+        let passed = head::leading_comments(&self.pending);
+        if self.options.counts != Some(false) {
+            self.counts = self.counts.or_else(|| counts::of_comments(&self.pending[..passed], self.lines));
+        }
+        self.lines += piece::count(&self.pending[..passed]);
+        self.pending.drain(..passed);
+    }
+
+    /// Decides how lines are read, and parses what waited for that.
+    fn begin(&mut self) -> Read<()> {
+        let text = std::mem::take(&mut self.pending);
+        self.first_line = self.lines + 1;
+        let head = match &self.known.layout {
+            Some(layout) => Head::of(layout.clone()),
+            None => head::decide(&text, self.options, self.known.type_is_relation).map_err(|fault| report(self.path, self.lines, &text, &fault))?,
         };
-        let parsed: Vec<_> = cut(text, sizes.piece).into_par_iter().map(|(start, piece)| (start, line::parse(piece, shape))).collect();
+        let skip = head.skip;
+        if let Some([nodes, edges]) = head.counted {
+            self.counts = Some(Counts { nodes, edges, line: self.first_line, from_comment: false });
+        }
+        self.head = Some(head);
+        self.parse(&text, skip)
+    }
+
+    /// Parses whole lines from byte `skip` on; all pieces at once.
+    fn parse(&mut self, text: &[u8], skip: usize) -> Read<()> {
+        let Some(head) = &self.head else { return Ok(()) };
+        let parse = |piece: &[u8]| match &head.how {
+            How::Numbers(shape) => numbers::parse(piece, *shape),
+            How::Fields(layout) => fields::parse(piece, layout, head.directed),
+        };
+        let lines = piece::count(&text[..skip]);
+        // The line end of the first line goes with it.
+        let skip = if text.get(skip) == Some(&b'\n') && skip > 0 { skip + 1 } else { skip };
+        let parsed: Vec<_> = cut(&text[skip..], self.sizes.piece).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
+        self.pieces.reserve(parsed.len());
+        let mut read = 0;
         for (start, result) in parsed {
-            let piece = result.map_err(|fault| report(path, lines, text, &Fault { byte: fault.byte + start, ..fault }))?;
-            pieces.push(piece);
+            let piece = result.map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
+            read += piece.lines;
+            self.pieces.push(piece);
         }
-        lines += line::count(text);
+        self.lines += lines + read;
+        Ok(())
     }
-    if pieces.iter().all(Piece::is_empty) {
-        let error = ReadError::new(path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
-        return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
+
+    fn finish(self) -> Read<RawGraph> {
+        let Parser { path, options, mut pieces, head, mut counts, first_line, known, .. } = self;
+        let Some(head) = head else { return Ok(RawGraph::default()) };
+        let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
+        if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
+            counts = counts::first_edge_counts(path, &pieces, first_line)?;
+            if counts.is_some() {
+                counts::drop_first(&mut pieces);
+            }
+        }
+        let relations = ids::relations(path, &mut pieces)?;
+        let relation = relations.as_ref().map(|_| pieces.iter().flat_map(|piece| piece.relation.index.iter().map(|&index| index as u16)).collect());
+        let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
+        let weight = weighted.then(|| joined(&mut pieces, |piece| std::mem::take(&mut piece.weight)));
+        let columns = if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
+        let features = (columns > 0).then(|| EdgeFeatures { columns, values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)) });
+        let (ids, source, target) = ids::compact(path, pieces)?;
+        let edges = Edges { source, target, weight, relation, features };
+        let Head { directed, passed_over, .. } = head;
+        let passed_over = passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
+        let mut graph = RawGraph { ids, edges, directed, relations: relations.unwrap_or_default(), passed_over, ..RawGraph::default() };
+        if let Some(counts) = counts {
+            counts::settle(path, counts, &mut graph)?;
+        }
+        Ok(graph)
     }
-    Ok(pieces)
+}
+
+/// The numbers of all pieces in order, each piece's let go as soon as they are taken.
+fn joined(pieces: &mut [Piece], mut take: impl FnMut(&mut Piece) -> Vec<f32>) -> Vec<f32> {
+    let lists: Vec<Vec<f32>> = pieces.iter_mut().map(&mut take).collect();
+    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    lists.into_iter().for_each(|list| all.extend_from_slice(&list));
+    all
 }
 
 /// Cuts whole lines into pieces of about `bytes`, each with its first byte.
@@ -170,6 +307,9 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     };
     match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW"),
+        _ if text.iter().take(64).skip(1).step_by(2).filter(|&&byte| byte == 0).count() > 1 => {
+            refuse("text in UTF-16 without a byte-order mark", "convert it:  iconv -f UTF-16LE -t UTF-8 FILE > NEW")
+        }
         _ if text.starts_with(b"%%MatrixMarket") => refuse("a Matrix Market file", "name its format, or write its entries as  SOURCE TARGET  lines"),
         _ => Ok(()),
     }
@@ -182,8 +322,8 @@ fn first_line(text: &[u8]) -> &[u8] {
 /// The error for a fault in `text`, of which `lines` lines lie before.
 fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
     let start = text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
-    let line = lines + 1 + line::count(&text[..start]);
-    let error = ReadError::new(path, fault.what).at_line(line, (fault.byte - start) as u64 + 1, first_line(&text[start..]));
+    let line = lines + 1 + piece::count(&text[..start]);
+    let error = ReadError::new(path, fault.what.clone()).at_line(line, (fault.byte - start) as u64 + 1, first_line(&text[start..]));
     Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint))
 }
 

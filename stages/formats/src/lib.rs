@@ -3,6 +3,8 @@
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
+pub mod communities;
+pub mod csv;
 pub mod decompress;
 pub mod edge_list;
 pub mod gml;
@@ -10,6 +12,9 @@ mod look;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
+pub mod road;
+pub mod uai;
+pub mod zip;
 
 pub use look::{Look, detect};
 
@@ -30,7 +35,7 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, gml::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] = &[planetoid::FORMAT, gml::FORMAT, road::FORMAT, communities::FORMAT, uai::FORMAT, csv::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -47,6 +52,20 @@ pub struct Options {
     pub label: Option<String>,
     /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
     pub weight: Option<String>,
+    /// The column of node tables that is their id; by itself: `id`, `node` and the like.
+    pub id: Option<String>,
+    /// Columns of node tables that are features; by itself: `x0`, `x1`, ..., `feat_NAME`.
+    pub node_features: Vec<String>,
+    /// The column of edge tables that is where an edge begins; by itself: `source`, `from`, `src` and the like.
+    pub source: Option<String>,
+    /// The column of edge tables that is where an edge ends; by itself: `target`, `to`, `dst` and the like.
+    pub target: Option<String>,
+    /// The column of edge tables that names the relation; `none`: there is but one.
+    pub relation: Option<String>,
+    /// Columns of edge tables that are features; further ones are passed over.
+    pub edge_features: Vec<String>,
+    /// Whether an edge list counts its nodes and edges before them; none: found out.
+    pub counts: Option<bool>,
 }
 
 /// What node ids are.

@@ -44,6 +44,8 @@ pub struct RawGraph {
     pub relations: Vec<String>,
     /// The graphs of a set of many.
     pub graphs: Option<Graphs>,
+    /// What the files hold and the reader passed over, a line each, for the manifest.
+    pub passed_over: Vec<String>,
 }
 
 /// Kinds of nodes.

@@ -2,10 +2,7 @@
 //!
 //! promises  the same rows for any cut into pieces
 //! bounds    a bitmap where ids are small (at most 8 bytes an edge, or 8 MiB), else a sort of all ids
-use super::{
-    Ids,
-    line::{Ends, Piece},
-};
+use super::piece::{Ends, Piece};
 use crate::raw::{NODES_MOST, NodeIds, Read, ReadError};
 use rayon::prelude::*;
 use std::{
@@ -15,17 +12,33 @@ use std::{
 
 /// Ids below this always go through the bitmap.
 const SMALL: u64 = 1 << 26;
+/// Relations are counted in 16 bits.
+const RELATIONS_MOST: usize = 1 << 16;
 
 /// The ids, and the source and target rows of all pieces in their order.
-pub fn compact(path: &Path, pieces: Vec<Piece>, ids: Ids) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
-    match ids {
-        Ids::String => compact_words(path, pieces),
-        Ids::Auto | Ids::Number => {
-            let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
-            let most = pieces.par_iter().map(|piece| largest(&piece.ends)).max().unwrap_or(0);
-            if most < SMALL || most / 64 < edges as u64 { compact_by_bitmap(path, pieces, most) } else { compact_by_sort(path, pieces) }
-        }
+pub fn compact(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<u32>)> {
+    if pieces.iter().any(|piece| matches!(piece.ends, Ends::Words { .. })) {
+        return compact_words(path, pieces);
     }
+    let edges: usize = pieces.iter().map(|piece| piece.ends.len()).sum();
+    let most = pieces.par_iter().map(|piece| largest(&piece.ends)).max().unwrap_or(0);
+    if most < SMALL || most / 64 < edges as u64 { compact_by_bitmap(path, pieces, most) } else { compact_by_sort(path, pieces) }
+}
+
+/// Names of the relations, ascending; each piece's index then counts in them.
+pub fn relations(path: &Path, pieces: &mut [Piece]) -> Read<Option<Vec<String>>> {
+    let mut names: Vec<String> = pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() > RELATIONS_MOST {
+        let error = ReadError::new(path, "the edges have too many relations").expected(format!("at most {RELATIONS_MOST}"), names.len().to_string());
+        return Err(Box::new(error.hint("name the column of relations in the catalogue's entry:  read: {relation: NAME}  (none: there are none)")));
+    }
+    pieces.par_iter_mut().for_each(|piece| {
+        let row: Vec<u32> = piece.relation.words.iter().map(|word| names.partition_point(|known| known < word) as u32).collect();
+        piece.relation.index.iter_mut().for_each(|index| *index = row[*index as usize]);
+    });
+    Ok((!names.is_empty()).then_some(names))
 }
 
 fn largest(ends: &Ends) -> u64 {

@@ -1,6 +1,9 @@
 //! Edge lists: small files line by line, faults, and the same result for every cut.
 use super::*;
-use crate::raw::{NodeIds, Place};
+use crate::{
+    Ids,
+    raw::{NodeIds, Place},
+};
 use proptest::prelude::*;
 use std::fs;
 
@@ -8,7 +11,7 @@ fn read_text(text: impl AsRef<[u8]>, options: Options, sizes: Sizes) -> Read<Raw
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("edges.txt");
     fs::write(&path, text).unwrap();
-    let graph = read_by(&path, &options, sizes)?;
+    let (graph, _) = read_by(Plain::open(&path)?, &options, &Known::default(), sizes)?;
     graph.validate().unwrap();
     Ok(graph)
 }

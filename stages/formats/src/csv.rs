@@ -1,0 +1,86 @@
+//! Tables of edges and of nodes with names of columns: `edges.csv`, and beside it perhaps `nodes.csv`.
+//!
+//! ```text
+//! nodes.csv   id,label,split,kind,graph,x0,x1,name        edges.csv   source,target,weight,type
+//!             1,odd,train,a,,0.5,1,Ann                                1,2,0.5,knows
+//! ```
+//! promises  nodes are those of `nodes.csv`, in ascending order of id, with and without edges; an edge that names another is an error
+//! promises  every column of nodes goes somewhere: id, label, splits (`split`, `split_NAME`), kind, graph, features (`x0`, `feat_NAME`), the
+//!           rest by name; of edges the ends, the weight, the relation (`type`) and `edge_features` are taken, the rest is named in `passed_over`
+//! reads     tab, `,`, `;`, `|` or blanks between columns, fields in quotes, CRLF, a byte-order mark, gzip, zstd
+//! never     reads a line end inside of quotes
+//! limits    `nodes.csv` as a whole in memory; edges as `edge_list`
+mod nodes;
+mod table;
+
+use crate::{
+    Format, Ids, Look, Options,
+    decompress::Plain,
+    edge_list::{Known, onto, read_known},
+    raw::{NodeIds, RawGraph, Read, ReadError},
+};
+use nodes::Nodes;
+use std::path::{Path, PathBuf};
+
+pub(crate) use table::Table;
+
+/// Tables of edges and of nodes.
+pub const FORMAT: Format = Format { name: "csv", about: "edges.csv, perhaps with nodes.csv: tables whose first lines name the columns", recognise, read };
+
+const EDGES: [&str; 2] = ["edges.csv", "edges.tsv"];
+const NODES: [&str; 2] = ["nodes.csv", "nodes.tsv"];
+
+/// One file whose name ends in `edges.csv`, at most one that ends in `nodes.csv`.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let ending = |ends: [&str; 2]| -> Vec<PathBuf> {
+        look.files().filter(|(_, name)| ends.iter().any(|end| name.ends_with(end))).map(|(path, _)| path.into()).collect()
+    };
+    match (&ending(EDGES)[..], &ending(NODES)[..]) {
+        ([edges], []) => Some(vec![edges.clone()]),
+        ([edges], [nodes]) => Some(vec![edges.clone(), nodes.clone()]),
+        _ => None,
+    }
+}
+
+/// Which file is the table of edges and which that of nodes.
+fn roles(files: &[PathBuf]) -> Read<(&Path, Option<&Path>)> {
+    let is_nodes = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        name.contains("node") || name.contains("vert")
+    };
+    let (nodes, edges): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(is_nodes);
+    match (&edges[..], &nodes[..]) {
+        ([edges], []) => Ok((edges, None)),
+        ([edges], [nodes]) => Ok((edges, Some(nodes))),
+        _ => {
+            let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+            let error = ReadError::new(files.first().map_or(Path::new(""), PathBuf::as_path), "which table holds the edges, and which the nodes?");
+            Err(Box::new(error.expected("one table of edges, and perhaps one of nodes", names.join(", ")).hint("call them  edges.csv  and  nodes.csv")))
+        }
+    }
+}
+
+/// Reads tables of edges and of nodes.
+pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    let (edges, nodes) = roles(files)?;
+    let known = Known { layout: None, type_is_relation: true };
+    let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known) };
+    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None)?, options)?;
+    // Both tables have one sort of ids: the nodes' decides.
+    let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
+    let options = Options { ids, ..options.clone() };
+    let mut graph = read_known(Plain::open(edges)?, &options, &known)?;
+    onto(&mut graph, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
+    nodes.fill(&mut graph, &options)?;
+    if let Some(graphs) = &graph.graphs {
+        let mut ends = graph.edges.source.iter().zip(&graph.edges.target);
+        if let Some(edge) = ends.position(|(&source, &target)| graphs.of_node[source as usize] != graphs.of_node[target as usize]) {
+            let error = ReadError::new(edges, "an edge joins nodes of two graphs").expected("edges inside of a graph", format!("the edge number {}", edge + 1));
+            return Err(Box::new(error.hint("mend the column of graphs in the table of nodes")));
+        }
+    }
+    Ok(graph)
+}
+
+#[cfg(test)]
+mod tests;

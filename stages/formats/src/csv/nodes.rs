@@ -1,0 +1,251 @@
+//! From a table of nodes to ids, labels, splits, kinds, graphs, features and further columns.
+//!
+//! promises  rows ascend by id, whatever the order of the file; every column goes somewhere
+//! never     takes names for classes: a column `label` of words that differ in every row stays a column
+use super::table::Table;
+use crate::{
+    Ids, Options,
+    edge_list::looks_like_number,
+    raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
+};
+use std::borrow::Cow;
+
+const IDS: &[&str] = &["id", "node", "node_id", "nodeid", "vertex", "key"];
+const LABELS: &[&str] = &["label", "class", "target", "y"];
+const KINDS: &[&str] = &["kind", "type", "node_type", "nodetype"];
+const GRAPHS: &[&str] = &["graph", "graph_id", "graphid"];
+/// Kinds are counted in 16 bits.
+const KINDS_MOST: usize = 1 << 16;
+
+/// Nodes as the table tells them.
+pub struct Nodes {
+    table: Table,
+    /// Their ids, ascending.
+    pub ids: NodeIds,
+    /// The row of the file for each node.
+    order: Vec<u32>,
+    id_column: usize,
+}
+
+impl Nodes {
+    /// Finds the ids of a table.
+    pub fn new(table: Table, options: &Options) -> Read<Nodes> {
+        let found = |name: &&String| IDS.contains(&name.to_lowercase().trim_start_matches(':'));
+        let Some(id_column) = table.names().iter().position(|name| match &options.id {
+            Some(wanted) => name == wanted,
+            None => found(&name),
+        }) else {
+            let expected = options.id.as_ref().map_or_else(|| IDS.join(", "), |name| format!("`{name}`"));
+            let error = ReadError::new(table.path(), "the table of nodes has no column of ids").expected(expected, table.names().join(", "));
+            return Err(Box::new(error.hint("name it in the catalogue's entry:  read: {id: NAME}")));
+        };
+        if table.rows() as u64 > NODES_MOST {
+            return Err(Box::new(
+                ReadError::new(table.path(), "the table has too many nodes").expected(format!("at most {NODES_MOST}"), table.rows().to_string()),
+            ));
+        }
+        let words = match options.ids {
+            Ids::Number => false,
+            Ids::String => true,
+            Ids::Auto => table.rows() > 0 && !looks_like_number(&table.bytes(0, id_column)),
+        };
+        let (ids, order) = if words { words_of(&table, id_column)? } else { numbers_of(&table, id_column)? };
+        Ok(Nodes { table, ids, order, id_column })
+    }
+
+    /// Puts all columns into the graph, whose rows are these nodes.
+    pub fn fill(self, graph: &mut RawGraph, options: &Options) -> Read<()> {
+        let mut features = Vec::new();
+        for (column, name) in self.table.names().iter().enumerate() {
+            if column == self.id_column {
+                continue;
+            }
+            let lower = name.to_lowercase();
+            let is_label = match options.label.as_deref() {
+                Some(wanted) => name == wanted,
+                None => graph.labels.is_none() && LABELS.contains(&lower.as_str()) && !self.differs_everywhere(column),
+            };
+            if is_label {
+                graph.labels = Some(self.labels(column)?);
+            } else if options.node_features.contains(name) || options.node_features.is_empty() && is_feature(&lower) {
+                features.push(column);
+            } else if lower == "split" || lower.strip_prefix("split_").is_some() {
+                graph.splits.push(self.split(column)?);
+            } else if graph.kinds.is_none() && KINDS.contains(&lower.as_str()) {
+                graph.kinds = Some(self.kinds(column)?);
+            } else if graph.graphs.is_none() && GRAPHS.contains(&lower.as_str()) {
+                graph.graphs = Some(self.graphs(column)?);
+            } else {
+                graph.columns.push((name.clone(), self.table.column(column, &self.order)?));
+            }
+        }
+        let asked = options.node_features.iter().chain(&options.label).find(|name| !self.table.names().contains(name));
+        if let Some(name) = asked.filter(|name| *name != "none") {
+            let error = ReadError::new(self.table.path(), format!("the table of nodes has no column `{name}`"));
+            return Err(Box::new(error.expected(format!("`{name}`"), self.table.names().join(", ")).hint("columns are named in the catalogue's entry")));
+        }
+        if !features.is_empty() {
+            graph.features = Some(self.features(&features)?);
+        }
+        Ok(())
+    }
+
+    /// Whether a column holds another word in every row.
+    fn differs_everywhere(&self, column: usize) -> bool {
+        let mut words: Vec<Cow<'_, [u8]>> = self.order.iter().map(|&row| self.table.bytes(row as usize, column)).collect();
+        words.sort_unstable();
+        words.len() > 1 && words.windows(2).all(|pair| pair[0] != pair[1]) && !words.iter().all(|word| looks_like_number(word))
+    }
+
+    fn labels(&self, column: usize) -> Read<Labels> {
+        let rows = || self.order.iter().map(|&row| self.table.bytes(row as usize, column));
+        let is_whole = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<i64>().is_ok());
+        let filled = |word: &Cow<'_, [u8]>| !word.is_empty();
+        let all_numbers = rows().filter(filled).all(|word| looks_like_number(&word));
+        if all_numbers && !rows().filter(filled).all(|word| is_whole(&word)) {
+            let values = self.order.iter().map(|&row| match self.table.number(row as usize, column) {
+                Some(number) if (number as f32).is_finite() => Ok(number as f32),
+                _ if self.table.bytes(row as usize, column).is_empty() => Ok(f32::NAN),
+                _ => Err(self.table.fault(row as usize, column, "a label is not finite", "a finite number", "labels are classes, or numbers to be predicted")),
+            });
+            return Ok(Labels::Values(values.collect::<Read<_>>()?));
+        }
+        let (class, names) = self.classes(column, "label")?;
+        Ok(Labels::Classes { class: class.into_iter().map(|class| class.unwrap_or(NO_CLASS)).collect(), names })
+    }
+
+    /// Distinct words of a column: numbers by value, else words by bytes; and for each node the index of its own.
+    fn classes(&self, column: usize, what: &str) -> Read<(Vec<Option<u32>>, Vec<String>)> {
+        let mut names = Vec::new();
+        for &row in &self.order {
+            let text = self.table.text(row as usize, column)?;
+            if !text.is_empty() {
+                names.push(text.into_owned());
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        if names.iter().all(|name| name.parse::<i64>().is_ok()) {
+            names.sort_by_key(|name| name.parse::<i64>().unwrap_or(0));
+        }
+        if names.is_empty() && !self.order.is_empty() {
+            let error = ReadError::new(self.table.path(), format!("no node has a {what}")).expected("at least one", "an empty column");
+            return Err(Box::new(error.hint("name another column in the catalogue's entry:  read: {label: NAME}  (none: there is none)")));
+        }
+        let known: std::collections::HashMap<&[u8], u32> = names.iter().zip(0..).map(|(name, index)| (name.as_bytes(), index)).collect();
+        let class = self.order.iter().map(|&row| known.get(&*self.table.bytes(row as usize, column)).copied()).collect();
+        Ok((class, names))
+    }
+
+    fn split(&self, column: usize) -> Read<Vec<u8>> {
+        let part = |&row: &u32| match self.table.bytes(row as usize, column).to_ascii_lowercase().as_slice() {
+            b"train" | b"training" => Ok(TRAIN),
+            b"val" | b"valid" | b"validation" | b"dev" => Ok(VALIDATION),
+            b"test" | b"testing" => Ok(TEST),
+            b"" | b"none" => Ok(IN_NO_PART),
+            _ => {
+                Err(self.table.fault(row as usize, column, "a split has a part that is not known", "train, validation, test or nothing", "write one of these"))
+            }
+        };
+        self.order.iter().map(part).collect()
+    }
+
+    fn kinds(&self, column: usize) -> Read<Kinds> {
+        let (kind, names) = self.classes(column, "kind")?;
+        if names.len() > KINDS_MOST {
+            return Err(Box::new(
+                ReadError::new(self.table.path(), "there are too many kinds of nodes").expected(format!("at most {KINDS_MOST}"), names.len().to_string()),
+            ));
+        }
+        let of_node = kind.iter().zip(&self.order).map(|(kind, &row)| {
+            let fault = || self.table.fault(row as usize, column, "a node has no kind", "a name", "every node has a kind, or none has");
+            kind.map(|kind| kind as u16).ok_or_else(fault)
+        });
+        Ok(Kinds { of_node: of_node.collect::<Read<_>>()?, features: vec![None; names.len()], names })
+    }
+
+    fn graphs(&self, column: usize) -> Read<Graphs> {
+        let (graph, names) = self.classes(column, "graph")?;
+        let of_node = graph.iter().zip(&self.order).map(|(graph, &row)| {
+            graph.ok_or_else(|| {
+                self.table.fault(row as usize, column, "a node is in no graph", "the graph's id", "every node is in a graph, or there is but one")
+            })
+        });
+        let of_node = of_node.collect::<Read<_>>()?;
+        let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();
+        let ids = match numbers {
+            Some(numbers) if numbers.is_sorted_by(|a, b| a < b) => NodeIds::from_ascending(numbers),
+            _ => {
+                // By bytes, as words are; numbers with signs or leading zeros are words.
+                let mut order: Vec<u32> = (0..names.len() as u32).collect();
+                order.sort_by(|a, b| names[*a as usize].cmp(&names[*b as usize]));
+                let mut rank = vec![0; names.len()];
+                order.iter().zip(0..).for_each(|(&name, place)| rank[name as usize] = place);
+                let ids = NodeIds::Strings(order.iter().map(|&name| names[name as usize].clone()).collect());
+                let of_node: Vec<u32> = of_node;
+                return Ok(Graphs { of_node: of_node.into_iter().map(|graph| rank[graph as usize]).collect(), ids, ..Graphs::default() });
+            }
+        };
+        Ok(Graphs { of_node, ids, ..Graphs::default() })
+    }
+
+    fn features(&self, columns: &[usize]) -> Read<Features> {
+        let mut values = Vec::with_capacity(columns.len() * self.order.len());
+        for &row in &self.order {
+            for &column in columns {
+                let number = self.table.number(row as usize, column).map(|number| number as f32).filter(|number| number.is_finite());
+                let hint = "features are finite numbers: write 0 where there is none";
+                values.push(number.ok_or_else(|| self.table.fault(row as usize, column, "a feature is not a finite number", "a number", hint))?);
+            }
+        }
+        Ok(Features::Dense { columns: columns.len() as u32, values })
+    }
+}
+
+/// `x0`, `f12`, `feat_3`, `feature_age`.
+fn is_feature(name: &str) -> bool {
+    let numbered = |start: &str| name.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
+    ["x", "f", "x_", "f_", "feat", "feature"].iter().any(|start| numbered(start)) || name.starts_with("feat_") || name.starts_with("feature_")
+}
+
+fn twice(table: &Table, column: usize, row: u32) -> Box<ReadError> {
+    table.fault(row as usize, column, "two nodes have one id", "ids that differ", "keep one line a node")
+}
+
+fn words_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
+    let mut words = Vec::with_capacity(table.rows());
+    for row in 0..table.rows() {
+        let word = table.text(row, column)?.into_owned();
+        if word.is_empty() {
+            return Err(table.fault(row, column, "a node has no id", "an id", "every node has an id"));
+        }
+        words.push((word, row as u32));
+    }
+    words.sort_unstable();
+    match words.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(twice(table, column, pair[1].1)),
+        None => {
+            let (words, order) = words.into_iter().unzip();
+            Ok((NodeIds::Strings(words), order))
+        }
+    }
+}
+
+fn numbers_of(table: &Table, column: usize) -> Read<(NodeIds, Vec<u32>)> {
+    let mut numbers: Vec<(u64, u32)> = Vec::with_capacity(table.rows());
+    for row in 0..table.rows() {
+        let word = table.bytes(row, column);
+        let number = std::str::from_utf8(&word).ok().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit())).and_then(|word| word.parse().ok());
+        let hint = "ids are whole numbers from 0; if they are words:  --set ingest.ids=string";
+        let fault = || table.fault(row, column, "a node has an id that is not a whole number", "a number from 0 to 18446744073709551615", hint);
+        numbers.push((number.ok_or_else(fault)?, row as u32));
+    }
+    numbers.sort_unstable();
+    match numbers.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(twice(table, column, pair[1].1)),
+        None => {
+            let (numbers, order) = numbers.into_iter().unzip();
+            Ok((NodeIds::from_ascending(numbers), order))
+        }
+    }
+}

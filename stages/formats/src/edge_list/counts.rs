@@ -1,0 +1,147 @@
+//! The counts that some lists carry: a first line `NODES EDGES`, or the comment `# Nodes: N Edges: M` of SNAP.
+//!
+//! promises  counts that disagree with the body are an error; a first line that may be an edge or counts is an error, too
+//! never     makes more nodes than 8 an edge from a count: isolated nodes cost memory in every later stage
+use super::piece::{Ends, Piece};
+use crate::raw::{NODES_MOST, NodeIds, RawGraph, Read, ReadError};
+use std::path::Path;
+
+/// Lists that are shorter need more signs before their first line counts.
+const LINES_SURE: usize = 16;
+/// Isolated nodes that are believed: this many an edge.
+const NODES_AN_EDGE: u64 = 8;
+
+/// What the comments or the first line count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub nodes: u64,
+    pub edges: u64,
+    /// The line that says so, from 1.
+    pub line: u64,
+    pub from_comment: bool,
+}
+
+/// The counts in comments of SNAP.
+pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
+    let number_behind = |line: &str, name: &str| -> Option<u64> {
+        let rest = line[line.find(name)? + name.len()..].trim_start();
+        rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+    };
+    text.split(|&byte| byte == b'\n').zip(lines_before + 1..).find_map(|(line, number)| {
+        let line = std::str::from_utf8(&line[..line.len().min(1 << 12)]).ok()?;
+        Some(Counts { nodes: number_behind(line, "Nodes:")?, edges: number_behind(line, "Edges:")?, line: number, from_comment: true })
+    })
+}
+
+/// The first edge, and the least and the largest id of all others.
+fn first_and_rest(pieces: &[Piece]) -> Option<([u64; 2], Option<(u64, u64)>)> {
+    let mut first = None;
+    let mut range: Option<(u64, u64)> = None;
+    let mut widen = |least: u64, most: u64| range = Some(range.map_or((least, most), |(low, high)| (low.min(least), high.max(most))));
+    for piece in pieces {
+        let skip = usize::from(first.is_none());
+        match &piece.ends {
+            Ends::Narrow(pairs) => {
+                first = first.or(pairs.first().map(|pair| pair.map(u64::from)));
+                let fold = |(low, high): (u32, u32), pair: &[u32; 2]| (low.min(pair[0]).min(pair[1]), high.max(pair[0]).max(pair[1]));
+                if let Some(rest) = pairs.get(skip..).filter(|rest| !rest.is_empty()) {
+                    let (low, high) = rest.iter().fold((u32::MAX, 0), fold);
+                    widen(u64::from(low), u64::from(high));
+                }
+            }
+            Ends::Wide(pairs) => {
+                first = first.or(pairs.first().copied());
+                let fold = |(low, high): (u64, u64), pair: &[u64; 2]| (low.min(pair[0]).min(pair[1]), high.max(pair[0]).max(pair[1]));
+                if let Some(rest) = pairs.get(skip..).filter(|rest| !rest.is_empty()) {
+                    let (low, high) = rest.iter().fold((u64::MAX, 0), fold);
+                    widen(low, high);
+                }
+            }
+            Ends::Words { .. } => return None,
+        }
+    }
+    first.map(|first| (first, range))
+}
+
+/// Whether the first of all edges is a line of counts; `line` is where it stands.
+///
+/// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
+pub fn first_edge_counts(path: &Path, pieces: &[Piece], line: u64) -> Read<Option<Counts>> {
+    let Some((first @ [nodes, edges], Some((least, most)))) = first_and_rest(pieces) else { return Ok(None) };
+    let rest: usize = pieces.iter().map(|piece| piece.ends.len()).sum::<usize>() - 1;
+    let fits = nodes > most || nodes == most && least > 0;
+    if nodes > NODES_MOST || !fits {
+        return Ok(None);
+    }
+    let counts = Counts { nodes, edges, line, from_comment: false };
+    let found = format!("{} {}", first[0], first[1]);
+    let hint = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
+    if edges == rest as u64 {
+        if rest >= LINES_SURE || edges > most {
+            return Ok(Some(counts));
+        }
+        let error = ReadError::new(path, "the first line of the edge list may be an edge, or count nodes and edges").at_line(line, 1, found.as_bytes());
+        return Err(Box::new(error.expected("a list that can be read in one way", "both fit").hint(hint)));
+    }
+    if nodes > most && edges > most && nodes != edges && rest >= LINES_SURE {
+        let error = ReadError::new(path, "the edge list disagrees with the count in its first line").at_line(line, 1, found.as_bytes());
+        let hint = format!("was the file cut short? {hint}");
+        return Err(Box::new(error.expected(format!("{edges} edges"), format!("{rest}")).hint(hint)));
+    }
+    Ok(None)
+}
+
+/// Takes the first edge out.
+pub fn drop_first(pieces: &mut [Piece]) {
+    let Some(piece) = pieces.iter_mut().find(|piece| piece.ends.len() > 0) else { return };
+    match &mut piece.ends {
+        Ends::Narrow(pairs) | Ends::Words { pairs, .. } => drop(pairs.remove(0)),
+        Ends::Wide(pairs) => drop(pairs.remove(0)),
+    }
+}
+
+/// Compares the counts with what was read; isolated nodes that only a first line knows are added.
+pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph) -> Read<()> {
+    let hint = "was the file cut short? if the counts mean something else:  read: {counts: false}";
+    let refuse = |what: &str, expected: String, found: String| {
+        let mut error = ReadError::new(path, what).expected(expected, found).hint(hint);
+        error.place = crate::raw::Place::Line { line: counts.line, column: 1 };
+        Err(Box::new(error))
+    };
+    let (nodes, edges) = (graph.ids.len() as u64, graph.edges.len() as u64);
+    // Comments may count an edge once that is listed both ways.
+    let fits = if counts.from_comment { counts.edges <= edges && edges <= counts.edges.saturating_mul(2) } else { counts.edges == edges };
+    if !fits {
+        return refuse("the edge list disagrees with its own count of edges", format!("{} edges", counts.edges), edges.to_string());
+    }
+    if nodes > counts.nodes {
+        return refuse("the edge list disagrees with its own count of nodes", format!("{} nodes", counts.nodes), nodes.to_string());
+    }
+    if nodes == counts.nodes || counts.from_comment {
+        return Ok(());
+    }
+    let (least, most) = match &graph.ids {
+        NodeIds::Count(count) => (0, u64::from(*count).saturating_sub(1)),
+        NodeIds::Numbers(ids) => (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(0)),
+        NodeIds::Strings(_) => return Ok(()),
+    };
+    // From 0, unless the last id says that it is from 1.
+    let base = u64::from(most == counts.nodes);
+    if least < base || most - base >= counts.nodes {
+        return refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string());
+    }
+    if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
+        return refuse(
+            "the edge list counts more nodes than its edges make believable",
+            format!("at most {} nodes", NODES_AN_EDGE * (edges + 1)),
+            counts.nodes.to_string(),
+        );
+    }
+    if let NodeIds::Numbers(ids) = &graph.ids {
+        let row = |row: &mut u32| *row = (ids[*row as usize] - base) as u32;
+        graph.edges.source.iter_mut().for_each(row);
+        graph.edges.target.iter_mut().for_each(row);
+    }
+    graph.ids = NodeIds::from_ascending((base..base + counts.nodes).collect());
+    Ok(())
+}

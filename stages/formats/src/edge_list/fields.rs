@@ -1,0 +1,300 @@
+//! Lines of fields behind one separator, perhaps in quotes: words as ids, and tables whose columns have names.
+//!
+//! promises  every line has the columns that the first has; a fault names the column and carries the byte at which it stands
+//! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
+//! never     allocates per line, unless a word was not seen before
+use super::{
+    LINE_MOST,
+    numbers::{bad_number, is_blank, read_weight, whole},
+    piece::{Ends, Fault, Piece, Words, is_blank_or_comment},
+};
+use std::{borrow::Cow, collections::HashMap};
+
+/// What stands between fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separator {
+    /// Any run of blanks and tabs.
+    Blanks,
+    /// This byte; blanks around a field are none of it.
+    Byte(u8),
+}
+
+/// How many fields a line has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    Exactly(usize),
+    AtLeast(usize),
+}
+
+/// Where the parts of an edge stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub separator: Separator,
+    pub width: Width,
+    /// Names of the columns; empty where no line names them.
+    pub names: Vec<String>,
+    /// Whether ids are words.
+    pub words: bool,
+    pub source: usize,
+    pub target: usize,
+    pub weight: Option<usize>,
+    pub relation: Option<usize>,
+    /// Says `directed` or `undirected` on every line.
+    pub direction: Option<usize>,
+    pub features: Vec<usize>,
+}
+
+/// A field of a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    /// Its first byte in the text, without quotes.
+    pub at: usize,
+    pub bytes: &'a [u8],
+    pub quoted: bool,
+}
+
+const QUOTE_HINT: &str = "a field in quotes ends on its line, and a quote inside of it is doubled";
+
+impl<'a> Field<'a> {
+    /// Its text; doubled quotes are one.
+    pub fn text(&self) -> Cow<'a, [u8]> {
+        let doubled = self.quoted && self.bytes.windows(2).any(|pair| pair == b"\"\"");
+        if !doubled {
+            return Cow::Borrowed(self.bytes);
+        }
+        let mut text = Vec::with_capacity(self.bytes.len());
+        let mut bytes = self.bytes.iter();
+        while let Some(&byte) = bytes.next() {
+            text.push(byte);
+            if byte == b'"' {
+                bytes.next();
+            }
+        }
+        Cow::Owned(text)
+    }
+}
+
+/// The separator of a line: tab, else the first of `, ; |` outside of quotes, else blanks; `:` where nothing else separates.
+pub fn separator_of(line: &[u8]) -> Separator {
+    let mut inside = false;
+    let mut outside = Vec::with_capacity(line.len().min(1 << 12));
+    for &byte in &line[..line.len().min(1 << 16)] {
+        inside ^= byte == b'"';
+        if !inside {
+            outside.push(byte);
+        }
+    }
+    let text = outside.trim_ascii();
+    if text.contains(&b'\t') {
+        return Separator::Byte(b'\t');
+    }
+    if let Some(&byte) = text.iter().find(|byte| matches!(byte, b',' | b';' | b'|')) {
+        return Separator::Byte(byte);
+    }
+    if text.contains(&b' ') || !text.contains(&b':') { Separator::Blanks } else { Separator::Byte(b':') }
+}
+
+/// Splits the line that `text[start..end]` is, without its line end.
+pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
+    fields.clear();
+    let blank = |at: usize| is_blank(text[at]) && separator != Separator::Byte(text[at]);
+    let mut end = end;
+    while end > start && blank(end - 1) {
+        end -= 1;
+    }
+    let mut at = start;
+    loop {
+        while at < end && blank(at) {
+            at += 1;
+        }
+        if at == end && (separator == Separator::Blanks || fields.is_empty()) {
+            return Ok(());
+        }
+        let closes = |at: usize| at >= end || blank(at) || separator == Separator::Byte(text[at]);
+        if at < end && text[at] == b'"' {
+            let quote = closing_quote(text, at, end).ok_or_else(|| unclosed(text, at, end))?;
+            fields.push(Field { at: at + 1, bytes: &text[at + 1..quote], quoted: true });
+            at = quote + 1;
+            if !closes(at) {
+                return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
+            }
+        } else {
+            let ends = |byte: &u8| if let Separator::Byte(separator) = separator { *byte == separator } else { is_blank(*byte) };
+            let stop = text[at..end].iter().position(ends).map_or(end, |length| at + length);
+            let bytes = &text[at..stop];
+            let trailing = bytes.iter().rev().take_while(|byte| is_blank(**byte)).count();
+            fields.push(Field { at, bytes: &bytes[..bytes.len() - trailing], quoted: false });
+            at = stop;
+        }
+        if let Separator::Byte(byte) = separator {
+            while at < end && blank(at) {
+                at += 1;
+            }
+            if at == end {
+                return Ok(());
+            }
+            if text[at] != byte {
+                return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
+            }
+            at += 1;
+        }
+    }
+}
+
+fn unclosed(text: &[u8], at: usize, end: usize) -> Fault {
+    Fault::new(at, "edge list has a field in quotes that does not end on its line", QUOTE_HINT).against("a closing quote", &text[at..end])
+}
+
+fn closing_quote(text: &[u8], open: usize, end: usize) -> Option<usize> {
+    let mut at = open + 1;
+    while at < end {
+        match (text[at], text.get(at + 1).filter(|_| at + 1 < end)) {
+            (b'"', Some(b'"')) => at += 2,
+            (b'"', _) => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// Gives each word a number in the order of first use.
+#[derive(Default)]
+struct Known<'a> {
+    known: HashMap<Cow<'a, [u8]>, u32>,
+    words: Vec<String>,
+}
+
+impl<'a> Known<'a> {
+    fn index(&mut self, field: &Field<'a>) -> Result<u32, Fault> {
+        let text = field.text();
+        if let Some(&index) = self.known.get(&text) {
+            return Ok(index);
+        }
+        let fault = || Fault::new(field.at, "edge list has a word that is not UTF-8", "convert the file:  iconv -f LATIN1 -t UTF-8 FILE > NEW");
+        let owned = std::str::from_utf8(&text).map_err(|_| fault().against("text in UTF-8", &text))?;
+        self.words.push(owned.to_string());
+        let index = self.words.len() as u32 - 1;
+        self.known.insert(text, index);
+        Ok(index)
+    }
+}
+
+/// What is collected line by line.
+#[derive(Default)]
+struct Collected<'a> {
+    narrow: Vec<[u32; 2]>,
+    wide: Vec<[u64; 2]>,
+    ids: Known<'a>,
+    relations: Known<'a>,
+    relation: Vec<u32>,
+    weight: Vec<f32>,
+    features: Vec<f32>,
+}
+
+/// Parses whole lines.
+pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Piece, Fault> {
+    let mut collected = Collected::default();
+    let mut fields = Vec::new();
+    let (mut at, mut lines) = (0, 0);
+    while at < text.len() {
+        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+        lines += 1;
+        if end - at > LINE_MOST {
+            return Err(Fault::too_long(at));
+        }
+        if !is_blank_or_comment(&text[at..end]) {
+            split(text, at, end, layout.separator, &mut fields)?;
+            check_width(text, end, layout, &fields)?;
+            collected.edge(layout, directed, &fields)?;
+        }
+        at = end + 1;
+    }
+    let Collected { narrow, wide, ids, relations, relation, weight, features } = collected;
+    let ends = match (layout.words, wide.is_empty()) {
+        (true, _) => Ends::Words { words: ids.words, pairs: narrow },
+        (false, true) => Ends::Narrow(narrow),
+        (false, false) => Ends::Wide(wide),
+    };
+    Ok(Piece { weight, relation: Words { words: relations.words, index: relation }, features, lines, ..Piece::new(ends) })
+}
+
+fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Result<(), Fault> {
+    let (least, most) = match layout.width {
+        Width::Exactly(width) => (width, width),
+        Width::AtLeast(width) => (width, usize::MAX),
+    };
+    if (least..=most).contains(&fields.len()) {
+        return Ok(());
+    }
+    if fields.len() < least {
+        let (what, hint) = match (&layout.names[..], fields.len()) {
+            ([], 1) => ("edge list has a line without a target".into(), "write  SOURCE TARGET  on every line"),
+            ([], _) => ("edge list has a line without a weight, unlike its first".into(), super::numbers::WEIGHT_HINT),
+            (names, found) => (format!("edge list has a line without its column `{}`", names[found]), "every line has the columns that the first line names"),
+        };
+        return Err(Fault::new(end, what, hint).against(format!("{least} columns"), b""));
+    }
+    let further = &fields[most];
+    let hint = if layout.names.is_empty() { super::numbers::WEIGHT_HINT } else { "a field that holds the separator stands in quotes" };
+    let shown = &text[further.at..end];
+    Err(Fault::new(further.at, "edge list has a line with more columns than its first", hint).against(format!("{most} columns"), shown.trim_ascii()))
+}
+
+impl<'a> Collected<'a> {
+    fn edge(&mut self, layout: &Layout, directed: Option<bool>, fields: &[Field<'a>]) -> Result<(), Fault> {
+        let ends = [&fields[layout.source], &fields[layout.target]];
+        if layout.words {
+            if let Some(empty) = ends.iter().position(|field| field.bytes.is_empty()) {
+                return Err(bad_number(ends[empty].at, b"", empty == 0));
+            }
+            let pair = [self.ids.index(ends[0])?, self.ids.index(ends[1])?];
+            self.narrow.push(pair);
+        } else {
+            let source = whole(ends[0].bytes).ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
+            let target = whole(ends[1].bytes).ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
+            if (source | target) >> 32 == 0 && self.wide.is_empty() {
+                self.narrow.push([source as u32, target as u32]);
+            } else {
+                self.wide.extend(self.narrow.drain(..).map(|pair| pair.map(u64::from)));
+                self.wide.push([source, target]);
+            }
+        }
+        if let Some(column) = layout.weight {
+            self.weight.push(read_weight(fields[column].at, fields[column].bytes)?);
+        }
+        for &column in &layout.features {
+            self.features.push(read_feature(&fields[column], &layout.names[column])?);
+        }
+        if let Some(column) = layout.relation {
+            if fields[column].bytes.is_empty() {
+                return Err(Fault::new(fields[column].at, "edge list has a line without a relation", RELATION_HINT).against("a name", b""));
+            }
+            let relation = self.relations.index(&fields[column])?;
+            self.relation.push(relation);
+        }
+        match layout.direction {
+            Some(column) if direction(fields[column].bytes) != directed => {
+                let expected = if directed == Some(true) { "`Directed` as on the first line" } else { "`Undirected` as on the first line" };
+                Err(Fault::new(fields[column].at, "edge list has edges of both directions", RELATION_HINT).against(expected, fields[column].bytes))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const RELATION_HINT: &str = "name the column of relations in the catalogue's entry:  read: {relation: NAME}  (none: there are none)";
+
+fn read_feature(field: &Field, name: &str) -> Result<f32, Fault> {
+    let number = std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok()).filter(|number| number.is_finite());
+    let hint = "features are numbers: name other columns in the catalogue's entry:  read: {edge_features: [NAME]}";
+    number.ok_or_else(|| Fault::new(field.at, format!("edge list has a feature `{name}` that is not a finite number"), hint).against("a number", field.bytes))
+}
+
+/// What the `Type` column of Gephi says.
+pub fn direction(word: &[u8]) -> Option<bool> {
+    match word.to_ascii_lowercase().as_slice() {
+        b"directed" => Some(true),
+        b"undirected" => Some(false),
+        _ => None,
+    }
+}

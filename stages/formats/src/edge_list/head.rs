@@ -1,0 +1,262 @@
+//! The first lines of an edge list: what separates, what ids are, what columns mean, and whether the list is counted.
+//!
+//! promises  decides by the comments before the first line and by the first two lines; nothing later changes it
+//! never     takes a line of names for an edge without saying so: names that mean nothing are an error where numbers follow
+use super::{
+    fields::{self, Field, Layout, Separator, Width},
+    numbers::{Shape, first_columns},
+    piece::{Fault, is_blank_or_comment},
+};
+use crate::{Ids, Options};
+
+/// How every line is read.
+#[derive(Clone, Debug)]
+pub enum How {
+    Numbers(Shape),
+    Fields(Layout),
+}
+
+/// What the first lines say.
+pub struct Head {
+    pub how: How,
+    /// Bytes before the first line that may be an edge: that of names, or that of counts.
+    pub skip: usize,
+    /// Nodes and edges from a first line that can be nothing else.
+    pub counted: Option<[u64; 2]>,
+    /// Columns that mean nothing to us.
+    pub passed_over: Vec<String>,
+    /// What the column of directions says on the first line.
+    pub directed: Option<bool>,
+}
+
+impl Head {
+    /// A layout that is known beforehand.
+    pub fn of(layout: Layout) -> Head {
+        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None }
+    }
+}
+
+/// Whether a file that begins so is an edge list beyond doubt: lines of two or three numbers, or names of columns that we know.
+pub fn is_surely(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let lines = first_lines(text);
+    let numbers = |line: &[u8]| {
+        let (ends, columns) = first_columns(line, true);
+        (2..=3).contains(&columns) && ends.iter().all(|end| super::numbers::whole(end).is_some())
+    };
+    let named = || decide(text, &Options::default(), false).is_ok_and(|head| head.skip > 0);
+    !lines.is_empty() && (lines.iter().all(|(_, line)| numbers(line)) || named())
+}
+
+/// Names of the two ends, in lower case without `_`, `-`, `.` and blanks.
+const ENDS: &[[&str; 2]] = &[
+    ["source", "target"],
+    ["source", "destination"],
+    ["sourceid", "targetid"],
+    ["sourcenode", "targetnode"],
+    ["sourcenodeid", "targetnodeid"],
+    ["from", "to"],
+    ["fromid", "toid"],
+    ["fromnode", "tonode"],
+    ["fromnodeid", "tonodeid"],
+    ["src", "dst"],
+    ["src", "dest"],
+    ["src", "tgt"],
+    ["srcid", "dstid"],
+    ["srcnid", "dstnid"],
+    ["head", "tail"],
+    ["subject", "object"],
+    ["start", "end"],
+    ["startid", "endid"],
+    ["startnode", "endnode"],
+    ["u", "v"],
+    ["i", "j"],
+    ["node1", "node2"],
+    ["id1", "id2"],
+    ["nodeid1", "nodeid2"],
+    ["vertex1", "vertex2"],
+    ["citing", "cited"],
+    ["follower", "followee"],
+    ["sender", "receiver"],
+];
+/// Names of the weight, alike.
+const WEIGHTS: &[&str] = &["weight", "weights", "edgeweight", "w"];
+
+fn plain_name(name: &str) -> String {
+    let name = name.trim_start_matches(':');
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | ':')).flat_map(char::to_lowercase).collect()
+}
+
+/// Bytes of the whole lines at the beginning that hold no edge; the whole if all are such.
+pub fn leading_comments(text: &[u8]) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length + 1);
+        if !is_blank_or_comment(text[at..end].strip_suffix(b"\n").unwrap_or(&text[at..end])) {
+            return at;
+        }
+        at = end;
+    }
+    at
+}
+
+/// The first lines that are no comments, as far as two, with where they begin; the last may lack its end.
+pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < text.len() && lines.len() < 2 {
+        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+        if !is_blank_or_comment(&text[at..end]) {
+            lines.push((at, &text[at..end]));
+        }
+        at = end + 1;
+    }
+    lines
+}
+
+/// Decides by the first lines; `type_is_relation`: a column `type` names relations.
+pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
+    let lines = first_lines(text);
+    let Some(&(start, first)) = lines.first() else {
+        return Ok(Head { how: How::Numbers(Shape { columns: None, colon: false }), skip: text.len(), counted: None, passed_over: Vec::new(), directed: None });
+    };
+    let separator = fields::separator_of(first);
+    let mut found = Vec::new();
+    fields::split(text, start, start + first.len(), separator, &mut found)?;
+    let names: Vec<String> = found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
+    if let Some(ends) = named_ends(start, first, &names, options)? {
+        return Table { text, separator, names, ends, options, type_is_relation }.head(start + first.len(), lines.get(1).copied());
+    }
+    let colon = separator == Separator::Byte(b':');
+    let (ends, columns) = first_columns(first, colon);
+    let numbers = match options.ids {
+        Ids::Number => true,
+        Ids::String => false,
+        Ids::Auto => ends.iter().all(|word| looks_like_number(word)) || columns < 2,
+    };
+    let two_columns = options.weight.as_deref() == Some("none");
+    if numbers {
+        let second = lines.get(1).map(|(_, line)| first_columns(line, colon).1);
+        // Two numbers above lines of three: no edge lacks its weight, so the first line counts.
+        let counted = match (columns, second, options.counts) {
+            (2, Some(3..), None) if !two_columns => counts_of(ends),
+            (_, _, Some(true)) => counts_of(ends),
+            _ => None,
+        };
+        let skip = if counted.is_some() { start + first.len() } else { 0 };
+        let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
+        let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
+        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None });
+    }
+    if names.len() > 3 && !two_columns {
+        let hint = "name the columns in a first line:  source,target,...  ; to read the first two alone, put  read: {weight: none}  into the catalogue's entry";
+        return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
+    }
+    refuse_unknown_names(start, first, options, lines.get(1).map(|(_, line)| *line))?;
+    let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(names.len().clamp(2, 3)) };
+    let weight = (!two_columns && names.len() > 2).then_some(2);
+    let layout =
+        Layout { separator, width, names: Vec::new(), words: true, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
+    Ok(Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None })
+}
+
+/// Whether a word begins like a number and is one, whole or not.
+pub fn looks_like_number(word: &[u8]) -> bool {
+    let bare = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
+    let start = bare.strip_prefix(b"-").or(bare.strip_prefix(b"+")).unwrap_or(bare);
+    start.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.') && std::str::from_utf8(bare).is_ok_and(|word| word.parse::<f64>().is_ok())
+}
+
+fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
+    Some([super::numbers::whole(ends[0])?, super::numbers::whole(ends[1])?])
+}
+
+/// The columns of source and target, if the line names them.
+fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) -> Result<Option<[usize; 2]>, Fault> {
+    let plain: Vec<String> = names.iter().map(|name| plain_name(name)).collect();
+    let asked = [options.source.as_ref(), options.target.as_ref()];
+    let known = ENDS.iter().find_map(|pair| {
+        let place = |end: usize| match asked[end] {
+            Some(name) => names.iter().position(|found| found == name),
+            None => plain.iter().position(|found| found == pair[end]),
+        };
+        Some([place(0)?, place(1)?])
+    });
+    match asked.iter().flatten().find(|name| !names.contains(name)) {
+        None => Ok(known),
+        Some(name) => {
+            let hint = "columns are named in the catalogue's entry:  read: {source: NAME, target: NAME}";
+            Err(Fault::new(start, format!("edge list has no column `{name}` in its first line"), hint).against(format!("`{name}`"), line))
+        }
+    }
+}
+
+/// A line of words above lines of numbers names columns whose meaning we do not know.
+fn refuse_unknown_names(start: usize, first: &[u8], options: &Options, second: Option<&[u8]>) -> Result<(), Fault> {
+    let Some(second) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
+    let first_ends = first_columns(first, false).0;
+    let second_ends = first_columns(second, false).0;
+    if second_ends.iter().all(|word| looks_like_number(word)) && !first_ends.iter().any(|word| looks_like_number(word)) {
+        let hint = "name the two columns in the catalogue's entry:  read: {source: NAME, target: NAME} ; if ids are words:  --set ingest.ids=string";
+        return Err(Fault::new(start, "edge list has words above numbers: names of columns that are not known", hint)
+            .against("an edge, or columns such as `source` and `target`", first.trim_ascii()));
+    }
+    Ok(())
+}
+
+/// A table whose first line names its columns.
+struct Table<'a> {
+    text: &'a [u8],
+    separator: Separator,
+    names: Vec<String>,
+    ends: [usize; 2],
+    options: &'a Options,
+    type_is_relation: bool,
+}
+
+impl Table<'_> {
+    fn head(self, skip: usize, second: Option<(usize, &[u8])>) -> Result<Head, Fault> {
+        let Table { text, separator, names, ends: [source, target], options, type_is_relation } = self;
+        let mut row: Vec<Field> = Vec::new();
+        if let Some((start, line)) = second {
+            fields::split(text, start, start + line.len(), separator, &mut row)?;
+        }
+        let find = |name: &str| {
+            let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, relation: NAME, edge_features: [NAME]}";
+            let fault = || Fault::new(0, format!("edge list has no column `{name}`"), hint).against(format!("`{name}`"), names.join(", ").as_bytes());
+            names.iter().position(|found| found == name).ok_or_else(fault)
+        };
+        let called = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&plain_name(name).as_str()));
+        let weight = match options.weight.as_deref() {
+            Some("none") => None,
+            Some(name) => Some(find(name)?),
+            None => called(WEIGHTS),
+        };
+        let directed = called(&["type"]).and_then(|column| fields::direction(&row.get(column)?.text()));
+        let direction = called(&["type"]).filter(|_| directed.is_some() && options.relation.is_none());
+        let relation = match options.relation.as_deref() {
+            Some("none") => None,
+            Some(name) => Some(find(name)?),
+            None => called(&["type", "relation"]).filter(|_| type_is_relation && direction.is_none()),
+        };
+        let features = options.edge_features.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+        let is_word = |column: usize| row.get(column).is_some_and(|field| !looks_like_number(&field.text()));
+        let words = match options.ids {
+            Ids::Number => false,
+            Ids::String => true,
+            Ids::Auto => is_word(source) || is_word(target),
+        };
+        let taken = |column: &usize| [Some(source), Some(target), weight, relation, direction].contains(&Some(*column)) || features.contains(column);
+        let passed_over = (0..names.len()).filter(|column| !taken(column)).map(|column| names[column].clone()).collect();
+        let first_two = (source, target) == (0, 1) && !words && separator != Separator::Byte(b':');
+        let how = match (names.len(), weight) {
+            (2, None) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(2), colon: false }),
+            (3, Some(2)) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(3), colon: false }),
+            _ => {
+                let width = Width::Exactly(names.len());
+                How::Fields(Layout { separator, width, names, words, source, target, weight, relation, direction, features })
+            }
+        };
+        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()) })
+    }
+}

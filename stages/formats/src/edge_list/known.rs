@@ -1,0 +1,93 @@
+//! Edge lists inside other formats: lists whose columns are known beforehand, and edges whose nodes another file names.
+//!
+//! promises  an edge that names a node which is none is an error with its line
+use super::{
+    fields::Layout,
+    head,
+    piece::{Fault, count, is_blank_or_comment},
+};
+use crate::{
+    Options,
+    decompress::Plain,
+    raw::{NodeIds, RawGraph, Read, ReadError},
+};
+use std::path::Path;
+
+/// What another format knows of its lists of edges.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Where the parts stand, where no line says so.
+    pub layout: Option<Layout>,
+    /// A column `type` names relations.
+    pub type_is_relation: bool,
+}
+
+/// The row among `nodes` of each id of `ids`; none: it is not there.
+fn rows_among(ids: &NodeIds, nodes: &NodeIds) -> Vec<Option<u32>> {
+    let number = |row: usize| match ids {
+        NodeIds::Numbers(numbers) => numbers[row],
+        _ => row as u64,
+    };
+    let row = |row: usize| match (ids, nodes) {
+        (NodeIds::Strings(words), NodeIds::Strings(nodes)) => nodes.binary_search(&words[row]).ok(),
+        (NodeIds::Strings(_), _) | (_, NodeIds::Strings(_)) => None,
+        (_, NodeIds::Count(nodes)) => usize::try_from(number(row)).ok().filter(|&id| id < *nodes as usize),
+        (_, NodeIds::Numbers(nodes)) => nodes.binary_search(&number(row)).ok(),
+    };
+    (0..ids.len()).map(|id| row(id).map(|row| row as u32)).collect()
+}
+
+/// Puts the edges onto the rows of these nodes. `again` opens the edges once more, to find the line of an edge that names no node.
+pub fn onto(graph: &mut RawGraph, nodes: NodeIds, options: &Options, known: &Known, again: impl FnOnce() -> Read<Plain>) -> Read<()> {
+    if graph.ids == nodes {
+        return Ok(());
+    }
+    let rows = rows_among(&graph.ids, &nodes);
+    let missing = |row: &u32| rows[*row as usize].is_none();
+    let wrong = graph.edges.source.iter().zip(&graph.edges.target).position(|(source, target)| missing(source) || missing(target));
+    if let Some(edge) = wrong {
+        let (source, target) = (graph.edges.source[edge], graph.edges.target[edge]);
+        let (end, row) = if missing(&source) { ("source", source) } else { ("target", target) };
+        let id = match &graph.ids {
+            NodeIds::Count(_) => row.to_string(),
+            NodeIds::Numbers(numbers) => numbers[row as usize].to_string(),
+            NodeIds::Strings(words) => words[row as usize].clone(),
+        };
+        return Err(no_node(again()?, options, known, edge, end, &id, &nodes));
+    }
+    let row = |row: &mut u32| *row = rows[*row as usize].unwrap_or(*row);
+    graph.edges.source.iter_mut().for_each(row);
+    graph.edges.target.iter_mut().for_each(row);
+    graph.ids = nodes;
+    Ok(())
+}
+
+fn no_node(plain: Plain, options: &Options, known: &Known, edge: usize, end: &str, id: &str, nodes: &NodeIds) -> Box<ReadError> {
+    let path = plain.path().to_path_buf();
+    let text = match plain.read_all() {
+        Ok(text) => text,
+        Err(error) => return error,
+    };
+    let has_names =
+        known.layout.is_none() && head::decide(&text[head::leading_comments(&text)..], options, known.type_is_relation).is_ok_and(|head| head.skip > 0);
+    let lines = text.split(|&byte| byte == b'\n').zip(1..).filter(|(line, _)| !is_blank_or_comment(line));
+    let error = ReadError::new(&path, format!("an edge has a {end} that is no node"));
+    let error = match lines.skip(usize::from(has_names)).nth(edge) {
+        Some((line, number)) => error.at_line(number, 1, line),
+        None => error,
+    };
+    let known = match nodes {
+        NodeIds::Count(count) => format!("a number below {count}"),
+        _ => format!("one of {} nodes", nodes.len()),
+    };
+    Box::new(error.expected(known, format!("`{id}`")).hint("add the node to the table of nodes, or take the edge out"))
+}
+
+/// The error for a fault in a text that was read as a whole.
+pub fn fault_at(path: &Path, text: &[u8], fault: &Fault) -> Box<ReadError> {
+    let byte = fault.byte.min(text.len());
+    let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
+    let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or(b"");
+    let error = ReadError::new(path, fault.what.clone()).at_line(1 + count(&text[..start]), (byte - start) as u64 + 1, line);
+    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint))
+}

@@ -1,0 +1,92 @@
+//! The edges of some lines, and what can be wrong with a line.
+use super::LINE_MOST;
+use std::borrow::Cow;
+
+/// The edges of some lines.
+pub struct Piece {
+    pub ends: Ends,
+    /// One an edge, or none at all.
+    pub weight: Vec<f32>,
+    /// One an edge, or none at all.
+    pub relation: Words,
+    /// As many an edge as features were asked for.
+    pub features: Vec<f32>,
+    /// How many lines there were, with and without an edge.
+    pub lines: u64,
+}
+
+/// Sources and targets in the data set's own ids.
+pub enum Ends {
+    Narrow(Vec<[u32; 2]>),
+    Wide(Vec<[u64; 2]>),
+    /// Distinct words in the order of their first use, and edges by index into them.
+    Words {
+        words: Vec<String>,
+        pairs: Vec<[u32; 2]>,
+    },
+}
+
+/// Distinct words in the order of their first use, and the use by index into them.
+#[derive(Default)]
+pub struct Words {
+    pub words: Vec<String>,
+    pub index: Vec<u32>,
+}
+
+/// What is wrong and where.
+pub struct Fault {
+    pub byte: usize,
+    pub what: Cow<'static, str>,
+    pub expected: String,
+    pub found: String,
+    pub hint: &'static str,
+}
+
+impl Piece {
+    pub fn new(ends: Ends) -> Piece {
+        Piece { ends, weight: Vec::new(), relation: Words::default(), features: Vec::new(), lines: 0 }
+    }
+}
+
+impl Ends {
+    pub fn len(&self) -> usize {
+        match self {
+            Ends::Narrow(pairs) => pairs.len(),
+            Ends::Wide(pairs) => pairs.len(),
+            Ends::Words { pairs, .. } => pairs.len(),
+        }
+    }
+}
+
+impl Fault {
+    pub fn new(byte: usize, what: impl Into<Cow<'static, str>>, hint: &'static str) -> Fault {
+        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint }
+    }
+
+    pub fn against(self, expected: impl Into<String>, found: &[u8]) -> Fault {
+        let clipped = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
+        let found = if found.is_empty() { "the end of the line".into() } else { format!("`{clipped}`") };
+        Fault { expected: expected.into(), found, ..self }
+    }
+
+    pub fn too_long(byte: usize) -> Fault {
+        let fault = Fault::new(byte, "a line is too long", "is this a text file with an edge a line?");
+        Fault { expected: format!("at most {} MiB", LINE_MOST >> 20), found: "more".into(), ..fault }
+    }
+}
+
+/// How many lines end in `text`, with one more for a last line without end.
+pub fn count(text: &[u8]) -> u64 {
+    let ends = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    ends + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
+}
+
+/// Whether the rest of a line from its first byte that is no blank is a comment.
+pub fn is_comment(rest: &[u8]) -> bool {
+    matches!(rest, [b'#' | b'%', ..] | [b'/', b'/', ..])
+}
+
+/// Whether a line holds nothing, or a comment.
+pub fn is_blank_or_comment(line: &[u8]) -> bool {
+    line.iter().position(|&byte| !super::numbers::is_blank(byte)).is_none_or(|start| is_comment(&line[start..]))
+}
