@@ -10,6 +10,7 @@ mod look;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
+pub mod zip;
 
 pub use look::{Look, detect};
 
