@@ -3,16 +3,26 @@
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
+pub mod adjacency_text;
+mod bundle;
 pub mod communities;
 pub mod csv;
 pub mod decompress;
 pub mod edge_list;
 pub mod gml;
+mod lines;
 mod look;
+pub mod ntriples;
+mod number_table;
+pub mod ogb;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
 pub mod road;
+mod statements;
+pub mod tar;
+pub mod triples;
+pub mod tu;
 pub mod uai;
 pub mod zip;
 
@@ -35,7 +45,20 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, gml::FORMAT, road::FORMAT, communities::FORMAT, uai::FORMAT, csv::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] = &[
+    planetoid::FORMAT,
+    tu::FORMAT,
+    ogb::FORMAT,
+    ntriples::FORMAT,
+    triples::FORMAT,
+    gml::FORMAT,
+    road::FORMAT,
+    communities::FORMAT,
+    uai::FORMAT,
+    adjacency_text::FORMAT,
+    csv::FORMAT,
+    edge_list::FORMAT,
+];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -66,6 +89,36 @@ pub struct Options {
     pub edge_features: Vec<String>,
     /// Whether an edge list counts its nodes and edges before them; none: found out.
     pub counts: Option<bool>,
+    /// Relations whose statements are read as if they were not there, by whole name or by what follows its last `#` or `/`:
+    /// those that tell the label. One that no statement has is no error: many files come without them already.
+    pub drop_relations: Vec<String>,
+    /// What literals of RDF are.
+    pub literals: Literals,
+    /// The parts of a set of triples whose statements are edges; none named: those to train on. Nodes and relations come from all parts.
+    pub parts: Vec<Part>,
+}
+
+/// What literals of RDF are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Literals {
+    /// Nodes, one for each distinct literal: as the published counts of AIFB, MUTAG, BGS and AM have them.
+    #[default]
+    Node,
+    /// Statements with a literal are read as if they were not there.
+    Drop,
+}
+
+/// A part of a set of triples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// To train on.
+    Train,
+    /// To choose by.
+    Valid,
+    /// To be judged.
+    Test,
 }
 
 /// What node ids are.

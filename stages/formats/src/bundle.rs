@@ -1,0 +1,153 @@
+//! The texts of a data set: files, and members of the zip and tar archives among them, all by name.
+//!
+//! promises  names are without `.gz` and `.zst`, with `/` between folders, in ascending order of the files
+//! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`, names that begin with a dot)
+use crate::{
+    decompress::Plain,
+    lines::Text,
+    raw::{Read, ReadError},
+    tar, zip,
+};
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+/// Files and members of archives.
+pub(crate) struct Bundle {
+    zips: Vec<zip::Archive>,
+    tars: Vec<tar::Archive>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    /// Path without the packing's end.
+    name: String,
+    /// How errors call it.
+    path: PathBuf,
+    place: Place,
+}
+
+enum Place {
+    File,
+    /// Index of the archive, and the member's name there.
+    Zip(usize, String),
+    Tar(usize, String),
+}
+
+impl Bundle {
+    /// Looks into archives; other files are not opened beyond their first bytes.
+    pub fn open(files: &[PathBuf]) -> Read<Bundle> {
+        let mut files = files.to_vec();
+        files.sort();
+        let mut bundle = Bundle { zips: Vec::new(), tars: Vec::new(), entries: Vec::new() };
+        for path in &files {
+            match packing(path)? {
+                Packing::Zip => bundle.add_zip(path)?,
+                Packing::Tar => bundle.add_tar(path)?,
+                Packing::None => bundle.add(path.clone(), &path.to_string_lossy(), Place::File),
+            }
+        }
+        Ok(bundle)
+    }
+
+    fn add_zip(&mut self, path: &Path) -> Read<()> {
+        let archive = zip::Archive::open(path)?;
+        for member in archive.names() {
+            self.add(archive.path_of(member), member, Place::Zip(self.zips.len(), member.to_owned()));
+        }
+        self.zips.push(archive);
+        Ok(())
+    }
+
+    fn add_tar(&mut self, path: &Path) -> Read<()> {
+        let archive = tar::Archive::open(path)?;
+        for member in archive.names() {
+            self.add(path.join(member), member, Place::Tar(self.tars.len(), member.to_owned()));
+        }
+        self.tars.push(archive);
+        Ok(())
+    }
+
+    fn add(&mut self, path: PathBuf, name: &str, place: Place) {
+        let hidden = |step: &str| step == "__MACOSX" || step.starts_with('.') && step.len() > 1;
+        let in_archive = !matches!(place, Place::File);
+        if in_archive && name.split('/').any(hidden) {
+            return;
+        }
+        let packings: &[&str] = match place {
+            Place::File => &[".gz", ".zst"],
+            Place::Zip(..) => &[".gz"],
+            Place::Tar(..) => &[],
+        };
+        let name = packings.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).replace('\\', "/");
+        self.entries.push(Entry { name, path, place });
+    }
+
+    /// The names, by index.
+    pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.entries.iter().map(|entry| entry.name.as_str()).enumerate()
+    }
+
+    /// How errors call an entry.
+    pub fn path(&self, index: usize) -> &Path {
+        &self.entries[index].path
+    }
+
+    /// The one entry for which `is` holds; two are an error.
+    pub fn only(&self, what: &str, is: impl Fn(&str) -> bool) -> Read<Option<usize>> {
+        let mut found = self.names().filter(|(_, name)| is(name)).map(|(index, _)| index);
+        let (first, second) = (found.next(), found.next());
+        match second {
+            Some(second) => {
+                let error = ReadError::new(self.path(second), format!("there are two files of {what}"));
+                let names = first.into_iter().chain([second]).map(|index| self.path(index).display().to_string()).collect::<Vec<_>>();
+                Err(Box::new(error.expected("one", names.join(", ")).hint("name the files of one set in the catalogue:  data/catalog/<name>.yaml")))
+            }
+            None => Ok(first),
+        }
+    }
+
+    /// The plain text of an entry.
+    pub fn text(&self, index: usize) -> Read<Text<'_>> {
+        let entry = &self.entries[index];
+        match &entry.place {
+            Place::File => Text::open(&entry.path),
+            Place::Zip(archive, member) => Text::member(&self.zips[*archive], member),
+            Place::Tar(archive, member) => self.tars[*archive].text(member),
+        }
+    }
+}
+
+enum Packing {
+    None,
+    Zip,
+    Tar,
+}
+
+fn packing(path: &Path) -> Read<Packing> {
+    let mut first = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(4).read_to_end(&mut first));
+    if opened.is_ok() && zip::is_zip(&first) {
+        return Ok(Packing::Zip);
+    }
+    let mut head = Vec::new();
+    Plain::open(path)?.fill(&mut head, 512)?;
+    Ok(if tar::is_tar(&head) { Packing::Tar } else { Packing::None })
+}
+
+/// The last part of a name.
+pub(crate) fn last(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The names in a zip archive; none if the file is no sound one.
+pub(crate) fn names_in_zip(path: &Path) -> Vec<String> {
+    let mut first = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(4).read_to_end(&mut first));
+    if opened.is_err() || !zip::is_zip(&first) {
+        return Vec::new();
+    }
+    zip::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect()).unwrap_or_default()
+}

@@ -1,0 +1,397 @@
+//! Texts line by line: unpacked on one core while the others parse, and handed over in the order of the file.
+//!
+//! promises  the same calls with the same lines for any number of threads; a fault becomes an error with its line and column
+//! reads     CRLF, a byte-order mark, a last line without end
+//! never     holds more than three blocks of a text
+//! limits    a line of 64 MiB
+use crate::{
+    decompress::Plain,
+    raw::{Read, ReadError},
+    zip::Archive,
+};
+use flate2::bufread::MultiGzDecoder;
+use rayon::prelude::*;
+use std::{
+    io::{self, BufReader, Read as _},
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
+
+/// The longest line.
+const LINE_MOST: usize = 64 << 20;
+/// Bytes that are read at once, and those that one task parses.
+const BLOCK_BYTES: usize = 8 << 20;
+const PIECE_BYTES: usize = 1 << 20;
+
+type Fill<'a> = Box<dyn FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a>;
+
+/// The plain bytes of a file or of a member of an archive.
+pub(crate) struct Text<'a> {
+    path: PathBuf,
+    fill: Fill<'a>,
+}
+
+impl<'a> Text<'a> {
+    /// A file, packed or not.
+    pub fn open(path: &Path) -> Read<Text<'static>> {
+        let mut plain = Plain::open(path)?;
+        Ok(Text::of_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
+    }
+
+    /// What `fill` appends, at most as many bytes as asked for and none at the end; shown as `path`.
+    pub fn of_fill(path: PathBuf, fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a) -> Text<'a> {
+        Text { path, fill: Box::new(fill) }
+    }
+
+    /// A reader whose errors `fault` explains, shown as `path`.
+    pub fn of_reader<R: io::Read + Send + 'a>(path: PathBuf, mut reader: R, fault: impl Fn(&io::Error) -> Box<ReadError> + Send + 'a) -> Text<'a> {
+        Text::of_fill(path, move |buffer, most| reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error)))
+    }
+
+    /// A member of a zip archive; one whose name ends in `.gz` is unpacked once more.
+    pub fn member(archive: &'a Archive, name: &str) -> Read<Text<'a>> {
+        let reader = archive.reader(name)?;
+        let (path, name) = (archive.path_of(name), name.to_owned());
+        let packed = name.ends_with(".gz");
+        let fault = move |error: &io::Error| archive.fault(&name, error);
+        Ok(match packed {
+            true => Text::of_reader(path, MultiGzDecoder::new(BufReader::new(reader)), fault),
+            false => Text::of_reader(path, reader, fault),
+        })
+    }
+
+    /// How errors name it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All bytes, without a byte-order mark.
+    pub fn read_all(mut self) -> Read<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while (self.fill)(&mut bytes, BLOCK_BYTES)? > 0 {}
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        Ok(bytes)
+    }
+
+    /// The first line.
+    pub fn lines(self) -> Read<Lines<'a>> {
+        Lines::open(self)
+    }
+}
+
+/// What is wrong with a line: the byte is counted from the beginning of what the parser was given.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub byte: usize,
+    pub what: String,
+    pub expected: String,
+    pub found: String,
+    pub hint: String,
+}
+
+impl Fault {
+    pub fn new(byte: usize, what: impl Into<String>) -> Fault {
+        Fault { byte, what: what.into(), expected: String::new(), found: String::new(), hint: String::new() }
+    }
+
+    /// What should stand there, and the word that does.
+    pub fn expected(mut self, expected: impl Into<String>, found: &[u8]) -> Fault {
+        self.expected = expected.into();
+        self.found = if found.is_empty() { "nothing".into() } else { format!("`{}`", String::from_utf8_lossy(&found[..found.len().min(60)])) };
+        self
+    }
+
+    /// What to type or change.
+    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+        self.hint = hint.into();
+        self
+    }
+
+    fn behind(mut self, bytes: usize) -> Fault {
+        self.byte += bytes;
+        self
+    }
+}
+
+/// A text of which the first line was read.
+pub(crate) struct Lines<'a> {
+    text: Text<'a>,
+    /// The first bytes, with the whole first line.
+    start: Vec<u8>,
+    /// Lines that were taken off.
+    taken: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn open(mut text: Text<'a>) -> Read<Lines<'a>> {
+        let mut start = Vec::new();
+        let (mut searched, mut step) = (0, 1 << 16);
+        loop {
+            let got = (text.fill)(&mut start, step)?;
+            if got == 0 || start[searched..].contains(&b'\n') {
+                break;
+            }
+            if start.len() > LINE_MOST {
+                return Err(endless(&text.path, 0, &start));
+            }
+            (searched, step) = (start.len(), BLOCK_BYTES);
+        }
+        if start.starts_with(b"\xef\xbb\xbf") {
+            start.drain(..3);
+        }
+        if matches!(start[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+            let error = ReadError::new(&text.path, "the file is text in UTF-16").expected("UTF-8", "UTF-16");
+            return Err(Box::new(error.hint("convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW")));
+        }
+        Ok(Lines { text, start, taken: 0 })
+    }
+
+    /// How errors name the text.
+    pub fn path(&self) -> &Path {
+        self.text.path()
+    }
+
+    /// The first line without its end; empty also if there is none.
+    pub fn first(&self) -> &[u8] {
+        without_end(self.start.split(|&byte| byte == b'\n').next().unwrap_or_default())
+    }
+
+    /// The error for a fault in the first line.
+    pub fn fault(&self, fault: &Fault) -> Box<ReadError> {
+        report(self.text.path(), self.taken, &self.start, fault)
+    }
+
+    /// Takes the first line off.
+    pub fn skip_first(mut self) -> Read<Lines<'a>> {
+        let end = self.start.iter().position(|&byte| byte == b'\n').map_or(self.start.len(), |end| end + 1);
+        self.start.drain(..end);
+        let taken = self.taken + 1;
+        if self.start.contains(&b'\n') {
+            return Ok(Lines { taken, ..self });
+        }
+        let mut start = std::mem::take(&mut self.start);
+        while !start.contains(&b'\n') && start.len() <= LINE_MOST {
+            if (self.text.fill)(&mut start, 1 << 16)? == 0 {
+                break;
+            }
+        }
+        Ok(Lines { taken, start, ..self })
+    }
+
+    /// Gives whole lines to `see`, block by block in order; only the last block may lack its last line's end.
+    pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Read<()> {
+        let Lines { mut text, start, taken } = self;
+        let path = text.path.clone();
+        thread::scope(|scope| {
+            // One block waits while one is parsed.
+            let (send, blocks) = mpsc::sync_channel(1);
+            scope.spawn(move || read_blocks(&mut text, start, &send));
+            let mut lines = taken;
+            for block in blocks {
+                match block {
+                    Message::Block(block) => {
+                        see(&block).map_err(|fault| report(&path, lines, &block, &fault))?;
+                        lines += count(&block);
+                    }
+                    Message::Endless(start) => return Err(endless(&path, lines, &start)),
+                    Message::Failed(error) => return Err(error),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
+    pub fn pieces<T: Send>(
+        self,
+        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
+        mut take: impl FnMut(T) -> Result<(), Fault>,
+    ) -> Read<()> {
+        self.blocks(|block| {
+            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
+            parsed.into_iter().try_for_each(|(start, result)| result.and_then(&mut take).map_err(|fault| fault.behind(start)))
+        })
+    }
+}
+
+/// What the reading thread hands over.
+enum Message {
+    Block(Vec<u8>),
+    /// The beginning of a line without end.
+    Endless(Vec<u8>),
+    Failed(Box<ReadError>),
+}
+
+/// Cuts the text into blocks of whole lines until it ends, fails, or nobody listens.
+fn read_blocks(text: &mut Text, start: Vec<u8>, send: &mpsc::SyncSender<Message>) {
+    let mut carry = start;
+    loop {
+        let mut block = std::mem::take(&mut carry);
+        let before = block.len();
+        let message = match (text.fill)(&mut block, BLOCK_BYTES) {
+            Err(error) => Message::Failed(error),
+            Ok(0) if before == 0 => return,
+            Ok(0) => {
+                let _ = send.send(Message::Block(block));
+                return;
+            }
+            Ok(_) => match block.iter().rposition(|&byte| byte == b'\n') {
+                Some(end) => {
+                    carry = block.split_off(end + 1);
+                    Message::Block(block)
+                }
+                None if block.len() > LINE_MOST => Message::Endless(block),
+                None => {
+                    carry = block;
+                    continue;
+                }
+            },
+        };
+        let last = !matches!(message, Message::Block(_));
+        if send.send(message).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Cuts whole lines into pieces, each with its first byte.
+fn cut(text: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut pieces = Vec::with_capacity(text.len() / PIECE_BYTES + 1);
+    let mut start = 0;
+    while start < text.len() {
+        let least = (start + PIECE_BYTES).min(text.len());
+        let end = text[least - 1..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |more| least + more);
+        pieces.push((start, &text[start..end]));
+        start = end;
+    }
+    pieces
+}
+
+/// How many lines `text` has.
+fn count(text: &[u8]) -> u64 {
+    let ends = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    ends + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
+}
+
+/// The lines of `text`, each with its first byte and without its end.
+pub(crate) fn each(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let length = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        let start = at;
+        at += length + 1;
+        Some((start, without_end(&rest[..length])))
+    })
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn endless(path: &Path, lines: u64, start: &[u8]) -> Box<ReadError> {
+    let error = ReadError::new(path, "a line is too long").at_line(lines + 1, 1, &start[..start.len().min(200)]);
+    Box::new(error.expected(format!("at most {} MiB", LINE_MOST >> 20), "more").hint("is this a text file?"))
+}
+
+/// The error for a fault in `text`, of which `lines` lines lie before.
+fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
+    let byte = fault.byte.min(text.len());
+    let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
+    let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let error = ReadError::new(path, fault.what.clone()).at_line(lines + 1 + count(&text[..start]), (byte - start) as u64 + 1, without_end(line));
+    Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint.clone()))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The files of a published set, all folders in it; none, with a notice, where it is not there.
+    pub(crate) fn shared(name: &str) -> Option<Vec<PathBuf>> {
+        let root = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), Into::into);
+        let folder: PathBuf = root.join("data").join(name);
+        if !folder.exists() {
+            println!("SKIPPED: {name}: no such folder under WARPLOOM_SHARED");
+            return None;
+        }
+        Some(files_of(&folder))
+    }
+
+    /// All files of a folder but the note on their source, those of folders in it too.
+    pub(crate) fn files_of(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] }).filter(|path| !path.ends_with("SOURCE.txt")).collect()
+    }
+
+    /// The files of a fixture.
+    pub(crate) fn fixture(name: &str) -> Vec<PathBuf> {
+        files_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs").join(name))
+    }
+
+    /// Files with these names and contents, in a folder of their own.
+    pub(crate) fn written(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |(name, contents): &(&str, &[u8])| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, contents).unwrap();
+            path
+        };
+        let paths = files.iter().map(write).collect();
+        (folder, paths)
+    }
+
+    fn text_of(bytes: Vec<u8>) -> Text<'static> {
+        Text::of_reader("t".into(), io::Cursor::new(bytes), |error| Box::new(ReadError::from_io(Path::new("t"), error)))
+    }
+
+    fn endless_text(bytes: u64) -> Text<'static> {
+        Text::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| Box::new(ReadError::from_io(Path::new("t"), error)))
+    }
+
+    #[test]
+    fn lines_come_whole_and_in_order() {
+        let bytes: Vec<u8> = (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
+        let mut seen = Vec::new();
+        let parse = |piece: &[u8]| -> Result<Vec<u32>, Fault> { Ok(each(piece).map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap()).collect()) };
+        let lines = text_of(bytes).lines().unwrap();
+        assert_eq!(lines.first(), b"0");
+        lines.skip_first().unwrap().pieces(parse, |piece| Ok(seen.extend(piece))).unwrap();
+        assert!(seen.into_iter().eq(1..3_000_000));
+    }
+
+    #[test]
+    fn a_fault_has_its_line_and_column() {
+        let bytes: Vec<u8> = (0..2_000_000u32).flat_map(|i| format!("{i}{}\n", if i == 1_999_998 { " x" } else { "" }).into_bytes()).collect();
+        let parse = |piece: &[u8]| piece.iter().position(|&byte| byte == b'x').map_or(Ok(()), |at| Err(Fault::new(at, "bad").expected("y", b"x")));
+        let error = text_of(bytes).lines().unwrap().pieces(parse, |()| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "error: bad\n  --> t:1999999:9\n       |  1999998 x\n       |          ^ expected y, found `x`");
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        assert!(endless_text(1 << 40).lines().err().unwrap().what.contains("too long"));
+        let two = Text::of_reader("t".into(), io::Cursor::new(b"a\n").chain(io::repeat(b'1')), |_| unreachable!());
+        assert_eq!(two.lines().unwrap().blocks(|_| Ok(())).unwrap_err().location(), "t:2:1");
+        assert!(text_of(b"\xff\xfea\0".to_vec()).lines().err().unwrap().hint.contains("iconv"));
+    }
+
+    #[test]
+    fn marks_ends_and_emptiness() {
+        let lines = text_of(b"\xef\xbb\xbf1\r\n2".to_vec()).lines().unwrap();
+        assert_eq!(lines.first(), b"1");
+        let rest = lines.skip_first().unwrap();
+        assert_eq!(rest.first(), b"2");
+        let mut seen = Vec::new();
+        rest.blocks(|block| Ok(seen.extend_from_slice(block))).unwrap();
+        assert_eq!(seen, b"2");
+        let empty = text_of(Vec::new()).lines().unwrap();
+        assert_eq!(empty.first(), b"");
+        empty.skip_first().unwrap().blocks(|_| Err(Fault::new(0, "called"))).unwrap();
+        assert_eq!(each(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(), [(0, 1), (2, 0), (3, 1)]);
+    }
+}

@@ -1,0 +1,162 @@
+//! Triples of knowledge graphs: `train`, `valid` and `test` with `head relation tail` in words, or the numbered form of OpenKE.
+//!
+//! promises  edges are the statements of the parts that `parts` names, by default those to train on, in that order; nodes and relations are those
+//!           of all parts, so that they are the same whatever is chosen; head to tail, directed
+//! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `id`
+//! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head tail relation` behind a line with their number,
+//!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
+//! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement
+//! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013); github.com/thunlp/OpenKE
+mod numbered;
+
+use crate::{
+    Format, Look, Options, Part,
+    bundle::{Bundle, last},
+    lines::{Fault, each},
+    number_table::{Number, words},
+    raw::{RawGraph, Read, ReadError},
+    statements::{Piece, Spelled, Statements},
+    tar,
+};
+use std::path::PathBuf;
+
+/// Triples.
+pub const FORMAT: Format =
+    Format { name: "triples", about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...", recognise, read };
+
+/// The part that a file of words is by its name.
+fn part_of(name: &str) -> Option<Part> {
+    let name = last(name);
+    let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv"))?;
+    match stem.rsplit(['-', '_', '.']).next().unwrap_or(stem) {
+        "train" => Some(Part::Train),
+        "valid" | "val" | "dev" => Some(Part::Valid),
+        "test" => Some(Part::Test),
+        _ => None,
+    }
+}
+
+/// The numbered form; else words of at least two parts; else an archive with one of these.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let of_name = |is: &dyn Fn(&str) -> bool| look.files().filter(|(_, name)| is(name)).map(|(path, _)| path.to_path_buf()).collect::<Vec<PathBuf>>();
+    let numbered_train = of_name(&|name| numbered::is(name, "train"));
+    if numbered_train.iter().any(|path| is_numbered(look.head(path))) {
+        return Some(of_name(&numbered::belongs));
+    }
+    let parts: Vec<PathBuf> = look.files().filter(|(path, name)| part_of(name).is_some() && is_words(look.head(path))).map(|(path, _)| path.into()).collect();
+    let has_train = look.files().any(|(path, name)| part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path));
+    if has_train && parts.len() > 1 {
+        return Some(parts);
+    }
+    let is_archive = |path: &&std::path::Path, name: &str| name.ends_with(".zip") || tar::is_tar(look.head(path));
+    look.files().filter(|(path, name)| is_archive(path, name)).find(|(path, _)| holds_triples(path)).map(|(path, _)| vec![path.to_path_buf()])
+}
+
+/// Whether an archive has a set of triples in it.
+fn holds_triples(path: &std::path::Path) -> bool {
+    let Ok(bundle) = Bundle::open(&[path.to_path_buf()]) else { return false };
+    let first = |index| bundle.text(index).and_then(|text| text.lines()).map(|lines| lines.first().to_vec()).unwrap_or_default();
+    let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
+    bundle.names().any(|(index, name)| part_of(name) == Some(Part::Train) && parts > 1 && is_words(&first(index)) || numbered::is(name, "train"))
+}
+
+/// Whether text begins with a line of three words with tabs between.
+fn is_words(head: &[u8]) -> bool {
+    let line = each(head).next().map_or(&[][..], |(_, line)| line);
+    line.split(|&byte| byte == b'\t').filter(|word| !word.is_empty()).count() == 3 && line.iter().filter(|&&byte| byte == b'\t').count() == 2
+}
+
+/// Whether text begins with a number and then three.
+fn is_numbered(head: &[u8]) -> bool {
+    let mut counts = each(head).take(2).map(|(_, line)| words(line).filter(|(_, word)| u32::read(word).is_some()).count());
+    (counts.next(), counts.next()) == (Some(1), Some(3))
+}
+
+/// Reads either form.
+pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    let bundle = Bundle::open(files)?;
+    let wanted = if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
+    if bundle.names().any(|(_, name)| numbered::belongs(name)) {
+        return numbered::read(&bundle, &wanted);
+    }
+    let alone = bundle.names().count() == 1;
+    let mut statements = Statements::new();
+    for part in [Part::Train, Part::Valid, Part::Test] {
+        let found = if alone && part == Part::Train { Some(0) } else { bundle.only(&format!("the part `{}`", name_of(part)), |name| !alone && part_of(name) == Some(part))? };
+        let is_wanted = wanted.contains(&part);
+        match found {
+            Some(index) => bundle.text(index)?.lines()?.pieces(parse, |piece| statements.add(piece, is_wanted))?,
+            None if is_wanted => return Err(lacks(&bundle, &format!("{}.txt", name_of(part)))),
+            None => {}
+        }
+    }
+    let graph = statements.build();
+    if graph.ids.is_empty() {
+        let path = files.first().cloned().unwrap_or_default();
+        return Err(Box::new(ReadError::new(&path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
+    }
+    Ok(graph)
+}
+
+/// Training first; each part once.
+fn in_order(parts: &[Part]) -> Vec<Part> {
+    let mut parts = parts.to_vec();
+    parts.sort();
+    parts.dedup();
+    parts
+}
+
+fn name_of(part: Part) -> &'static str {
+    match part {
+        Part::Train => "train",
+        Part::Valid => "valid",
+        Part::Test => "test",
+    }
+}
+
+fn lacks(bundle: &Bundle, file: &str) -> Box<ReadError> {
+    let known = bundle.names().next().map(|(index, _)| bundle.path(index).with_file_name(file));
+    let have: Vec<&str> = bundle.names().map(|(_, name)| last(name)).take(20).collect();
+    let error = ReadError::new(&known.unwrap_or_else(|| file.into()), format!("the set of triples lacks its file `{file}`"));
+    Box::new(error.expected(format!("`{file}`"), have.join(", ")).hint("download it with  warploom data fetch  or put it there by hand"))
+}
+
+/// Parses whole lines of words.
+fn parse(text: &[u8]) -> Result<Piece, Fault> {
+    let (mut nodes, mut relations) = (Spelled::new(), Spelled::new());
+    let mut triples = Vec::new();
+    for (start, line) in each(text) {
+        if line.is_empty() {
+            continue;
+        }
+        let mut at = start;
+        let mut cells = line.split(|&byte| byte == b'\t').map(|cell| {
+            let from = at;
+            at += cell.len() + 1;
+            (from, cell)
+        });
+        let mut next = |what: &str| match cells.next() {
+            Some((at, cell)) if !cell.is_empty() => Ok((at, cell)),
+            Some((at, _)) => Err(Fault::new(at, format!("a statement has an empty {what}")).expected("HEAD, RELATION and TAIL with tabs between", b"")),
+            None => {
+                let fault = Fault::new(start + line.len(), format!("a statement has no {what}")).expected("HEAD, RELATION and TAIL with tabs between", line);
+                Err(fault.hint("columns are divided by tabs; with blanks between, convert the file:  tr ' ' '\\t' < FILE > NEW"))
+            }
+        };
+        let (head, relation, tail) = (next("head")?, next("relation")?, next("tail")?);
+        if let Some((at, cell)) = cells.next() {
+            return Err(Fault::new(at, "a statement has more than three columns").expected("the end of the line", cell));
+        }
+        let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
+            Ok(word) => Ok(word.to_owned()),
+            Err(_) => Err(Fault::new(at, "a name is not UTF-8").expected("text in UTF-8", cell).hint("convert the file with  iconv")),
+        };
+        let source = nodes.number(head.1, || word(head))?;
+        let relation = relations.number(relation.1, || word(relation))?;
+        triples.push([source, relation, nodes.number(tail.1, || word(tail))?]);
+    }
+    Ok(Piece { nodes: nodes.words, relations: relations.words, triples })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Triples: both forms of a small set, faults, and the published sets by their counts.
+use super::*;
+use crate::{
+    detect,
+    lines::tests::{fixture, shared, written},
+    raw::{Column, NodeIds},
+    tar::tests::archive_of,
+    zip::tests::archive_of as zip_of,
+};
+use proptest::prelude::*;
+use std::{fs, path::Path};
+
+fn contents(name: &str) -> Vec<(String, Vec<u8>)> {
+    fixture(name).iter().map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap())).collect()
+}
+
+/// A small set with one file replaced, added, or taken out (`-`).
+fn read_with(set: &str, name: &str, text: &[u8]) -> Read<RawGraph> {
+    let mut files = contents(set);
+    files.retain(|(known, _)| known != name);
+    if text != b"-" {
+        files.push((name.to_owned(), text.to_vec()));
+    }
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (name.as_str(), &text[..])).collect();
+    let (_folder, paths) = written(&files);
+    let graph = read(&paths, &Options::default())?;
+    graph.validate().unwrap();
+    Ok(graph)
+}
+
+fn of_parts(parts: &[Part]) -> Options {
+    Options { parts: parts.to_vec(), ..Options::default() }
+}
+
+#[test]
+fn both_forms_give_one_graph() {
+    let (format, files) = detect(Path::new("x"), &fixture("triples/words")).unwrap();
+    assert_eq!((format.name, files.len()), ("triples", 3));
+    let words = read(&files, &Options::default()).unwrap();
+    assert_eq!((words.validate(), words.directed), (Ok(()), Some(true)));
+    assert_eq!(words.ids, NodeIds::Strings(["a", "b", "c", "d e"].map(String::from).to_vec()));
+    assert_eq!(words.relations, ["knows", "likes", "made by"]);
+    assert_eq!((&words.edges.source, &words.edges.target, &words.edges.relation), (&vec![1, 0, 1], &vec![0, 2, 1], &Some(vec![1, 2, 1])));
+    let (format, files) = detect(Path::new("x"), &fixture("triples/numbered")).unwrap();
+    assert_eq!((format.name, files.len()), ("triples", 5));
+    for parts in [&[][..], &[Part::Test], &[Part::Valid, Part::Train], &[Part::Test, Part::Valid, Part::Train, Part::Test]] {
+        let words = read(&fixture("triples/words"), &of_parts(parts)).unwrap();
+        let mut numbered = read(&files, &of_parts(parts)).unwrap();
+        assert_eq!(numbered.validate(), Ok(()));
+        assert_eq!(numbered.columns, [("id".into(), Column::Integers([1, 2, 0, 3].map(Some).to_vec()))]);
+        numbered.columns.clear();
+        assert_eq!(numbered, words);
+        assert_eq!(words.edges.len(), [3, 1, 4, 5][if parts.is_empty() { 0 } else { parts.len().min(3) }]);
+    }
+}
+
+#[test]
+fn archives_give_the_same_graph() {
+    for set in ["triples/words", "triples/numbered"] {
+        let contents = contents(set);
+        let members: Vec<(&str, &[u8])> = contents.iter().map(|(name, text)| (name.as_str(), &text[..])).collect();
+        for (name, bytes) in [("set.tar", archive_of(&members)), ("set.zip", zip_of(&members))] {
+            let (folder, files) = written(&[(name, &bytes)]);
+            let (format, found) = detect(folder.path(), &files).unwrap();
+            assert_eq!((format.name, read(&found, &Options::default()).unwrap()), ("triples", read(&fixture(set), &Options::default()).unwrap()));
+        }
+    }
+    let (folder, files) = written(&[("set.tar", &archive_of(&[("../train.txt", b"a\tr\tb\n"), ("test.txt", b"a\tr\tb\n")]))]);
+    assert!(detect(folder.path(), &files).is_err());
+    assert!(read(&files, &Options::default()).unwrap_err().what.contains("leads out of the archive"));
+}
+
+#[test]
+fn one_file_is_to_be_trained_on() {
+    let (_folder, files) = written(&[("facts", "ä\tr\tb\r\n\nb\tr\tä".as_bytes())]);
+    let graph = read(&files, &Options::default()).unwrap();
+    assert_eq!((graph.edges.source, graph.edges.target), (vec![1, 0], vec![0, 1]));
+    assert!(read(&files, &of_parts(&[Part::Test])).unwrap_err().what.contains("lacks its file `test.txt`"));
+}
+
+#[test]
+fn every_fault_is_named_with_its_place() {
+    let words: [(&str, &[u8], &str, &str); 8] = [
+        ("train.txt", b"a\tr\n", "no tail", "train.txt:1:4"),
+        ("train.txt", b"a\tr\tb\na r b\n", "no relation", "train.txt:2:6"),
+        ("train.txt", b"a\t\tb\n", "empty relation", "train.txt:1:3"),
+        ("train.txt", b"a\tr\tb\tc\n", "more than three columns", "train.txt:1:7"),
+        ("train.txt", b"a\tr\t\xff\n", "not UTF-8", "train.txt:1:5"),
+        ("valid.txt", b"a\tr\t\n", "empty tail", "valid.txt:1:5"),
+        ("train.txt", b"-", "lacks its file `train.txt`", "train.txt"),
+        ("x-train.txt", b"a\tr\tb\n", "two files of the part `train`", "train.txt"),
+    ];
+    let numbered: [(&str, &[u8], &str, &str); 16] = [
+        ("train2id.txt", b"4\n2 1 0\n1 0 1\n2 2 0\n", "another number of lines", "train2id.txt:1:1"),
+        ("train2id.txt", b"1\n2 1 3\n", "does not name", "train2id.txt:2:1"),
+        ("train2id.txt", b"1\n4 1 0\n", "does not name", "train2id.txt:2:1"),
+        ("train2id.txt", b"1\n2 x 0\n", "not a whole number", "train2id.txt:2:3"),
+        ("train2id.txt", b"2 1 0\n", "does not begin with the number of its lines", "train2id.txt:1:1"),
+        ("train2id.txt", b"1\n2 1\n", "too few columns", "train2id.txt:2:4"),
+        ("train2id.txt", b"1\n2 1 0 0\n", "too many columns", "train2id.txt:2:7"),
+        ("train2id.txt", b"-", "lacks its file `train2id.txt`", "train2id.txt"),
+        ("entity2id.txt", b"-", "lacks its file `entity2id.txt`", "entity2id.txt"),
+        ("relation2id.txt", b"-", "lacks its file `relation2id.txt`", "relation2id.txt"),
+        ("entity2id.txt", b"5\na\t0\n", "another number of lines", "entity2id.txt:1:1"),
+        ("entity2id.txt", b"1152921504606846976\na\t0\n", "does not begin with the number", "entity2id.txt:1:1"),
+        ("entity2id.txt", b"2\na\t0\na\t1\n", "a name stands twice", "entity2id.txt"),
+        ("entity2id.txt", b"2\na\t0\nb\t0\n", "a number stands twice", "entity2id.txt"),
+        ("entity2id.txt", b"2\na\t0\nb\t2\n", "a number is too large", "entity2id.txt"),
+        ("entity2id.txt", b"2\na\t0\nb\n", "does not give a name its number", "entity2id.txt:3:1"),
+    ];
+    let cases = words.into_iter().map(|case| ("triples/words", case)).chain(numbered.into_iter().map(|case| ("triples/numbered", case)));
+    for (set, (name, text, what, place)) in cases {
+        let error = read_with(set, name, text).unwrap_err();
+        assert!(error.what.contains(what) && error.location().ends_with(place), "{name} {:?}: {error}", String::from_utf8_lossy(text));
+    }
+    let (_folder, files) = written(&[("facts", b"\n")]);
+    assert!(read(&files, &Options::default()).unwrap_err().what.contains("no statement"));
+}
+
+#[test]
+fn published_sets_have_their_counts() {
+    let all = of_parts(&[Part::Train, Part::Valid, Part::Test]);
+    if let Some(files) = shared("kg_WN18RR") {
+        let (format, found) = detect(Path::new("x"), &files).unwrap();
+        let graph = read(&found, &Options::default()).unwrap();
+        assert_eq!((format.name, graph.validate(), graph.nodes(), graph.relations.len(), graph.edges.len()), ("triples", Ok(()), 40_943, 11, 86_835));
+        let edges = |parts: &[Part]| read(&found, &of_parts(parts)).unwrap().edges.len();
+        assert_eq!((edges(&[Part::Valid]), edges(&[Part::Test]), edges(&all.parts)), (3034, 3134, 86_835 + 3034 + 3134));
+    }
+    if let Some(files) = shared("kg_FB15k-237") {
+        let (format, found) = detect(Path::new("x"), &files).unwrap();
+        assert_eq!((format.name, found.len()), ("triples", 5));
+        let archive: Vec<PathBuf> = files.iter().filter(|path| path.ends_with("FB15k-237.tar.gz")).cloned().collect();
+        assert_eq!(detect(Path::new("x"), &archive).unwrap(), (&FORMAT, archive.clone()));
+        for (parts, edges) in [(vec![], 272_115), (vec![Part::Valid], 17_535), (vec![Part::Test], 20_466)] {
+            let numbered = read(&found, &of_parts(&parts)).unwrap();
+            let words = read(&archive, &of_parts(&parts)).unwrap();
+            assert_eq!((numbered.validate(), numbered.nodes(), numbered.relations.len(), numbered.edges.len()), (Ok(()), 14_541, 237, edges));
+            assert_eq!((words.validate(), &words.ids, &words.relations), (Ok(()), &numbered.ids, &numbered.relations));
+            let sorted = |graph: &RawGraph| {
+                let ends = graph.edges.source.iter().zip(&graph.edges.target);
+                let mut edges: Vec<_> = ends.zip(graph.edges.relation.iter().flatten()).map(|((&source, &target), &relation)| (source, target, relation)).collect();
+                edges.sort_unstable();
+                edges
+            };
+            assert!(sorted(&words) == sorted(&numbered));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_words_are_read_or_refused(text in "(a|b|é|\t|\t\t|\n|\r\n| ){0,30}") {
+        let _ = read_with("triples/words", "train.txt", text.as_bytes());
+    }
+
+    #[test]
+    fn a_changed_set_is_read_or_refused(numbered in any::<bool>(), file in 0usize..5, at in 0usize..60, bytes in proptest::collection::vec(any::<u8>(), 0..4)) {
+        let set = if numbered { "triples/numbered" } else { "triples/words" };
+        let files = contents(set);
+        let (name, mut text) = files[file % files.len()].clone();
+        let at = at % text.len();
+        text.splice(at..at + 1, bytes);
+        let _ = read_with(set, &name, &text);
+    }
+}
