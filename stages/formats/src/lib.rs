@@ -3,13 +3,22 @@
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
+pub mod ascii_graph;
+pub mod bvgraph;
+mod counted;
 pub mod decompress;
+pub mod dimacs;
 pub mod edge_list;
 pub mod gml;
 mod look;
+pub mod matrix_market;
+pub mod metis;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
+mod text;
+#[cfg(test)]
+mod trial;
 
 pub use look::{Look, detect};
 
@@ -30,7 +39,8 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, gml::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] =
+    &[planetoid::FORMAT, gml::FORMAT, matrix_market::FORMAT, bvgraph::FORMAT, ascii_graph::FORMAT, dimacs::FORMAT, metis::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -45,8 +55,13 @@ pub struct Options {
     pub ids: Ids,
     /// The attribute or column of nodes that is the label.
     pub label: Option<String>,
-    /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
+    /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of matrices, the weights of METIS and DIMACS files.
     pub weight: Option<String>,
+    /// The id of the first node, for formats that count nodes instead of naming them; none: as the format counts, 1 in Matrix
+    /// Market, METIS and DIMACS, 0 in WebGraph's.
+    pub first_id: Option<u32>,
+    /// Whether neighbour lists name one direction alone, for formats that want both (METIS).
+    pub directed: Option<bool>,
 }
 
 /// What node ids are.
