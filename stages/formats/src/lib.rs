@@ -4,14 +4,20 @@
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
 pub mod adjacency_text;
+pub mod ascii_graph;
 mod bundle;
+pub mod bvgraph;
 pub mod communities;
+mod counted;
 pub mod csv;
 pub mod decompress;
+pub mod dimacs;
 pub mod edge_list;
 pub mod gml;
 mod lines;
 mod look;
+pub mod matrix_market;
+pub mod metis;
 pub mod ntriples;
 mod number_table;
 pub mod ogb;
@@ -21,6 +27,9 @@ pub mod raw;
 pub mod road;
 mod statements;
 pub mod tar;
+mod text;
+#[cfg(test)]
+mod trial;
 pub mod triples;
 pub mod tu;
 pub mod uai;
@@ -59,6 +68,8 @@ pub const FORMATS: &[Format] = &[
     csv::FORMAT,
     edge_list::FORMAT,
 ];
+pub const FORMATS: &[Format] =
+    &[planetoid::FORMAT, gml::FORMAT, matrix_market::FORMAT, bvgraph::FORMAT, ascii_graph::FORMAT, dimacs::FORMAT, metis::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -73,7 +84,7 @@ pub struct Options {
     pub ids: Ids,
     /// The attribute or column of nodes that is the label.
     pub label: Option<String>,
-    /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
+    /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of matrices, the weights of METIS and DIMACS files.
     pub weight: Option<String>,
     /// The column of node tables that is their id; by itself: `id`, `node` and the like.
     pub id: Option<String>,
@@ -119,6 +130,11 @@ pub enum Part {
     Valid,
     /// To be judged.
     Test,
+    /// The id of the first node, for formats that count nodes instead of naming them; none: as the format counts, 1 in Matrix
+    /// Market, METIS and DIMACS, 0 in WebGraph's.
+    pub first_id: Option<u32>,
+    /// Whether neighbour lists name one direction alone, for formats that want both (METIS).
+    pub directed: Option<bool>,
 }
 
 /// What node ids are.

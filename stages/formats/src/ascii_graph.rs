@@ -1,0 +1,116 @@
+//! WebGraph's ASCII graph: the number of nodes, then for each node a line with its successors, counted from 0.
+//!
+//! promises  edges as listed, by source; an empty line is a node without successors
+//! refuses   fewer or more lines than nodes, a successor that is no node
+//! limits    a line of 64 MiB; 12 bytes an edge at the peak, 16 while lists still come
+//! format    P. Boldi, S. Vigna, class ASCIIGraph of WebGraph (files named `.graph-txt`)
+use crate::{
+    Format, Look, Options,
+    counted::{self, Claim},
+    look::only,
+    raw::{Edges, NODES_MOST, RawGraph, Read, ReadError},
+    text::{self, Fault, Grammar, SIZES, Scan, Sizes, first_line},
+};
+use std::path::{Path, PathBuf};
+
+/// WebGraph's ASCII graphs.
+pub const FORMAT: Format =
+    Format { name: "ascii_graph", about: "WebGraph's ASCII graph, a line of successors a node", recognise, read: |files, options| read(only(files)?, options) };
+
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let files: Vec<PathBuf> = look.ending(".graph-txt").into_iter().map(Path::to_path_buf).collect();
+    (!files.is_empty()).then_some(files)
+}
+
+/// Reads an ASCII graph.
+pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
+    read_by(path, options, SIZES)
+}
+
+fn read_by(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+    let mut lists = Successors::default();
+    text::parse(path, &mut lists, sizes)?;
+    let Some(nodes) = &lists.nodes else {
+        let error = ReadError::new(path, "the ASCII graph is empty").expected("a line with the number of nodes", "the end of the file");
+        return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
+    };
+    nodes.reached(path, "lists of successors (an empty line is one, too)", u64::from(lists.read))?;
+    let ids = counted::numbered(lists.read, 0, options);
+    Ok(RawGraph { ids, edges: text::join_edges(lists.pieces), ..RawGraph::default() })
+}
+
+#[derive(Default)]
+struct Successors {
+    nodes: Option<Claim>,
+    /// Lists so far.
+    read: u32,
+    pieces: Vec<Edges>,
+}
+
+/// Sources count from the first line of the piece.
+#[derive(Default)]
+struct Piece {
+    lists: u32,
+    edges: Edges,
+}
+
+impl Grammar for Successors {
+    type Piece = Piece;
+
+    fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
+        let mut scan = Scan::new(lines);
+        self.nodes = Some(Claim::read(&mut scan, lines, before, "the ASCII graph does not begin with its number of nodes", NODES_MOST)?);
+        scan.end("the first line of the ASCII graph goes on", "the number of nodes alone", "")?;
+        scan.next_line();
+        Ok(Some(scan.at.min(lines.len())))
+    }
+
+    fn body(&self, lines: &[u8], piece: &mut Piece) -> Result<(), Fault> {
+        let nodes = self.nodes.as_ref().map_or(0, |nodes| nodes.count as u32);
+        let mut scan = Scan::new(lines);
+        while scan.more() {
+            while !scan.line_ends() {
+                piece.edges.target.push(scan.row("a successor", 0, nodes)?);
+            }
+            piece.edges.source.resize(piece.edges.target.len(), piece.lists);
+            piece.lists += 1;
+            scan.next_line();
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, mut piece: Piece, lines: &[u8]) -> Result<(), Fault> {
+        let claimed = self.nodes.as_ref().map_or(0, |nodes| nodes.count);
+        let left = claimed - u64::from(self.read);
+        // Empty lines may follow the last node.
+        if u64::from(piece.lists) >= left {
+            if let Some(byte) = list_behind(lines, left) {
+                let fault = Fault::new(byte, "the file has more lists of successors than nodes");
+                let fault = fault.expected(format!("the end of the file behind {claimed} of them"), first_line(&lines[byte..]));
+                return Err(fault.hint("correct the count in the first line, if the lists are whole"));
+            }
+            piece.lists = left as u32;
+        }
+        piece.edges.source.iter_mut().for_each(|source| *source += self.read);
+        self.read += piece.lists;
+        self.pieces.push(piece.edges);
+        Ok(())
+    }
+}
+
+/// The first line that is not empty behind so many lists.
+fn list_behind(lines: &[u8], lists: u64) -> Option<usize> {
+    let mut scan = Scan::new(lines);
+    let mut seen = 0;
+    while scan.more() {
+        if !scan.line_ends() && seen >= lists {
+            return Some(scan.at);
+        }
+        seen += 1;
+        scan.next_line();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;
