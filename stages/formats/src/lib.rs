@@ -7,6 +7,7 @@ pub mod decompress;
 pub mod edge_list;
 pub mod gml;
 mod look;
+pub mod npy;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
