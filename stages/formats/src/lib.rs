@@ -11,6 +11,7 @@ pub mod npy;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
+pub mod zip;
 
 pub use look::{Look, detect};
 
