@@ -8,6 +8,7 @@ pub mod edge_list;
 pub mod gml;
 mod look;
 pub mod npy;
+pub mod npz;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
@@ -32,7 +33,7 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, gml::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] = &[planetoid::FORMAT, npz::FORMAT, gml::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {

@@ -6,6 +6,8 @@
 //! never     runs what a pickled array names (see `pickle`); rounds a whole number; reads complex numbers, dates or records
 //! bounds    the file, and once more what is converted
 //! source    numpy/lib/format.py
+pub mod meaning;
+
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -153,7 +155,7 @@ fn header(bytes: &[u8]) -> Result<(usize, Header), (usize, String)> {
     }
     let cut = |at: usize| (at, "the header is cut short".to_owned());
     let version = *bytes.get(6).ok_or_else(|| cut(6))?;
-    let (length, begin) = match (version, bytes.get(8..10), bytes.get(8..12)) {
+    let (length, begin): (usize, usize) = match (version, bytes.get(8..10), bytes.get(8..12)) {
         (1, Some(length), _) => (usize::from(u16::from_le_bytes([length[0], length[1]])), 10),
         (2 | 3, _, Some(length)) => (u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize, 12),
         (1..=3, ..) => return Err(cut(8)),
