@@ -3,9 +3,11 @@
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
+pub mod attach;
 pub mod decompress;
 pub mod edge_list;
 pub mod gml;
+pub mod hetero;
 mod look;
 pub mod npy;
 pub mod npz;
@@ -18,7 +20,7 @@ pub use look::{Look, detect};
 
 use raw::{RawGraph, Read};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A format: its name, what it is, how it is recognised and how it is read.
 pub struct Format {
@@ -33,7 +35,7 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, npz::FORMAT, gml::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] = &[planetoid::FORMAT, hetero::FORMAT, npz::FORMAT, gml::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -50,6 +52,8 @@ pub struct Options {
     pub label: Option<String>,
     /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
     pub weight: Option<String>,
+    /// Names of kinds of nodes by what the files call them: `{p: paper, a: author}`.
+    pub kinds: BTreeMap<String, String>,
 }
 
 /// What node ids are.

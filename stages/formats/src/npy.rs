@@ -129,17 +129,13 @@ pub fn parse(from: Origin, mut bytes: Vec<u8>) -> Read<Array> {
         let items = items.to_vec();
         return Ok(Array { shape, dtype, data: Data::Objects(pickle, items), from });
     }
-    let wanted = shape.iter().try_fold(dtype.width as u64, |size, extent| size.checked_mul(*extent));
-    let found = (bytes.len() - begin) as u64;
-    if wanted != Some(found) {
-        let wanted = wanted.map_or("more than 2^64".to_owned(), |wanted| wanted.to_string());
-        let error = from.error("an array's bytes do not fit its shape").at_byte(begin as u64);
-        let error = error.expected(format!("{wanted} bytes for {} of shape {}", dtype, Shape(&shape)), format!("{found}"));
-        return Err(Box::new(error.hint("was the file cut short? write it again with  numpy.save")));
-    }
     bytes.drain(..begin);
-    let data = if by_columns && shape.len() > 1 { to_rows(&bytes, &shape, dtype.width) } else { bytes };
-    Ok(Array { shape, dtype, data: Data::Bytes(data), from })
+    let array = Array::new(from, shape, dtype, bytes);
+    let mut array = array.map_err(|error| error.at_byte(begin as u64).hint("was the file cut short? write it again with  numpy.save"))?;
+    if let (Data::Bytes(bytes), true, 2..) = (&mut array.data, by_columns, array.shape.len()) {
+        *bytes = to_rows(bytes, &array.shape, dtype.width);
+    }
+    Ok(array)
 }
 
 struct Header {
@@ -351,6 +347,15 @@ impl fmt::Display for Dtype {
     }
 }
 
+/// Pieces of `width` values, piece i at the place `order[i]`.
+fn reordered<T: Copy>(values: &[T], width: usize, order: &[u32]) -> Vec<T> {
+    let mut new = values.to_vec();
+    for (piece, &place) in values.chunks_exact(width.max(1)).zip(order) {
+        new[place as usize * width..][..width].copy_from_slice(piece);
+    }
+    new
+}
+
 /// A shape as numpy prints it.
 struct Shape<'a>(&'a [u64]);
 
@@ -417,6 +422,34 @@ impl fmt::Display for Number {
 }
 
 impl Array {
+    /// An array from the bytes of its values, the last extent fastest.
+    pub fn new(from: Origin, shape: Vec<u64>, dtype: Dtype, bytes: Vec<u8>) -> Read<Array> {
+        let wanted = shape.iter().try_fold(dtype.width as u64, |size, extent| size.checked_mul(*extent));
+        let found = bytes.len() as u64;
+        if wanted == Some(found) {
+            return Ok(Array { shape, dtype, data: Data::Bytes(bytes), from });
+        }
+        let wanted = wanted.map_or("more than 2^64".to_owned(), |wanted| wanted.to_string());
+        let error = from.error("an array's bytes do not fit its shape");
+        Err(Box::new(error.expected(format!("{wanted} bytes for {} of shape {}", dtype, Shape(&shape)), found.to_string())))
+    }
+
+    /// Puts row i to the place `order[i]`; `order` names every row once.
+    pub fn reorder_rows(&mut self, order: &[u32]) {
+        match &mut self.data {
+            Data::Bytes(bytes) => *bytes = reordered(bytes, bytes.len() / order.len().max(1), order),
+            Data::Objects(_, items) => *items = reordered(items, items.len() / order.len().max(1), order),
+        }
+    }
+
+    /// The same within each row.
+    pub fn reorder_columns(&mut self, order: &[u32]) {
+        let row = self.dtype.width * order.len();
+        if let Data::Bytes(bytes) = &mut self.data {
+            *bytes = bytes.chunks(row.max(1)).flat_map(|row| reordered(row, self.dtype.width, order)).collect();
+        }
+    }
+
     /// How many values it has.
     pub fn len(&self) -> usize {
         match &self.data {

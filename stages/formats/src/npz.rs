@@ -253,4 +253,4 @@ impl Npz {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
