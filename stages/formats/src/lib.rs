@@ -5,6 +5,7 @@
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
 pub mod adjacency_text;
 pub mod ascii_graph;
+pub mod attach;
 mod bundle;
 pub mod bvgraph;
 pub mod communities;
@@ -14,10 +15,13 @@ pub mod decompress;
 pub mod dimacs;
 pub mod edge_list;
 pub mod gml;
+pub mod hetero;
 mod lines;
 mod look;
 pub mod matrix_market;
 pub mod metis;
+pub mod npy;
+pub mod npz;
 pub mod ntriples;
 mod number_table;
 pub mod ogb;
@@ -39,7 +43,7 @@ pub use look::{Look, detect};
 
 use raw::{RawGraph, Read};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A format: its name, what it is, how it is recognised and how it is read.
 pub struct Format {
@@ -58,6 +62,8 @@ pub const FORMATS: &[Format] = &[
     planetoid::FORMAT,
     tu::FORMAT,
     ogb::FORMAT,
+    hetero::FORMAT,
+    npz::FORMAT,
     ntriples::FORMAT,
     triples::FORMAT,
     gml::FORMAT,
@@ -135,6 +141,8 @@ pub enum Part {
     pub first_id: Option<u32>,
     /// Whether neighbour lists name one direction alone, for formats that want both (METIS).
     pub directed: Option<bool>,
+    /// Names of kinds of nodes by what the files call them: `{p: paper, a: author}`.
+    pub kinds: BTreeMap<String, String>,
 }
 
 /// What node ids are.

@@ -103,6 +103,11 @@ impl Pickle {
         numpy::array(self, value)
     }
 
+    /// The shape and the values of a numpy array of Python objects.
+    pub fn objects(&self, value: Value) -> Result<(Vec<u64>, &[Value]), String> {
+        numpy::objects(self, value)
+    }
+
     /// A scipy CSR matrix; columns in a row are sorted, values of equal ones summed.
     pub fn matrix(&self, value: Value) -> Result<Matrix, String> {
         numpy::matrix(self, value)

@@ -14,6 +14,9 @@ use std::{
     fs::File,
     io::{self, BufReader, Read as _, Seek, SeekFrom},
     path::{Path, PathBuf},
+    io::{self, BufReader, Cursor, Read as _, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// What stands before each thing, and how long that thing is without its name and other open ends.
@@ -37,6 +40,8 @@ const UNPACK: &str = "unpack it yourself and name the files:  unzip FILE -d FOLD
 /// An archive whose directory was read and found sound.
 pub struct Archive {
     path: PathBuf,
+    /// Its bytes; none: they are read from the file when asked for.
+    held: Option<Arc<[u8]>>,
     members: BTreeMap<String, Member>,
 }
 
@@ -60,6 +65,7 @@ impl Archive {
     pub fn open(path: &Path) -> Read<Archive> {
         let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
         let mut file = File::open(path).map_err(fault)?;
+        let file = File::open(path).map_err(fault)?;
         let about = file.metadata().map_err(fault)?;
         if about.is_dir() {
             return Err(Box::new(ReadError::new(path, "this is a folder").expected("a zip archive", "a folder").hint("name one of the files in it")));
@@ -70,6 +76,14 @@ impl Archive {
         file.take(directory.bytes).read_to_end(&mut bytes).map_err(fault)?;
         let members = read_directory(path, &directory, &bytes)?;
         Ok(Archive { path: path.to_path_buf(), members })
+        let members = members(path, file, about.len())?;
+        Ok(Archive { path: path.to_path_buf(), held: None, members })
+    }
+
+    /// Reads the directory of an archive that is a member of another; `path` is what errors call it.
+    pub fn inside(path: &Path, bytes: Vec<u8>) -> Read<Archive> {
+        let members = members(path, Cursor::new(&bytes), bytes.len() as u64)?;
+        Ok(Archive { path: path.to_path_buf(), held: Some(bytes.into()), members })
     }
 
     /// Names of the members that are files, ascending.
@@ -106,6 +120,10 @@ impl Archive {
         };
         let fault = |error: io::Error| Box::new(ReadError::from_io(&self.path, &error));
         let mut file = File::open(&self.path).map_err(fault)?;
+        let mut file: Box<dyn Bytes> = match &self.held {
+            Some(bytes) => Box::new(Cursor::new(bytes.clone())),
+            None => Box::new(File::open(&self.path).map_err(fault)?),
+        };
         file.seek(SeekFrom::Start(member.at)).map_err(fault)?;
         let mut header = Vec::new();
         file.by_ref().take(LOCAL.1 as u64).read_to_end(&mut header).map_err(fault)?;
@@ -133,6 +151,11 @@ impl Archive {
         Box::new(ReadError::new(&self.path, what).at_byte(at).hint(AGAIN))
     }
 }
+
+/// Where the bytes of an archive come from.
+trait Bytes: io::Read + Seek + Send {}
+
+impl<T: io::Read + Seek + Send> Bytes for T {}
 
 /// A member being unpacked.
 pub struct Unpacked {
@@ -183,6 +206,18 @@ struct Directory {
 
 /// Finds the end record, which stands last but for a comment.
 fn find_directory(path: &Path, file: &mut File, stored: u64) -> Read<Directory> {
+/// The members of an archive of `stored` bytes.
+fn members(path: &Path, mut file: impl io::Read + Seek, stored: u64) -> Read<BTreeMap<String, Member>> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let directory = find_directory(path, &mut file, stored)?;
+    file.seek(SeekFrom::Start(directory.at)).map_err(fault)?;
+    let mut bytes = Vec::new();
+    file.take(directory.bytes).read_to_end(&mut bytes).map_err(fault)?;
+    read_directory(path, &directory, &bytes)
+}
+
+/// Finds the end record, which stands last but for a comment.
+fn find_directory(path: &Path, file: &mut (impl io::Read + Seek), stored: u64) -> Read<Directory> {
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
     let tail_at = stored.saturating_sub(COMMENT_MOST + (END.1 + ZIP64_LOCATOR.1) as u64);
     file.seek(SeekFrom::Start(tail_at)).map_err(fault)?;

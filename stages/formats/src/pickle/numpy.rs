@@ -59,6 +59,8 @@ enum Kind {
     Signed,
     Unsigned,
     Real,
+    /// Python objects: a list of values instead of bytes.
+    Object,
 }
 
 /// An array as a pickle has it.
@@ -67,7 +69,7 @@ pub struct StoredArray {
     shape: Vec<u64>,
     dtype: Option<Dtype>,
     by_columns: bool,
-    /// A `Bytes` object.
+    /// A `Bytes` object; a `Sequence` where the numbers are Python objects.
     data: Option<Value>,
 }
 
@@ -237,6 +239,7 @@ impl Dtype {
             "i1" | "i2" | "i4" | "i8" => (Kind::Signed, plain.as_bytes()[1] - b'0'),
             "u1" | "u2" | "u4" | "u8" => (Kind::Unsigned, plain.as_bytes()[1] - b'0'),
             "f4" | "f8" => (Kind::Real, plain.as_bytes()[1] - b'0'),
+            "O" | "O4" | "O8" => (Kind::Object, 8),
             _ => return Err(format!("numbers of the type `{}` are not read", name.chars().take(20).collect::<String>())),
         };
         Ok(Dtype { kind, bytes, big_endian: name.starts_with('>') })
@@ -244,6 +247,9 @@ impl Dtype {
 
     fn numbers(self, bytes: &[u8]) -> Result<Vec<f64>, String> {
         let width = usize::from(self.bytes);
+        if self.kind == Kind::Object {
+            return Err("it has Python objects in place of numbers".into());
+        }
         if !bytes.len().is_multiple_of(width) {
             return Err(format!("an array of {width}-byte numbers has {} bytes", bytes.len()));
         }
@@ -255,7 +261,7 @@ impl Dtype {
                 (Kind::Real, 4) => f64::from(f32::from_bits(bits as u32)),
                 (Kind::Real, _) => f64::from_bits(bits),
                 (Kind::Unsigned, _) => bits as f64,
-                (Kind::Signed, _) => (((bits << unused) as i64) >> unused) as f64,
+                (Kind::Signed | Kind::Object, _) => (((bits << unused) as i64) >> unused) as f64,
             }
         };
         Ok(bytes.chunks_exact(width).map(one).collect())
@@ -279,6 +285,20 @@ pub fn array(pickle: &Pickle, value: Value) -> Result<Array, String> {
         return Err("an array of more than two extents is stored by columns".into());
     }
     Ok(Array { shape: stored.shape.clone(), values })
+}
+
+/// The shape and the values of an array of Python objects.
+pub fn objects(pickle: &Pickle, value: Value) -> Result<(Vec<u64>, &[Value]), String> {
+    let Some(Object::Array(stored)) = pickle.object(value) else { return Err("expected a numpy array".into()) };
+    let items = stored.data.and_then(|data| pickle.sequence(data));
+    let (Some(Dtype { kind: Kind::Object, .. }), Some(items)) = (stored.dtype, items) else { return Err("expected a numpy array of objects".into()) };
+    if stored.shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent)) != Some(items.len() as u64) {
+        return Err(format!("an array of shape {:?} has {} objects", stored.shape, items.len()));
+    }
+    if stored.by_columns && stored.shape.len() > 1 {
+        return Err("an array of objects is stored by columns".into());
+    }
+    Ok((stored.shape.clone(), items))
 }
 
 /// A sparse matrix in rows.

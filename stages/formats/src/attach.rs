@@ -1,0 +1,384 @@
+//! Arrays beside a graph: features, labels and splits in `.npy`, `.npz` or `.safetensors`, found by name.
+//!
+//! reads     `features` (also x, feat, attr, node_features), `labels` (also y, node_labels), `split` (0 none, 1 train, 2 validation, 3 test),
+//!           `train_mask`, `train_idx` and so on, `ids`: as files of these names, or as arrays of these names in one archive
+//! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge has are then added), else rows are
+//!           the nodes by ascending id; with `ids`, each row is the node that its id names; any other number of rows is an error
+//! promises  nothing is replaced: a graph that has features of its own and a file with more is an error
+//! promises  an array of another name in an archive is passed over; after an error the graph is to be thrown away
+//! never     reads a file of another name; runs what a pickle names
+//! limits    as npy.rs, zip.rs; a safetensors file is read whole
+use crate::{
+    decompress::Plain,
+    npy::{self, Array, Dtype, Kind, Origin, meaning},
+    npz::{
+        Npz,
+        sparse::{self, Entries},
+    },
+    pickle::Matrix,
+    raw::{Edges, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+};
+use safetensors::SafeTensors;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// What an array is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Ids,
+    Features,
+    Labels,
+    Split,
+    /// 0 training, 1 validation, 2 test.
+    Mask(usize),
+    List(usize),
+}
+
+/// An array that was found.
+struct Found {
+    from: PathBuf,
+    values: Values,
+}
+
+enum Values {
+    Array(Array),
+    Sparse(Entries),
+}
+
+/// Reads what stands beside a graph into it; the files that it used come back, others are left alone.
+pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+    let mut files = files.to_vec();
+    files.sort();
+    let mut found: BTreeMap<Role, Found> = BTreeMap::new();
+    let mut used = Vec::new();
+    for path in files {
+        let arrays = arrays_of(&path)?;
+        if !arrays.is_empty() {
+            used.push(path.clone());
+        }
+        for (role, values) in arrays {
+            if let Some(other) = found.insert(role, Found { from: path.clone(), values }) {
+                let error = ReadError::new(&path, format!("two files have the {} of the nodes", name_of(role)));
+                return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
+            }
+        }
+    }
+    refuse_second(graph, &found)?;
+    let order = place(graph, &found)?;
+    fill(graph, found, order.as_deref())?;
+    Ok(used)
+}
+
+fn name_of(role: Role) -> &'static str {
+    match role {
+        Role::Ids => "ids",
+        Role::Features => "features",
+        Role::Labels => "labels",
+        Role::Split => "split",
+        Role::Mask(part) => ["training mask", "validation mask", "test mask"][part],
+        Role::List(part) => ["training list", "validation list", "test list"][part],
+    }
+}
+
+fn role_of(name: &str) -> Option<Role> {
+    let name = name.to_lowercase();
+    match name.as_str() {
+        "ids" | "node_ids" => return Some(Role::Ids),
+        "features" | "feature" | "feats" | "feat" | "x" | "attr" | "attributes" | "node_features" | "node_feat" => return Some(Role::Features),
+        "labels" | "label" | "y" | "node_labels" | "node_label" => return Some(Role::Labels),
+        "split" | "splits" => return Some(Role::Split),
+        _ => {}
+    }
+    let (part, what) = name.split_once('_')?;
+    let part = match part {
+        "train" => 0,
+        "val" | "valid" | "validation" => 1,
+        "test" => 2,
+        _ => return None,
+    };
+    match what {
+        "mask" | "masks" => Some(Role::Mask(part)),
+        "idx" | "index" | "indices" | "ids" | "nodes" => Some(Role::List(part)),
+        _ => None,
+    }
+}
+
+/// The arrays of a file that have a role.
+fn arrays_of(path: &Path) -> Read<Vec<(Role, Values)>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let Some((stem, end)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
+    let own = role_of(stem);
+    match (end, own) {
+        ("npy", Some(role)) => Ok(vec![(role, dense_or_matrix(npy::read(path)?)?)]),
+        ("npz", _) => in_archive(&Npz::open(path)?, own),
+        ("safetensors", _) => in_safetensors(path, own),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn dense_or_matrix(array: Array) -> Read<Values> {
+    match array.matrix() {
+        Some(matrix) => Ok(Values::Sparse(entries_of(matrix?))),
+        None => Ok(Values::Array(array)),
+    }
+}
+
+fn entries_of(matrix: Matrix) -> Entries {
+    let row = matrix.offsets.windows(2).enumerate().flat_map(|(row, ends)| std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize));
+    Entries { rows: matrix.rows() as u32, columns: matrix.columns, row: row.collect(), column: matrix.index, value: matrix.values }
+}
+
+/// An archive of one array or of one matrix has the role of its own name, else its arrays have theirs.
+fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+    let names: Vec<&str> = npz.names().collect();
+    match (own, &names[..]) {
+        (Some(role), _) if npz.is_scipy() => Ok(vec![(role, Values::Sparse(sparse::entries(npz, "")?))]),
+        (Some(role), [only]) => Ok(vec![(role, dense_or_matrix(npz.array(only)?)?)]),
+        _ => names.iter().filter_map(|name| Some((role_of(name)?, name))).map(|(role, name)| Ok((role, dense_or_matrix(npz.array(name)?)?))).collect(),
+    }
+}
+
+fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+    let bytes = Plain::open(path)?.read_all()?;
+    let wrong = |error: safetensors::SafeTensorError| {
+        let error = ReadError::new(path, format!("this is no safetensors file: {error}"));
+        Box::new(error.hint("write it again:  safetensors.numpy.save_file({'features': x}, FILE)"))
+    };
+    let tensors = SafeTensors::deserialize(&bytes).map_err(wrong)?;
+    let mut names = tensors.names();
+    names.sort_unstable();
+    let own = own.filter(|_| names.len() == 1);
+    let roles = names.into_iter().filter_map(|name| Some((own.or(role_of(name))?, name)));
+    roles.map(|(role, name)| Ok((role, Values::Array(tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?)?)))).collect()
+}
+
+/// A tensor as an array.
+fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Array> {
+    use safetensors::Dtype as Theirs;
+    let (kind, width) = match view.dtype() {
+        Theirs::BOOL => (Kind::Bool, 1),
+        Theirs::I8 => (Kind::Signed, 1),
+        Theirs::I16 => (Kind::Signed, 2),
+        Theirs::I32 => (Kind::Signed, 4),
+        Theirs::I64 => (Kind::Signed, 8),
+        Theirs::U8 => (Kind::Unsigned, 1),
+        Theirs::U16 => (Kind::Unsigned, 2),
+        Theirs::U32 => (Kind::Unsigned, 4),
+        Theirs::U64 => (Kind::Unsigned, 8),
+        Theirs::F16 => (Kind::Real, 2),
+        Theirs::F32 | Theirs::BF16 => (Kind::Real, 4),
+        Theirs::F64 => (Kind::Real, 8),
+        other => return Err(Box::new(from.error(format!("values of the type {other:?} are not read")).expected("bool, whole numbers or reals of 16 to 64 bits", format!("{other:?}")))),
+    };
+    // The upper half of a 32-bit real is what BF16 keeps.
+    let bytes = match view.dtype() {
+        Theirs::BF16 => view.data().chunks_exact(2).flat_map(|half| [0, 0, half[0], half[1]]).collect(),
+        _ => view.data().to_vec(),
+    };
+    let shape = view.shape().iter().map(|&extent| extent as u64).collect();
+    Array::new(from, shape, Dtype { kind, width, big_endian: false }, bytes)
+}
+
+/// Nothing that the graph has is replaced.
+fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Found>) -> Read<()> {
+    for (role, array) in found {
+        let there = match role {
+            Role::Ids => false,
+            Role::Features => graph.features.is_some(),
+            Role::Labels => graph.labels.is_some(),
+            Role::Split | Role::Mask(_) | Role::List(_) => !graph.splits.is_empty(),
+        };
+        if there {
+            let error = ReadError::new(&array.from, format!("the graph has {} of its own", name_of(*role)));
+            return Err(Box::new(error.expected("them in one place", "this file too").hint("name the files to be read in the catalogue, or move this one")));
+        }
+    }
+    let ways = found.keys().map(|role| match role {
+        Role::Split => 1,
+        Role::Mask(_) => 2,
+        Role::List(_) => 4,
+        _ => 0,
+    });
+    if ways.fold(0u8, |all, way| all | way).count_ones() > 1
+        && let Some((_, array)) = found.iter().find(|(role, _)| matches!(role, Role::List(_) | Role::Mask(_)))
+    {
+        return Err(Box::new(ReadError::new(&array.from, "the split is said in two ways").expected("`split`, masks or lists", "two of them")));
+    }
+    Ok(())
+}
+
+impl Found {
+    /// Rows, where it has one for each node.
+    fn rows(&self, role: Role, nodes: u64) -> Read<Option<u64>> {
+        match (&self.values, role) {
+            (Values::Sparse(entries), _) => Ok(Some(u64::from(entries.rows))),
+            (_, Role::List(_)) => Ok(None),
+            (Values::Array(array), Role::Mask(_)) => match array.shape[..] {
+                // Several splits: either extent may be the nodes.
+                [splits, all] if all == nodes || splits < all => Ok(Some(all)),
+                _ => Ok(Some(array.rows()?.0 as u64)),
+            },
+            (Values::Array(array), _) => Ok(Some(array.rows()?.0 as u64)),
+        }
+    }
+
+    fn array(&self) -> Read<&Array> {
+        match &self.values {
+            Values::Array(array) => Ok(array),
+            Values::Sparse(_) => Err(Box::new(ReadError::new(&self.from, "a sparse matrix is read as features alone").expected("an array of numbers", "a sparse matrix"))),
+        }
+    }
+}
+
+/// Lets the graph have a node for each row; gives the node of each row, unless rows are nodes.
+fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Found>) -> Read<Option<Vec<u32>>> {
+    let mut rows: Option<(u64, &Path)> = None;
+    for (role, array) in found {
+        let Some(count) = array.rows(*role, graph.ids.len() as u64)? else { continue };
+        match rows {
+            Some((other, path)) if other != count => {
+                let error = ReadError::new(&array.from, format!("the number of rows ({}) differs from that of {}", name_of(*role), path.display()));
+                return Err(Box::new(error.expected(other.to_string(), count.to_string())));
+            }
+            _ => rows = Some((count, &array.from)),
+        }
+    }
+    let Some((rows, path)) = rows else { return Ok(None) };
+    if rows > NODES_MOST {
+        return Err(Box::new(ReadError::new(path, "there are too many rows").expected(format!("at most {NODES_MOST}"), rows.to_string())));
+    }
+    if let Some(ids) = found.get(&Role::Ids) {
+        return place_by_ids(graph, ids).map(Some);
+    }
+    let nodes = graph.ids.len() as u64;
+    let beyond = match &graph.ids {
+        NodeIds::Count(count) => u64::from(*count) < rows,
+        NodeIds::Numbers(numbers) => numbers.last().is_none_or(|&last| last < rows),
+        NodeIds::Strings(_) => false,
+    };
+    if beyond {
+        grow(graph, NodeIds::Count(rows as u32), path)?;
+    } else if rows != nodes {
+        let error = ReadError::new(path, "there is not a row for each node").expected(format!("{nodes} rows"), rows.to_string());
+        return Err(Box::new(error.hint("add ids.npy with the id of each row")));
+    }
+    Ok(None)
+}
+
+/// The node of each row, which `ids` names.
+fn place_by_ids(graph: &mut RawGraph, found: &Found) -> Read<Vec<u32>> {
+    let array = found.array()?;
+    let twice = |id: String| Box::new(array.error("two rows have one id").expected("ids that differ", format!("`{id}` twice")));
+    let order = match &graph.ids {
+        NodeIds::Strings(words) => {
+            let named = array.words()?;
+            let mut all: Vec<&String> = named.iter().collect();
+            all.sort_unstable();
+            if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(twice(pair[0].clone()));
+            }
+            all.extend(words);
+            all.sort_unstable();
+            all.dedup();
+            let all: Vec<String> = all.into_iter().cloned().collect();
+            let order = named.iter().map(|word| all.partition_point(|known| known < word) as u32).collect();
+            grow(graph, NodeIds::Strings(all), &found.from)?;
+            order
+        }
+        numbers => {
+            let named = array.u64s()?;
+            let mut all = named.clone();
+            all.sort_unstable();
+            if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(twice(pair[0].to_string()));
+            }
+            match numbers {
+                NodeIds::Numbers(numbers) => all.extend(numbers),
+                other => all.extend(0..other.len() as u64),
+            }
+            all.sort_unstable();
+            all.dedup();
+            let order = named.iter().map(|number| all.partition_point(|known| known < number) as u32).collect();
+            grow(graph, NodeIds::from_ascending(all), &found.from)?;
+            order
+        }
+    };
+    let order: Vec<u32> = order;
+    if order.len() != graph.ids.len() {
+        let error = array.error("not every node has a row").expected(format!("{} ids", graph.ids.len()), order.len().to_string());
+        return Err(Box::new(error));
+    }
+    Ok(order)
+}
+
+/// Adds nodes that no edge has; `ids` holds those of the graph and more.
+fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
+    if ids == graph.ids {
+        return Ok(());
+    }
+    let bare = RawGraph { ids: graph.ids.clone(), edges: Edges::default(), directed: graph.directed, relations: graph.relations.clone(), ..RawGraph::default() };
+    let edges = std::mem::take(&mut graph.edges);
+    if *graph != bare {
+        let error = ReadError::new(path, "it has rows for nodes that the graph does not have");
+        return Err(Box::new(error.expected(format!("{} rows", graph.ids.len()), ids.len().to_string())));
+    }
+    let row_of: Option<Vec<u32>> = match (&graph.ids, &ids) {
+        (NodeIds::Numbers(old), NodeIds::Numbers(new)) => Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect()),
+        (NodeIds::Numbers(old), _) => Some(old.iter().map(|&id| id as u32).collect()),
+        (NodeIds::Strings(old), NodeIds::Strings(new)) => Some(old.iter().map(|id| new.partition_point(|known| known < id) as u32).collect()),
+        // The first rows stay as they are.
+        _ => None,
+    };
+    (graph.edges, graph.ids) = (edges, ids);
+    if let Some(row_of) = row_of {
+        graph.edges.source.iter_mut().chain(&mut graph.edges.target).for_each(|row| *row = row_of[*row as usize]);
+    }
+    Ok(())
+}
+
+/// Puts the arrays into the graph; `order` is the node of each row.
+fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Found>, order: Option<&[u32]>) -> Read<()> {
+    let nodes = graph.ids.len();
+    if let Some(order) = order {
+        for (role, array) in &mut found {
+            match &mut array.values {
+                Values::Sparse(entries) => entries.row.iter_mut().for_each(|row| *row = order[*row as usize]),
+                Values::Array(array) if matches!(role, Role::Mask(_)) && array.shape.first() != Some(&(nodes as u64)) => array.reorder_columns(order),
+                Values::Array(array) if !matches!(role, Role::List(_) | Role::Ids) => array.reorder_rows(order),
+                Values::Array(_) => {}
+            }
+        }
+    }
+    match found.remove(&Role::Features) {
+        Some(Found { values: Values::Sparse(entries), .. }) => graph.features = Some(entries.into_features()),
+        Some(Found { values: Values::Array(array), .. }) => graph.features = Some(meaning::features(&array)?),
+        None => {}
+    }
+    graph.labels = match found.get(&Role::Labels) {
+        Some(labels) => Some(meaning::labels(labels.array()?)?),
+        None => graph.labels.take(),
+    };
+    if let Some(split) = found.get(&Role::Split) {
+        graph.splits = meaning::splits_of_codes(split.array()?)?;
+    }
+    let of = |role: fn(usize) -> Role, part: usize| found.get(&role(part)).map(Found::array).transpose();
+    let masks = [of(Role::Mask, 0)?, of(Role::Mask, 1)?, of(Role::Mask, 2)?];
+    if masks.iter().any(Option::is_some) {
+        graph.splits = meaning::splits_of_masks(masks, nodes)?;
+    }
+    let lists = [of(Role::List, 0)?, of(Role::List, 1)?, of(Role::List, 2)?];
+    if lists.iter().any(Option::is_some) {
+        let split = meaning::split_of_lists(lists, nodes)?;
+        // Lists number the rows of the arrays, as everything else beside the graph does.
+        let mut of_node = split.clone();
+        order.unwrap_or_default().iter().zip(&split).for_each(|(&node, &part)| of_node[node as usize] = part);
+        graph.splits = vec![of_node];
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use super::*;
+use crate::raw::{Features, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
+use proptest::prelude::*;
+
+fn fixtures(names: &[&str]) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/attach");
+    names.iter().map(|name| folder.join(name)).collect()
+}
+
+/// Edges 1 -> 3, 3 -> 4 under these ids, in this order of rows.
+fn graph(ids: NodeIds) -> RawGraph {
+    RawGraph { ids, edges: Edges { source: vec![0, 1], target: vec![1, 2], ..Edges::default() }, ..RawGraph::default() }
+}
+
+fn words(words: &[&str]) -> NodeIds {
+    NodeIds::Strings(words.iter().map(|word| word.to_string()).collect())
+}
+
+fn attached(ids: NodeIds, names: &[&str]) -> Read<RawGraph> {
+    let mut graph = graph(ids);
+    attach(&mut graph, &fixtures(names)).map(|used| {
+        assert_eq!(used.len(), names.len());
+        graph.validate().unwrap();
+        graph
+    })
+}
+
+fn classes(graph: &RawGraph) -> &[u32] {
+    match &graph.labels {
+        Some(Labels::Classes { class, .. }) => class,
+        other => panic!("expected classes, found {other:?}"),
+    }
+}
+
+#[test]
+fn rows_beyond_the_largest_id_are_nodes_of_that_number() {
+    let graph = attached(NodeIds::Numbers(vec![1, 3, 4]), &["features.npy", "labels.npy", "train_mask.npy", "val_mask.npy", "test_mask.npy"]).unwrap();
+    assert_eq!((graph.ids.clone(), &graph.edges.source[..], &graph.edges.target[..]), (NodeIds::Count(6), &[1, 3][..], &[3, 4][..]));
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: (0..12).map(|value| value as f32).collect() }));
+    assert_eq!(classes(&graph), [0, 1, NO_CLASS, 0, 1, 1]);
+    assert_eq!(graph.splits, [[TRAIN, TRAIN, VALIDATION, VALIDATION, TEST, 0]]);
+    let same = attached(NodeIds::Count(6), &["all.npz"]).unwrap();
+    assert_eq!((same.features, same.labels, same.splits), (graph.features, graph.labels, graph.splits));
+}
+
+#[test]
+fn ids_say_which_node_a_row_is() {
+    let graph = attached(words(&["a", "b", "c"]), &["words/ids.npy", "words/x.npy", "words/y.npy", "words/train_idx.npy", "words/test_idx.npy"]).unwrap();
+    // Rows are c, a, d, b; d is in no edge.
+    assert_eq!((graph.ids.clone(), &graph.edges.target[..]), (words(&["a", "b", "c", "d"]), &[1, 2][..]));
+    assert_eq!(graph.features, Some(Features::Dense { columns: 1, values: vec![20.0, 40.0, 10.0, 30.0] }));
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, 0, 0, 1], names: vec!["blue".into(), "red".into()] }));
+    assert_eq!(graph.splits, [[TEST, 0, TRAIN, 0]]);
+    let graph = attached(NodeIds::Numbers(vec![10, 20, 30]), &["numbers/ids.npy", "numbers/features.npz", "numbers/train_mask.npy"]).unwrap();
+    assert_eq!(graph.ids, NodeIds::Numbers(vec![5, 10, 20, 30]));
+    assert_eq!((&graph.edges.source[..], &graph.edges.target[..]), (&[1, 2][..], &[2, 3][..]));
+    // Rows are 30, 5, 10, 20.
+    assert_eq!(graph.features, Some(Features::Sparse { columns: 3, offsets: vec![0, 1, 2, 2, 3], index: vec![1, 2, 0], values: vec![2.0, 3.0, 1.0] }));
+    assert_eq!(graph.splits, [[0, TRAIN, 0, TRAIN], [TRAIN, 0, 0, 0]]);
+}
+
+#[test]
+fn tensors_and_codes_are_read() {
+    let graph = attached(NodeIds::Count(3), &["tensors.safetensors"]).unwrap();
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: vec![1.0, -2.0, 0.5, 4.0, 0.0, 8.0] }));
+    assert_eq!((classes(&graph), &graph.splits[..]), (&[0, 1, 1][..], &[vec![TRAIN, TEST, VALIDATION]][..]));
+    let half = attached(NodeIds::Count(3), &["x.safetensors"]).unwrap();
+    assert_eq!(half.features, graph.features);
+    let pickled = attached(NodeIds::Count(3), &["pickled/features.npy", "pickled/split.npy"]).unwrap();
+    assert_eq!(pickled.features, Some(Features::Sparse { columns: 2, offsets: vec![0, 1, 1, 2], index: vec![1, 0], values: vec![3.0, 4.0] }));
+    assert_eq!(pickled.splits, [[1, 2, 3], [3, 2, 1]]);
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let what = |ids: NodeIds, names: &[&str]| attached(ids, names).unwrap_err().to_string();
+    let five = NodeIds::Numbers((0..5).map(|id| id * 10).collect());
+    let found = what(five, &["features.npy"]);
+    assert!(found.contains("there is not a row for each node\n") && found.contains("= expected 5 rows, found 6\nhint: add ids.npy"), "{found}");
+    assert!(what(words(&["a", "b", "c"]), &["features.npy"]).contains("expected 3 rows, found 6"));
+    assert!(what(NodeIds::Count(3), &["features.npy", "pickled/split.npy"]).contains("expected 6, found 3"));
+    assert!(what(NodeIds::Count(3), &["features.npy", "words/x.npy"]).contains("two files have the features of the nodes"));
+    assert!(what(NodeIds::Count(6), &["train_mask.npy", "words/train_idx.npy"]).contains("the split is said in two ways"));
+    assert!(what(words(&["a", "b", "zz"]), &["words/ids.npy", "words/x.npy"]).contains("not every node has a row"));
+    assert!(what(NodeIds::Count(3), &["words/ids.npy", "words/x.npy"]).contains("expected whole numbers from 0, found text (U1)"));
+    let mut full = graph(NodeIds::Count(6));
+    full.labels = Some(Labels::Values(vec![0.0; 6]));
+    let error = attach(&mut full, &fixtures(&["labels.npy"])).unwrap_err().to_string();
+    assert!(error.contains("the graph has labels of its own"), "{error}");
+    let mut full = graph(NodeIds::Count(3));
+    full.labels = Some(Labels::Values(vec![0.0; 3]));
+    let error = attach(&mut full, &fixtures(&["features.npy"])).unwrap_err().to_string();
+    assert!(error.contains("it has rows for nodes that the graph does not have"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("features.safetensors");
+    std::fs::write(&path, b"\xff\xff\xff\xff\xff\xff\xff\x7f{}").unwrap();
+    assert!(attach(&mut graph(NodeIds::Count(3)), &[path]).unwrap_err().to_string().contains("this is no safetensors file"));
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["edges.npy", "notes.txt", "README", "weights.npy"].map(|name| folder.path().join(name));
+    files.iter().for_each(|path| std::fs::write(path, b"?").unwrap());
+    let mut graph = graph(NodeIds::Count(3));
+    let before = graph.clone();
+    assert_eq!((attach(&mut graph, &files).unwrap(), graph), (vec![], before));
+}
+
+proptest! {
+    #[test]
+    fn changed_files_are_read_or_refused(which in 0usize..6, at in 0usize..2000, to: u8, nodes in 0u32..7) {
+        let name = ["features.npy", "labels.npy", "tensors.safetensors", "x.safetensors", "train_mask.npy", "pickled/features.npy"][which];
+        let path = &fixtures(&[name])[0];
+        let mut bytes = std::fs::read(path).unwrap();
+        let at = at % bytes.len();
+        bytes[at] = to;
+        let folder = tempfile::tempdir().unwrap();
+        let changed = folder.path().join(path.file_name().unwrap());
+        std::fs::write(&changed, bytes).unwrap();
+        let mut graph = RawGraph { ids: NodeIds::Count(nodes), ..RawGraph::default() };
+        if attach(&mut graph, &[changed]).is_ok() {
+            graph.validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(end in 0usize..3, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(["x.npy", "x.npz", "x.safetensors"][end]);
+        std::fs::write(&path, bytes).unwrap();
+        let _ = attach(&mut RawGraph::default(), &[path]);
+    }
+}

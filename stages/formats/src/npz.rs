@@ -1,0 +1,256 @@
+//! Graphs in `.npz`: a zip of numpy arrays, told apart by the names of its arrays.
+//!
+//! reads     `src_li`, `dst_li`, `num_nodes` (GNNAdvisor); `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` with `attr_*`, `labels`,
+//!           `node_names`, `class_names` (gnn-benchmark); `node_features`, `node_labels`, `edges`, `*_masks` (heterophilous graphs);
+//!           `data`, `shape` with `indptr`, `indices` or `row`, `col` (scipy.sparse.save_npz); a zip that holds one such file
+//! promises  nodes are 0, 1, 2, ...; edges in the order of the file; sparse features stay sparse; every published split is kept
+//! promises  values of an adjacency are weights, unless all are 1
+//! never     unpacks an array that it does not read: names of attributes and of ids (`attr_names`, `idx_to_node`, ...) are left
+//! limits    as zip.rs; one array at a time beside what is kept
+//! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network Evaluation (2018);
+//!           O. Platonov et al., A critical look at the evaluation of GNNs under heterophily (2023)
+pub mod sparse;
+
+use crate::{
+    Format, Look, Options,
+    look::only,
+    npy::{self, Array, Origin, meaning},
+    raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    zip::Archive,
+};
+use std::path::{Path, PathBuf};
+
+/// Labels in a sparse matrix become whole rows of at most so many values.
+const LABEL_VALUES_MOST: u64 = 1 << 28;
+
+/// Graphs in `.npz`.
+pub const FORMAT: Format = Format {
+    name: "npz",
+    about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy sparse matrix",
+    recognise,
+    read: |files, options| read(only(files)?, options),
+};
+
+/// An archive of arrays.
+pub struct Npz {
+    path: PathBuf,
+    archive: Archive,
+}
+
+/// What the names of the arrays say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// Two lists of ends.
+    Pairs,
+    /// An adjacency in compressed rows, attributes and labels beside it.
+    Compressed,
+    /// Edges in rows, features, labels and masks.
+    Masked,
+    /// One sparse matrix.
+    Scipy,
+}
+
+/// One file whose arrays are those of a family; an archive around it gives way to the file itself.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let graphs = |end: &str| -> Vec<PathBuf> {
+        let is_one = |path: &&Path| Npz::open(path).ok().and_then(|npz| npz.family()).is_some_and(|family| family != Family::Scipy || !is_side_file(path));
+        look.ending(end).into_iter().filter(is_one).map(Path::to_path_buf).collect()
+    };
+    let plain = graphs(".npz");
+    let found = if plain.is_empty() { graphs(".zip") } else { plain };
+    (found.len() == 1).then_some(found)
+}
+
+/// A sparse matrix of this name holds features or labels of a graph that stands beside it.
+fn is_side_file(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["feat", "attr", "label"].iter().any(|word| stem.contains(word)) || ["x", "y"].contains(&stem.as_str())
+}
+
+/// Reads a file of any family.
+pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
+    let npz = Npz::open(path)?;
+    match npz.family() {
+        Some(Family::Pairs) => npz.pairs(),
+        Some(Family::Compressed) => npz.compressed(options),
+        Some(Family::Masked) => npz.masked(),
+        Some(Family::Scipy) => npz.adjacency("", options),
+        None => {
+            let names: Vec<&str> = npz.names().take(20).collect();
+            let error = npz.error("the arrays of this .npz are no graph that is known");
+            let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, adj_shape; node_features, edges; or data, shape of scipy";
+            let error = error.expected(expected, if names.is_empty() { "none".into() } else { names.join(", ") });
+            Err(Box::new(error.hint("write the adjacency with  scipy.sparse.save_npz  and features as features.npy beside it")))
+        }
+    }
+}
+
+impl Npz {
+    /// Reads the names of an archive, or of the one archive in it.
+    pub fn open(path: &Path) -> Read<Npz> {
+        let archive = Archive::open(path)?;
+        let names: Vec<&str> = archive.names().collect();
+        let inner = match names[..] {
+            [only] if only.ends_with(".npz") => Some(only.to_owned()),
+            _ => None,
+        };
+        let Some(inner) = inner else { return Ok(Npz { path: path.to_path_buf(), archive }) };
+        let path = archive.path_of(&inner);
+        let archive = Archive::inside(&path, archive.read(&inner)?)?;
+        Ok(Npz { path, archive })
+    }
+
+    /// Names of the arrays, ascending.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.archive.names().filter_map(|name| name.strip_suffix(".npy"))
+    }
+
+    /// Whether there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.archive.bytes_of(&format!("{name}.npy")).is_some()
+    }
+
+    /// The array of this name.
+    pub fn array(&self, name: &str) -> Read<Array> {
+        let member = format!("{name}.npy");
+        npy::parse(Origin::new(&self.path, Some(name)), self.archive.read(&member)?)
+    }
+
+    /// The array of this name, if there is one.
+    pub fn array_if(&self, name: &str) -> Read<Option<Array>> {
+        self.has(name).then(|| self.array(name)).transpose()
+    }
+
+    /// An error about the archive.
+    pub fn error(&self, what: impl Into<String>) -> ReadError {
+        ReadError::new(&self.path, what)
+    }
+
+    /// Whether it is one sparse matrix of scipy.
+    pub fn is_scipy(&self) -> bool {
+        self.family() == Some(Family::Scipy)
+    }
+
+    fn family(&self) -> Option<Family> {
+        let all = |names: &[&str]| names.iter().all(|name| self.has(name));
+        if all(&["src_li", "dst_li", "num_nodes"]) {
+            Some(Family::Pairs)
+        } else if all(&["adj_data", "adj_indices", "adj_indptr", "adj_shape"]) {
+            Some(Family::Compressed)
+        } else if all(&["node_features", "edges"]) {
+            Some(Family::Masked)
+        } else if all(&["data", "shape", "indices", "indptr"]) || all(&["data", "shape", "row", "col"]) {
+            Some(Family::Scipy)
+        } else {
+            None
+        }
+    }
+
+    /// The number of nodes, within bounds.
+    fn nodes(&self, count: u64) -> Read<u32> {
+        let error = || Box::new(self.error("the graph has too many nodes").expected(format!("at most {NODES_MOST}"), count.to_string()));
+        u32::try_from(count).ok().filter(|_| count <= NODES_MOST).ok_or_else(error)
+    }
+
+    fn pairs(&self) -> Read<RawGraph> {
+        let count = self.array("num_nodes")?;
+        let nodes = match count.u64s()?[..] {
+            [nodes] => self.nodes(nodes)?,
+            _ => return Err(Box::new(count.error("expected one number"))),
+        };
+        let (source_from, target_from) = (self.array("src_li")?, self.array("dst_li")?);
+        let (source, target) = (source_from.rows_below(u64::from(nodes))?, target_from.rows_below(u64::from(nodes))?);
+        if source.len() != target.len() {
+            let error = target_from.error("it does not have an end for each beginning in `src_li`");
+            return Err(Box::new(error.expected(source.len().to_string(), target.len().to_string())));
+        }
+        Ok(RawGraph { ids: NodeIds::Count(nodes), edges: Edges { source, target, ..Edges::default() }, ..RawGraph::default() })
+    }
+
+    /// A graph from the sparse matrix of this prefix.
+    fn adjacency(&self, prefix: &str, options: &Options) -> Read<RawGraph> {
+        let mut entries = sparse::entries(self, prefix)?;
+        if entries.rows != entries.columns {
+            let error = self.error("the adjacency is not square").expected("as many rows as columns", format!("{} x {}", entries.rows, entries.columns));
+            return Err(Box::new(error));
+        }
+        let nodes = self.nodes(u64::from(entries.rows))?;
+        let weight = if options.weight.as_deref() == Some("none") { None } else { entries.weights(self)? };
+        let edges = Edges { source: entries.row, target: entries.column, weight, ..Edges::default() };
+        Ok(RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() })
+    }
+
+    fn compressed(&self, options: &Options) -> Read<RawGraph> {
+        let mut graph = self.adjacency("adj_", options)?;
+        let nodes = graph.ids.len();
+        graph.features = self.attributes(nodes)?;
+        graph.labels = self.labels(nodes)?;
+        if let Some(names) = self.array_if("node_names")? {
+            meaning::expect_rows(&names, nodes)?;
+            graph.columns.push(("name".into(), Column::Texts(names.words()?.into_iter().map(Some).collect())));
+        }
+        Ok(graph)
+    }
+
+    fn attributes(&self, nodes: usize) -> Read<Option<Features>> {
+        if self.has("attr_data") {
+            let entries = sparse::entries(self, "attr_")?;
+            entries.expect_rows(self, nodes, "attributes")?;
+            return Ok(Some(entries.into_features()));
+        }
+        let Some(array) = self.array_if("attr_matrix")? else { return Ok(None) };
+        meaning::expect_rows(&array, nodes)?;
+        meaning::features(&array).map(Some)
+    }
+
+    fn labels(&self, nodes: usize) -> Read<Option<Labels>> {
+        if self.has("labels_data") {
+            let entries = sparse::entries(self, "labels_")?;
+            entries.expect_rows(self, nodes, "labels")?;
+            if u64::from(entries.rows) * u64::from(entries.columns) > LABEL_VALUES_MOST {
+                let found = format!("{} x {}", entries.rows, entries.columns);
+                return Err(Box::new(self.error("labels are too large").expected(format!("at most {LABEL_VALUES_MOST} values"), found)));
+            }
+            let mut values = vec![0.0; nodes * entries.columns as usize];
+            for (at, &value) in entries.value.iter().enumerate() {
+                values[entries.row[at] as usize * entries.columns as usize + entries.column[at] as usize] += value;
+            }
+            return Ok(Some(Labels::Rows { columns: entries.columns, values }));
+        }
+        let Some(labels) = self.array_if("labels")? else { return Ok(None) };
+        meaning::expect_rows(&labels, nodes)?;
+        match self.array_if("class_names")? {
+            Some(names) if names.is_text() && labels.shape.len() == 1 && !labels.is_text() => meaning::named_classes(&labels, &names).map(Some),
+            _ => meaning::labels(&labels).map(Some),
+        }
+    }
+
+    fn masked(&self) -> Read<RawGraph> {
+        let features = self.array("node_features")?;
+        let (rows, _) = features.rows()?;
+        let nodes = self.nodes(rows as u64)?;
+        let ends = self.array("edges")?;
+        let wrong = || Box::new(ends.error("edges are no rows of two ends").expected("a shape of (edges, 2)", format!("{:?}", ends.shape)));
+        if ends.shape.len() != 2 || ends.shape[1] != 2 {
+            return Err(wrong());
+        }
+        let both = ends.rows_below(u64::from(nodes))?;
+        let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+        let labels = self.array_if("node_labels")?;
+        labels.iter().try_for_each(|labels| meaning::expect_rows(labels, rows))?;
+        let [train, validation, test] = ["train_masks", "val_masks", "test_masks"].map(|name| self.array_if(name));
+        let (train, validation, test) = (train?, validation?, test?);
+        Ok(RawGraph {
+            ids: NodeIds::Count(nodes),
+            edges: Edges { source, target, ..Edges::default() },
+            directed: Some(false),
+            labels: labels.map(|labels| meaning::labels(&labels)).transpose()?,
+            splits: meaning::splits_of_masks([train.as_ref(), validation.as_ref(), test.as_ref()], rows)?,
+            features: Some(meaning::features(&features)?),
+            ..RawGraph::default()
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,140 @@
+//! Sparse matrices in an archive of arrays: CSR, CSC and COO as scipy writes them, with or without a prefix.
+//!
+//! promises  offsets, indices and shape are compared with each other; entries keep the order of the file
+//! promises  a shape that nothing stands behind is refused: at most `EMPTY_ROWS_MOST` rows, or `ROWS_AN_ENTRY` for each entry
+//! never     reads block or diagonal forms
+use super::Npz;
+use crate::{
+    raw::{Features, Read, ReadError},
+};
+
+/// Rows that a matrix without offsets may have in any case.
+const EMPTY_ROWS_MOST: u64 = 1 << 22;
+/// Rows that a matrix without offsets may have for each of its entries.
+const ROWS_AN_ENTRY: u64 = 1 << 10;
+
+/// The entries of a matrix in the order of the file.
+pub struct Entries {
+    /// Its rows.
+    pub rows: u32,
+    /// Its columns.
+    pub columns: u32,
+    /// The row of each entry.
+    pub row: Vec<u32>,
+    /// The column of each entry.
+    pub column: Vec<u32>,
+    /// The value of each entry.
+    pub value: Vec<f32>,
+}
+
+/// Rows and columns as the archive claims them.
+pub fn shape(npz: &Npz, prefix: &str) -> Read<(u64, u64)> {
+    let shape = npz.array(&format!("{prefix}shape"))?;
+    match shape.u64s()?[..] {
+        [rows, columns] => Ok((rows, columns)),
+        _ => Err(Box::new(shape.error("the shape of a matrix does not have two extents"))),
+    }
+}
+
+/// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`.
+pub fn entries(npz: &Npz, prefix: &str) -> Read<Entries> {
+    let name = |name: &str| format!("{prefix}{name}");
+    let (rows, columns) = shape(npz, prefix)?;
+    let form = if npz.has(&name("format")) { npz.array(&name("format"))?.words()?.concat() } else if npz.has(&name("row")) { "coo".into() } else { "csr".into() };
+    let value = npz.array(&name("data"))?.f32s()?;
+    let (row, column) = match form.as_str() {
+        "coo" => (npz.array(&name("row"))?.rows_below(rows)?, npz.array(&name("col"))?.rows_below(columns)?),
+        "csr" => compressed(npz, prefix, rows, columns)?,
+        "csc" => {
+            let (column, row) = compressed(npz, prefix, columns, rows)?;
+            (row, column)
+        }
+        other => {
+            let error = npz.error(format!("a sparse matrix of the form `{other}` is not read")).expected("csr, csc or coo", format!("`{other}`"));
+            return Err(Box::new(error.hint("write it again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())")));
+        }
+    };
+    if row.len() != value.len() || column.len() != value.len() {
+        let error = npz.error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
+        return Err(Box::new(error.expected(format!("{} entries", value.len()), format!("{} and {}", row.len(), column.len()))));
+    }
+    let most = EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(value.len() as u64)).min(u64::from(u32::MAX));
+    let claim = |extent: u64, most: u64, what: &str| {
+        let error = || Box::new(npz.error(format!("a sparse matrix claims too many {what}")).expected(format!("at most {most}"), extent.to_string()));
+        u32::try_from(extent).ok().filter(|_| extent <= most).ok_or_else(error)
+    };
+    let rows = if form == "csr" { claim(rows, u64::from(u32::MAX), "rows")? } else { claim(rows, most, "rows")? };
+    Ok(Entries { rows, columns: claim(columns, u64::from(u32::MAX), "columns")?, row, column, value })
+}
+
+/// The rows and the columns of a matrix in compressed rows.
+fn compressed(npz: &Npz, prefix: &str, rows: u64, columns: u64) -> Read<(Vec<u32>, Vec<u32>)> {
+    let (offsets_from, index_from) = (npz.array(&format!("{prefix}indptr"))?, npz.array(&format!("{prefix}indices"))?);
+    let (offsets, index) = (offsets_from.u64s()?, index_from.rows_below(columns)?);
+    let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found)));
+    if rows.checked_add(1) != Some(offsets.len() as u64) {
+        return wrong("the offsets of a sparse matrix do not fit its shape", format!("{rows} rows and one more"), offsets.len().to_string());
+    }
+    if offsets.first() != Some(&0) || offsets.last() != Some(&(index.len() as u64)) {
+        let found = format!("{} to {}", offsets.first().unwrap_or(&0), offsets.last().unwrap_or(&0));
+        return wrong("the offsets of a sparse matrix do not fit its indices", format!("0 to {}", index.len()), found);
+    }
+    if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        return wrong("the offsets of a sparse matrix do not ascend", format!("at least {}", offsets[at]), format!("{} at {}", offsets[at + 1], at + 1));
+    }
+    let mut row = Vec::with_capacity(index.len());
+    for (at, pair) in offsets.windows(2).enumerate() {
+        row.resize(pair[1] as usize, at as u32);
+    }
+    Ok((row, index))
+}
+
+impl Entries {
+    /// As features: columns ascend in a row, equal ones are summed, zeros left out.
+    pub fn into_features(self) -> Features {
+        let rows = self.rows as usize;
+        let mut begin = vec![0u64; rows + 1];
+        self.row.iter().for_each(|&row| begin[row as usize + 1] += 1);
+        (0..rows).for_each(|row| begin[row + 1] += begin[row]);
+        let mut next = begin.clone();
+        let mut sorted = vec![(0u32, 0f32); self.row.len()];
+        for (at, &row) in self.row.iter().enumerate() {
+            let slot = &mut next[row as usize];
+            sorted[*slot as usize] = (self.column[at], self.value[at]);
+            *slot += 1;
+        }
+        let (mut offsets, mut index, mut values) = (Vec::with_capacity(rows + 1), Vec::<u32>::with_capacity(sorted.len()), Vec::with_capacity(sorted.len()));
+        offsets.push(0);
+        for row in begin.windows(2) {
+            let entries = &mut sorted[row[0] as usize..row[1] as usize];
+            entries.sort_by_key(|(column, _)| *column);
+            for equal in entries.chunk_by(|a, b| a.0 == b.0) {
+                let value: f32 = equal.iter().map(|(_, value)| value).sum();
+                if value != 0.0 {
+                    index.push(equal[0].0);
+                    values.push(value);
+                }
+            }
+            offsets.push(index.len() as u64);
+        }
+        Features::Sparse { columns: self.columns, offsets, index, values }
+    }
+
+    /// The values as weights; none where all are 1, as graphs without weights are written.
+    pub fn weights(&mut self, npz: &Npz) -> Read<Option<Vec<f32>>> {
+        if let Some(at) = self.value.iter().position(|weight| !weight.is_finite()) {
+            let error = npz.error(format!("entry {at} of the adjacency has a weight that is not finite"));
+            return Err(Box::new(error.expected("a finite number", self.value[at].to_string())));
+        }
+        Ok(self.value.iter().any(|&weight| weight != 1.0).then(|| std::mem::take(&mut self.value)))
+    }
+
+    /// An error where the rows are not the nodes.
+    pub fn expect_rows(&self, npz: &Npz, nodes: usize, what: &str) -> Read<()> {
+        if self.rows as usize == nodes {
+            return Ok(());
+        }
+        let error: ReadError = npz.error(format!("{what} do not have a row for each node"));
+        Err(Box::new(error.expected(format!("{nodes} rows"), self.rows.to_string())))
+    }
+}
