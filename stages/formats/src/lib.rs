@@ -66,16 +66,19 @@ pub const FORMATS: &[Format] = &[
     npz::FORMAT,
     ntriples::FORMAT,
     triples::FORMAT,
+    bvgraph::FORMAT,
+    matrix_market::FORMAT,
+    metis::FORMAT,
+    dimacs::FORMAT,
     gml::FORMAT,
     road::FORMAT,
     communities::FORMAT,
     uai::FORMAT,
     adjacency_text::FORMAT,
+    ascii_graph::FORMAT,
     csv::FORMAT,
     edge_list::FORMAT,
 ];
-pub const FORMATS: &[Format] =
-    &[planetoid::FORMAT, gml::FORMAT, matrix_market::FORMAT, bvgraph::FORMAT, ascii_graph::FORMAT, dimacs::FORMAT, metis::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -113,6 +116,13 @@ pub struct Options {
     pub literals: Literals,
     /// The parts of a set of triples whose statements are edges; none named: those to train on. Nodes and relations come from all parts.
     pub parts: Vec<Part>,
+    /// The id of the first node, for formats that count nodes instead of naming them; none: as the format counts, 1 in Matrix
+    /// Market, METIS and DIMACS, 0 in WebGraph's.
+    pub first_id: Option<u32>,
+    /// Whether neighbour lists name one direction alone, for formats that want both (METIS).
+    pub directed: Option<bool>,
+    /// Names of kinds of nodes by what the files call them: `{p: paper, a: author}`.
+    pub kinds: BTreeMap<String, String>,
 }
 
 /// What literals of RDF are.
@@ -136,13 +146,6 @@ pub enum Part {
     Valid,
     /// To be judged.
     Test,
-    /// The id of the first node, for formats that count nodes instead of naming them; none: as the format counts, 1 in Matrix
-    /// Market, METIS and DIMACS, 0 in WebGraph's.
-    pub first_id: Option<u32>,
-    /// Whether neighbour lists name one direction alone, for formats that want both (METIS).
-    pub directed: Option<bool>,
-    /// Names of kinds of nodes by what the files call them: `{p: paper, a: author}`.
-    pub kinds: BTreeMap<String, String>,
 }
 
 /// What node ids are.

@@ -12,8 +12,6 @@ use flate2::{Crc, read::DeflateDecoder};
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufReader, Read as _, Seek, SeekFrom},
-    path::{Path, PathBuf},
     io::{self, BufReader, Cursor, Read as _, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::Arc,
@@ -60,22 +58,21 @@ pub fn is_zip(first: &[u8]) -> bool {
     first.starts_with(LOCAL.0) || first.starts_with(END.0)
 }
 
+/// Whether this file is a zip archive, by its first bytes.
+pub fn is_zip_file(path: &Path) -> bool {
+    let mut first = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && is_zip(&first)
+}
+
 impl Archive {
     /// Reads the directory of an archive.
     pub fn open(path: &Path) -> Read<Archive> {
         let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
-        let mut file = File::open(path).map_err(fault)?;
         let file = File::open(path).map_err(fault)?;
         let about = file.metadata().map_err(fault)?;
         if about.is_dir() {
             return Err(Box::new(ReadError::new(path, "this is a folder").expected("a zip archive", "a folder").hint("name one of the files in it")));
         }
-        let directory = find_directory(path, &mut file, about.len())?;
-        file.seek(SeekFrom::Start(directory.at)).map_err(fault)?;
-        let mut bytes = Vec::new();
-        file.take(directory.bytes).read_to_end(&mut bytes).map_err(fault)?;
-        let members = read_directory(path, &directory, &bytes)?;
-        Ok(Archive { path: path.to_path_buf(), members })
         let members = members(path, file, about.len())?;
         Ok(Archive { path: path.to_path_buf(), held: None, members })
     }
@@ -119,7 +116,6 @@ impl Archive {
             return Err(Box::new(error.expected("one of its members", names.join(", "))));
         };
         let fault = |error: io::Error| Box::new(ReadError::from_io(&self.path, &error));
-        let mut file = File::open(&self.path).map_err(fault)?;
         let mut file: Box<dyn Bytes> = match &self.held {
             Some(bytes) => Box::new(Cursor::new(bytes.clone())),
             None => Box::new(File::open(&self.path).map_err(fault)?),
@@ -204,8 +200,6 @@ struct Directory {
     entries: u16,
 }
 
-/// Finds the end record, which stands last but for a comment.
-fn find_directory(path: &Path, file: &mut File, stored: u64) -> Read<Directory> {
 /// The members of an archive of `stored` bytes.
 fn members(path: &Path, mut file: impl io::Read + Seek, stored: u64) -> Read<BTreeMap<String, Member>> {
     let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
