@@ -11,7 +11,7 @@ use crate::{
     decompress::Plain,
     edge_list::{Fault, Known, fault_at, onto, read_known},
     raw::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN},
-    zip::{Archive, is_zip},
+    zip::{Archive, is_zip_file},
 };
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     if has_all(&names) {
         return Some(look.files().filter(|(_, name)| role(name).is_some()).map(|(path, _)| path.to_path_buf()).collect());
     }
-    let mut archives = look.files().map(|(path, _)| path).filter(|path| is_zip(look.head(path)));
+    let mut archives = look.files().map(|(path, _)| path).filter(|path| is_zip_file(path));
     let archive = archives.find(|path| Archive::open(path).is_ok_and(|archive| has_all(&archive.names().collect::<Vec<_>>())))?;
     Some(vec![archive.to_path_buf()])
 }
@@ -85,13 +85,8 @@ impl Parts {
     fn of(files: &[PathBuf]) -> Read<Parts> {
         let mut parts = Parts { place: files.first().cloned().unwrap_or_default(), sources: BTreeMap::new(), beside: Vec::new() };
         for path in files {
-            let mut head = Vec::new();
-            // Not through `Plain::open`: it takes an archive for its only member.
             let name = Look::new(std::slice::from_ref(path)).files().map(|(_, name)| name.to_owned()).collect::<String>();
-            std::fs::File::open(path)
-                .and_then(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, 4), &mut head))
-                .map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
-            if is_zip(&head) {
+            if is_zip_file(path) {
                 let archive = Arc::new(Archive::open(path)?);
                 for name in archive.names() {
                     parts.add(name, Source::Member(archive.clone(), name.to_owned()))?;

@@ -55,6 +55,12 @@ pub fn is_zip(first: &[u8]) -> bool {
     first.starts_with(LOCAL.0) || first.starts_with(END.0)
 }
 
+/// Whether this file is a zip archive, by its first bytes.
+pub fn is_zip_file(path: &Path) -> bool {
+    let mut first = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && is_zip(&first)
+}
+
 impl Archive {
     /// Reads the directory of an archive.
     pub fn open(path: &Path) -> Read<Archive> {

@@ -120,28 +120,43 @@ pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph) -> Read<()> {
     if nodes == counts.nodes || counts.from_comment {
         return Ok(());
     }
+    if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
+        let expected = format!("at most {} nodes", NODES_AN_EDGE * (edges + 1));
+        return refuse("the edge list counts more nodes than its edges make believable", expected, counts.nodes.to_string());
+    }
+    match add_isolated(counts.nodes, graph) {
+        Ok(()) => Ok(()),
+        Err(most) => refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string()),
+    }
+}
+
+/// Puts the graph onto so many nodes, as the catalogue's entry says that there are.
+pub fn settle_on(path: &Path, nodes: u32, graph: &mut RawGraph) -> Read<()> {
+    add_isolated(u64::from(nodes), graph).map_err(|most| {
+        let error = ReadError::new(path, "the edge list has an id beyond the number of nodes that the catalogue's entry says");
+        Box::new(error.expected(format!("ids below {nodes}"), most.to_string()).hint("mend  read: {nodes: NUMBER}  in the catalogue's entry, or take it out"))
+    })
+}
+
+/// Nodes 0, 1, ... `nodes` - 1, or 1, 2, ... `nodes` if the last id says so, with and without edges; else the id that is too large.
+fn add_isolated(nodes: u64, graph: &mut RawGraph) -> Result<(), u64> {
     let (least, most) = match &graph.ids {
         NodeIds::Count(count) => (0, u64::from(*count).saturating_sub(1)),
         NodeIds::Numbers(ids) => (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(0)),
         NodeIds::Strings(_) => return Ok(()),
     };
-    // From 0, unless the last id says that it is from 1.
-    let base = u64::from(most == counts.nodes);
-    if least < base || most - base >= counts.nodes {
-        return refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string());
-    }
-    if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
-        return refuse(
-            "the edge list counts more nodes than its edges make believable",
-            format!("at most {} nodes", NODES_AN_EDGE * (edges + 1)),
-            counts.nodes.to_string(),
-        );
+    let base = u64::from(most == nodes);
+    if least < base || most - base >= nodes {
+        return Err(most);
     }
     if let NodeIds::Numbers(ids) = &graph.ids {
         let row = |row: &mut u32| *row = (ids[*row as usize] - base) as u32;
         graph.edges.source.iter_mut().for_each(row);
         graph.edges.target.iter_mut().for_each(row);
     }
-    graph.ids = NodeIds::from_ascending((base..base + counts.nodes).collect());
+    graph.ids = match base {
+        0 => NodeIds::Count(nodes as u32),
+        _ => NodeIds::Numbers((1..=nodes).collect()),
+    };
     Ok(())
 }
