@@ -13,11 +13,7 @@ use crate::{
     raw::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN},
     zip::{Archive, is_zip_file},
 };
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// Sets of AM-GCN.
 pub const FORMAT: Format =
@@ -144,7 +140,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 }
 
 /// Words of a line with the byte at which each begins.
-fn words<'a>(line: &'a [u8], at: usize) -> impl Iterator<Item = (usize, &'a [u8])> {
+fn words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = at;
     line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')).filter_map(move |word| {
         let begun = start;
@@ -242,11 +238,11 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
 
 /// Marks the listed nodes as this part of a split.
 fn mark(plain: Plain, part: u8, split: &mut [u8]) -> Read<()> {
-    let path: &Path = &plain.path().to_path_buf();
+    let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     for (start, word) in lines(&text).flat_map(|(at, line)| words(line, at)) {
         let fault = |what: &'static str, expected: String| {
-            fault_at(path, &text, &Fault::new(start, what, "a split lists the lines of features, from 0").against(expected, word))
+            fault_at(&path, &text, &Fault::new(start, what, "a split lists the lines of features, from 0").against(expected, word))
         };
         let row = std::str::from_utf8(word).ok().and_then(|word| word.parse::<usize>().ok()).filter(|&row| row < split.len());
         let row = row.ok_or_else(|| fault("a split names no node", format!("a number below {}", split.len())))?;
