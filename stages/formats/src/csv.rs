@@ -64,6 +64,8 @@ fn roles(files: &[PathBuf]) -> Read<(&Path, Option<&Path>)> {
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let (edges, nodes) = roles(files)?;
     let known = Known { layout: None, type_is_relation: true };
+    // A table does not count itself.
+    let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
     let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known) };
     let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.

@@ -275,6 +275,9 @@ impl<'a> Parser<'a> {
         if let Some(counts) = counts {
             counts::settle(path, counts, &mut graph)?;
         }
+        if let Some(nodes) = options.nodes {
+            counts::settle_on(path, nodes, &mut graph)?;
+        }
         Ok(graph)
     }
 }

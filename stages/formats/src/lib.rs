@@ -107,6 +107,8 @@ pub struct Options {
     pub relation: Option<String>,
     /// Columns of edge tables that are features; further ones are passed over.
     pub edge_features: Vec<String>,
+    /// How many nodes an edge list of numbers has, with those that no edge names: 0, 1, ... or, if the last id says so, 1, 2, ...
+    pub nodes: Option<u32>,
     /// Whether an edge list counts its nodes and edges before them; none: found out.
     pub counts: Option<bool>,
     /// Relations whose statements are read as if they were not there, by whole name or by what follows its last `#` or `/`:

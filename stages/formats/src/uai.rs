@@ -11,13 +11,9 @@ use crate::{
     decompress::Plain,
     edge_list::{Fault, Known, fault_at, onto, read_known},
     raw::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN},
-    zip::{Archive, is_zip},
+    zip::{Archive, is_zip_file},
 };
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// Sets of AM-GCN.
 pub const FORMAT: Format =
@@ -32,7 +28,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     if has_all(&names) {
         return Some(look.files().filter(|(_, name)| role(name).is_some()).map(|(path, _)| path.to_path_buf()).collect());
     }
-    let mut archives = look.files().map(|(path, _)| path).filter(|path| is_zip(look.head(path)));
+    let mut archives = look.files().map(|(path, _)| path).filter(|path| is_zip_file(path));
     let archive = archives.find(|path| Archive::open(path).is_ok_and(|archive| has_all(&archive.names().collect::<Vec<_>>())))?;
     Some(vec![archive.to_path_buf()])
 }
@@ -85,13 +81,8 @@ impl Parts {
     fn of(files: &[PathBuf]) -> Read<Parts> {
         let mut parts = Parts { place: files.first().cloned().unwrap_or_default(), sources: BTreeMap::new(), beside: Vec::new() };
         for path in files {
-            let mut head = Vec::new();
-            // Not through `Plain::open`: it takes an archive for its only member.
             let name = Look::new(std::slice::from_ref(path)).files().map(|(_, name)| name.to_owned()).collect::<String>();
-            std::fs::File::open(path)
-                .and_then(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, 4), &mut head))
-                .map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
-            if is_zip(&head) {
+            if is_zip_file(path) {
                 let archive = Arc::new(Archive::open(path)?);
                 for name in archive.names() {
                     parts.add(name, Source::Member(archive.clone(), name.to_owned()))?;
@@ -149,7 +140,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 }
 
 /// Words of a line with the byte at which each begins.
-fn words<'a>(line: &'a [u8], at: usize) -> impl Iterator<Item = (usize, &'a [u8])> {
+fn words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = at;
     line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')).filter_map(move |word| {
         let begun = start;
@@ -247,11 +238,11 @@ fn read_labels(plain: Plain, nodes: u32) -> Read<Labels> {
 
 /// Marks the listed nodes as this part of a split.
 fn mark(plain: Plain, part: u8, split: &mut [u8]) -> Read<()> {
-    let path: &Path = &plain.path().to_path_buf();
+    let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     for (start, word) in lines(&text).flat_map(|(at, line)| words(line, at)) {
         let fault = |what: &'static str, expected: String| {
-            fault_at(path, &text, &Fault::new(start, what, "a split lists the lines of features, from 0").against(expected, word))
+            fault_at(&path, &text, &Fault::new(start, what, "a split lists the lines of features, from 0").against(expected, word))
         };
         let row = std::str::from_utf8(word).ok().and_then(|word| word.parse::<usize>().ok()).filter(|&row| row < split.len());
         let row = row.ok_or_else(|| fault("a split names no node", format!("a number below {}", split.len())))?;

@@ -93,15 +93,16 @@ impl Nodes {
     /// Whether a column holds another word in every row.
     fn differs_everywhere(&self, column: usize) -> bool {
         let mut words: Vec<Cow<'_, [u8]>> = self.order.iter().map(|&row| self.table.bytes(row as usize, column)).collect();
+        words.retain(|word| !word.is_empty());
         words.sort_unstable();
-        words.len() > 1 && words.windows(2).all(|pair| pair[0] != pair[1]) && !words.iter().all(|word| looks_like_number(word))
+        words.len() > 1 && words.windows(2).all(|pair| pair[0] != pair[1]) && !words.iter().all(|word| is_number(word))
     }
 
     fn labels(&self, column: usize) -> Read<Labels> {
         let rows = || self.order.iter().map(|&row| self.table.bytes(row as usize, column));
         let is_whole = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<i64>().is_ok());
         let filled = |word: &Cow<'_, [u8]>| !word.is_empty();
-        let all_numbers = rows().filter(filled).all(|word| looks_like_number(&word));
+        let all_numbers = rows().filter(filled).all(|word| is_number(&word));
         if all_numbers && !rows().filter(filled).all(|word| is_whole(&word)) {
             let values = self.order.iter().map(|&row| match self.table.number(row as usize, column) {
                 Some(number) if (number as f32).is_finite() => Ok(number as f32),
@@ -200,6 +201,11 @@ impl Nodes {
         }
         Ok(Features::Dense { columns: columns.len() as u32, values })
     }
+}
+
+/// Whether a word is a number, finite or not.
+fn is_number(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
 }
 
 /// `x0`, `f12`, `feat_3`, `feature_age`.

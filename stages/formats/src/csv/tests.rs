@@ -1,1 +1,99 @@
-//! tests
+//! Tables: the small graph, every column, every fault.
+use super::*;
+use crate::raw::{Column, Features, Labels, NO_CLASS, Place, TEST, TRAIN, VALIDATION};
+use proptest::prelude::*;
+use std::fs;
+
+fn read_texts(edges: &str, nodes: &str, options: &Options) -> Read<RawGraph> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [folder.path().join("nodes.csv"), folder.path().join("edges.csv")];
+    fs::write(&paths[0], nodes).unwrap();
+    fs::write(&paths[1], edges).unwrap();
+    let graph = read(&paths, options)?;
+    graph.validate().unwrap();
+    Ok(graph)
+}
+
+const EDGES: &str = "source,target\n1,2\n2,3\n";
+
+#[test]
+fn the_small_graph_with_every_column() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/csv");
+    let files = [folder.join("edges.csv"), folder.join("nodes.csv")];
+    let (format, found) = crate::detect(&folder, &files).unwrap();
+    assert_eq!((format.name, &found[..]), ("csv", &files[..]));
+    let graph = read(&found, &Options::default()).unwrap();
+    graph.validate().unwrap();
+    assert_eq!(graph.ids, NodeIds::Numbers(vec![1, 2, 3, 5, 8]));
+    assert_eq!((&graph.edges.source, &graph.edges.target), (&vec![0, 1, 1, 1, 3, 4], &vec![1, 0, 2, 2, 3, 0]));
+    assert_eq!(graph.edges.weight, Some(vec![0.5, 0.5, 1.0, 2.0, 3.0, -1.5]));
+    assert_eq!((graph.relations, graph.edges.relation), (vec!["even".into(), "odd".into()], Some(vec![1, 1, 1, 1, 0, 1])));
+    assert_eq!(graph.passed_over, ["column `note` of the edges"]);
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1, 0, NO_CLASS, 1], names: vec!["even".into(), "odd".into()] }));
+    assert_eq!(graph.splits, [[TRAIN, TRAIN, VALIDATION, 0, TEST]]);
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: vec![0.5, 1.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0] }));
+    let names = ["Ann", "Bob", "Dee", "Eve", "Cid \"C\" Lee"].map(|name| Some(name.to_owned())).to_vec();
+    let ages = vec![Some(30), Some(31), None, Some(7), None];
+    assert_eq!(graph.columns, [("name".to_owned(), Column::Texts(names)), ("age".to_owned(), Column::Integers(ages))]);
+    assert!(read(&files[..1], &Options::default()).unwrap().labels.is_none());
+}
+
+#[test]
+fn nodes_without_edges_words_kinds_graphs_and_numbers_as_labels() {
+    let graph = read_texts("from;to\nb;a\n", "id\tkind\ty\nc\tuser\t1\nb\tuser\t0.5\na\titem\t\n", &Options::default()).unwrap();
+    assert_eq!(graph.ids, NodeIds::Strings(["a", "b", "c"].map(String::from).to_vec()));
+    let kinds = graph.kinds.unwrap();
+    assert_eq!((kinds.of_node, kinds.names), (vec![0, 1, 1], vec!["item".into(), "user".into()]));
+    let Some(Labels::Values(values)) = graph.labels else { panic!("expected numbers") };
+    assert!(values[0].is_nan() && values[1..] == [0.5, 1.0]);
+    let graph = read_texts(EDGES, "id,graph\n1,10\n2,10\n3,10\n4,9\n", &Options::default()).unwrap().graphs.unwrap();
+    assert_eq!((graph.of_node, graph.ids), (vec![1, 1, 1, 0], NodeIds::Numbers(vec![9, 10])));
+    let graph = read_texts(EDGES, "id,graph\n1,b\n2,b\n3,b\n4,a\n", &Options::default()).unwrap().graphs.unwrap();
+    assert_eq!((graph.of_node, graph.ids), (vec![1, 1, 1, 0], NodeIds::Strings(vec!["a".into(), "b".into()])));
+    // Gephi's `Label` is a name.
+    let graph = read_texts("Source;Target;Type\n1;2;Undirected\n", "Id;Label\n1;Ann\n2;Bob\n", &Options::default()).unwrap();
+    assert_eq!((graph.labels, graph.columns.len(), graph.directed), (None, 1, Some(false)));
+    let options = Options { id: Some("who".into()), label: Some("team".into()), node_features: vec!["age".into()], ..Options::default() };
+    let graph = read_texts("source,target\n1,2\n", "team,who,age,x1\n20,2,3,4\n3,1,5,6\n", &options).unwrap();
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1], names: vec!["3".into(), "20".into()] }));
+    assert_eq!((graph.features, graph.columns.len()), (Some(Features::Dense { columns: 1, values: vec![5.0, 3.0] }), 1));
+}
+
+#[test]
+fn every_fault_is_named_with_its_file_and_place() {
+    let cases = [
+        (EDGES, "id\n1\n2\n", "edges.csv", (3, 1), "target that is no node"),
+        ("# c\n9,1\n1,2\n", "id\n1\n2\n", "edges.csv", (2, 1), "source that is no node"),
+        (EDGES, "id,x0\n1,1\n2,2\n3\n", "nodes.csv", (4, 2), "lacks the column `x0`"),
+        (EDGES, "id,x0\n1,1\n2,2,3\n", "nodes.csv", (3, 5), "more columns than there are names"),
+        (EDGES, "id,x0\n1,1\n2,nan\n3,1\n", "nodes.csv", (3, 3), "feature is not a finite number"),
+        (EDGES, "id,x0\n1,1\n2,\n3,1\n", "nodes.csv", (3, 3), "feature is not a finite number"),
+        (EDGES, "id\n1\n2\n1\n", "nodes.csv", (4, 1), "two nodes have one id"),
+        (EDGES, "id\n1\nx\n", "nodes.csv", (3, 1), "not a whole number"),
+        (EDGES, "id\n1\n-4\n", "nodes.csv", (3, 1), "not a whole number"),
+        (EDGES, "id,split\n1,train\n2,exam\n3,\n", "nodes.csv", (3, 3), "part that is not known"),
+        (EDGES, "id,kind\n1,a\n2,\n3,a\n", "nodes.csv", (3, 3), "no kind"),
+        (EDGES, "id,id\n1,2\n", "nodes.csv", (1, 1), "two columns have the name"),
+        (EDGES, "id,y\n1,0.5\n2,inf\n3,1\n", "nodes.csv", (3, 3), "not finite"),
+    ];
+    for (edges, nodes, file, (line, column), what) in cases {
+        let error = read_texts(edges, nodes, &Options::default()).unwrap_err();
+        assert!(error.what.contains(what) && !error.hint.is_empty() && !error.found.is_empty(), "{nodes:?}: {error}");
+        assert!(error.path.ends_with(file) && error.place == Place::Line { line, column }, "{nodes:?}: {error}");
+    }
+    assert!(read_texts(EDGES, "name\n1\n", &Options::default()).unwrap_err().hint.contains("read: {id: NAME}"));
+    assert!(read_texts(EDGES, "", &Options::default()).unwrap_err().what.contains("no column of ids"));
+    assert!(read_texts(EDGES, "id,graph\n1,0\n2,0\n3,1\n", &Options::default()).unwrap_err().what.contains("two graphs"));
+    let options = Options { label: Some("class".into()), ..Options::default() };
+    assert!(read_texts(EDGES, "id\n1\n2\n3\n", &options).unwrap_err().what.contains("no column `class`"));
+    assert!(read(&[PathBuf::from("a"), PathBuf::from("b")], &Options::default()).unwrap_err().hint.contains("nodes.csv"));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_graph_or_an_error(text in "(id|label|split|kind|graph|x0|y|,|\n|\"|[0-9]|a|train|\r\n|é){0,40}", nodes in "(id,label,x0,split|id)\n([0-9a]{1,2},[a-c1-9.]{0,2},[0-9.]{0,2},(train|test|)?\n|[0-9]\n){0,8}") {
+        let _ = read_texts(&text, &nodes, &Options::default());
+        let _ = read_texts("source,target\n1,2\n", &text, &Options::default());
+        let _ = read_texts("source,target,type\n1,2,a\n2,1,b\n", &nodes, &Options::default());
+    }
+}

@@ -34,47 +34,51 @@ pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
 }
 
 /// The first edge, and the least and the largest id of all others.
-fn first_and_rest(pieces: &[Piece]) -> Option<([u64; 2], Option<(u64, u64)>)> {
+struct FirstAndRest {
+    first: [u64; 2],
+    least: u64,
+    most: u64,
+}
+
+/// None where ids are words, or there is but one edge.
+fn first_and_rest(pieces: &[Piece]) -> Option<FirstAndRest> {
     let mut first = None;
-    let mut range: Option<(u64, u64)> = None;
-    let mut widen = |least: u64, most: u64| range = Some(range.map_or((least, most), |(low, high)| (low.min(least), high.max(most))));
+    let (mut least, mut most, mut others) = (u64::MAX, 0, false);
     for piece in pieces {
         let skip = usize::from(first.is_none());
-        match &piece.ends {
+        let (low, high) = match &piece.ends {
             Ends::Narrow(pairs) => {
                 first = first.or(pairs.first().map(|pair| pair.map(u64::from)));
-                let fold = |(low, high): (u32, u32), pair: &[u32; 2]| (low.min(pair[0]).min(pair[1]), high.max(pair[0]).max(pair[1]));
-                if let Some(rest) = pairs.get(skip..).filter(|rest| !rest.is_empty()) {
-                    let (low, high) = rest.iter().fold((u32::MAX, 0), fold);
-                    widen(u64::from(low), u64::from(high));
-                }
+                let rest = pairs.get(skip..).unwrap_or(&[]);
+                others |= !rest.is_empty();
+                let (low, high) = rest.iter().flatten().fold((u32::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
+                (u64::from(low), u64::from(high))
             }
             Ends::Wide(pairs) => {
                 first = first.or(pairs.first().copied());
-                let fold = |(low, high): (u64, u64), pair: &[u64; 2]| (low.min(pair[0]).min(pair[1]), high.max(pair[0]).max(pair[1]));
-                if let Some(rest) = pairs.get(skip..).filter(|rest| !rest.is_empty()) {
-                    let (low, high) = rest.iter().fold((u64::MAX, 0), fold);
-                    widen(low, high);
-                }
+                let rest = pairs.get(skip..).unwrap_or(&[]);
+                others |= !rest.is_empty();
+                rest.iter().flatten().fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)))
             }
             Ends::Words { .. } => return None,
-        }
+        };
+        (least, most) = (least.min(low), most.max(high));
     }
-    first.map(|first| (first, range))
+    first.filter(|_| others).map(|first| FirstAndRest { first, least, most })
 }
 
 /// Whether the first of all edges is a line of counts; `line` is where it stands.
 ///
 /// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
 pub fn first_edge_counts(path: &Path, pieces: &[Piece], line: u64) -> Read<Option<Counts>> {
-    let Some((first @ [nodes, edges], Some((least, most)))) = first_and_rest(pieces) else { return Ok(None) };
+    let Some(FirstAndRest { first: [nodes, edges], least, most }) = first_and_rest(pieces) else { return Ok(None) };
     let rest: usize = pieces.iter().map(|piece| piece.ends.len()).sum::<usize>() - 1;
     let fits = nodes > most || nodes == most && least > 0;
     if nodes > NODES_MOST || !fits {
         return Ok(None);
     }
     let counts = Counts { nodes, edges, line, from_comment: false };
-    let found = format!("{} {}", first[0], first[1]);
+    let found = format!("{nodes} {edges}");
     let hint = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
     if edges == rest as u64 {
         if rest >= LINES_SURE || edges > most {
@@ -120,28 +124,43 @@ pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph) -> Read<()> {
     if nodes == counts.nodes || counts.from_comment {
         return Ok(());
     }
+    if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
+        let expected = format!("at most {} nodes", NODES_AN_EDGE * (edges + 1));
+        return refuse("the edge list counts more nodes than its edges make believable", expected, counts.nodes.to_string());
+    }
+    match add_isolated(counts.nodes, graph) {
+        Ok(()) => Ok(()),
+        Err(most) => refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string()),
+    }
+}
+
+/// Puts the graph onto so many nodes, as the catalogue's entry says that there are.
+pub fn settle_on(path: &Path, nodes: u32, graph: &mut RawGraph) -> Read<()> {
+    add_isolated(u64::from(nodes), graph).map_err(|most| {
+        let error = ReadError::new(path, "the edge list has an id beyond the number of nodes that the catalogue's entry says");
+        Box::new(error.expected(format!("ids below {nodes}"), most.to_string()).hint("mend  read: {nodes: NUMBER}  in the catalogue's entry, or take it out"))
+    })
+}
+
+/// Nodes 0, 1, ... `nodes` - 1, or 1, 2, ... `nodes` if the last id says so, with and without edges; else the id that is too large.
+fn add_isolated(nodes: u64, graph: &mut RawGraph) -> Result<(), u64> {
     let (least, most) = match &graph.ids {
         NodeIds::Count(count) => (0, u64::from(*count).saturating_sub(1)),
         NodeIds::Numbers(ids) => (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(0)),
         NodeIds::Strings(_) => return Ok(()),
     };
-    // From 0, unless the last id says that it is from 1.
-    let base = u64::from(most == counts.nodes);
-    if least < base || most - base >= counts.nodes {
-        return refuse("the edge list has an id beyond its own count of nodes", format!("ids below {}", counts.nodes), most.to_string());
-    }
-    if counts.nodes > (NODES_AN_EDGE * (edges + 1)).min(NODES_MOST) {
-        return refuse(
-            "the edge list counts more nodes than its edges make believable",
-            format!("at most {} nodes", NODES_AN_EDGE * (edges + 1)),
-            counts.nodes.to_string(),
-        );
+    let base = u64::from(most == nodes);
+    if least < base || most - base >= nodes {
+        return Err(most);
     }
     if let NodeIds::Numbers(ids) = &graph.ids {
         let row = |row: &mut u32| *row = (ids[*row as usize] - base) as u32;
         graph.edges.source.iter_mut().for_each(row);
         graph.edges.target.iter_mut().for_each(row);
     }
-    graph.ids = NodeIds::from_ascending((base..base + counts.nodes).collect());
+    graph.ids = match base {
+        0 => NodeIds::Count(nodes as u32),
+        _ => NodeIds::Numbers((1..=nodes).collect()),
+    };
     Ok(())
 }

@@ -168,7 +168,8 @@ pub fn looks_like_number(word: &[u8]) -> bool {
 }
 
 fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
-    Some([super::numbers::whole(ends[0])?, super::numbers::whole(ends[1])?])
+    let counts = [super::numbers::whole(ends[0])?, super::numbers::whole(ends[1])?];
+    counts.iter().all(|&count| count > 0).then_some(counts)
 }
 
 /// The columns of source and target, if the line names them.

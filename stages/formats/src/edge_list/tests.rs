@@ -66,9 +66,14 @@ fn words_are_sorted_by_bytes() {
 
 #[test]
 fn every_fault_is_named_with_its_line_and_column() {
-    let cases: [(&str, u64, u64, &str); 17] = [
+    let cases: [(&str, u64, u64, &str); 22] = [
         ("# c\n0 1\n88 x\n", 3, 4, "target that is not a number"),
-        ("source,target\n0,1\n", 1, 1, "source that is not a number"),
+        ("0 1\nx 88\n", 2, 1, "source that is not a number"),
+        ("person,friend\n0,1\n", 1, 1, "words above numbers"),
+        ("-3 1\n", 1, 1, "negative id"),
+        ("a b c d\n", 1, 7, "more than three columns"),
+        ("p 0 3353 8870\na 2958 2959 535\n", 1, 10, "more than three columns"),
+        ("Ann Bob\nAnn\n", 2, 4, "without a target"),
         ("0 1\n-3 1\n", 2, 1, "negative id"),
         ("0 1\r\n2\r\n", 2, 2, "without a target"),
         ("0 1\n2,,3\n", 2, 3, "without a target"),
@@ -134,7 +139,219 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     }
 }
 
+/// `#` and other signs at the beginning, columns by name, one after the other: each text and the edges by id, with weights.
+#[test]
+fn columns_are_found_by_their_names() {
+    let texts = [
+        "source,target\n7,3\n3,9\n",
+        "\u{feff}Source;Target\r\n7;3\r\n3;9",
+        "# c\n\nfrom\tto\n7\t3\n# c\n3\t9\n",
+        "src dst\n7 3\n3   9\n",
+        "\"src\",\"dst\"\n\"7\",\"3\"\n\"3\", \"9\"\n",
+        "id|To_Node|from-node\n0|3|7\n1|9|3\n",
+        "FromNodeId,ToNodeId,note\n7,3,\"a, b\"\n3,9,\"say \"\"hi\"\"\"\n",
+        ":START_ID,:END_ID\n7,3\n3,9\n",
+        "7:3\n3:9\n",
+        "7|3\n3|9\n",
+        "// c\n7 , 3\n3\t,\t9 \n",
+        "\"7\" \"3\"\n3 9\n",
+    ];
+    for text in texts {
+        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+            let graph = read_text(text, Options::default(), sizes).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+            assert_eq!((&graph.ids, &graph.edges.source, &graph.edges.target), (&NodeIds::Numbers(vec![3, 7, 9]), &vec![1, 0], &vec![0, 2]), "{text:?}");
+            assert_eq!(graph.edges.weight, None);
+        }
+    }
+    let graph = numbers("id|To_Node|from-node\n0|3|7\n").unwrap();
+    assert_eq!(graph.passed_over, ["column `id` of the edges"]);
+}
+
+#[test]
+fn a_table_gives_weights_features_relations_and_directions() {
+    let text = "Source;Target;Type;Weight;time;kind\nAnn;Bob;Directed;2;1.5;likes\nBob;\"Ann\";directed;3;2.5;knows\nBob;Cid;Directed;4;-1;likes\n";
+    let graph = numbers(text).unwrap();
+    assert_eq!(graph.ids, NodeIds::Strings(["Ann", "Bob", "Cid"].map(String::from).to_vec()));
+    assert_eq!((graph.directed, graph.edges.weight), (Some(true), Some(vec![2.0, 3.0, 4.0])));
+    assert_eq!(graph.passed_over, ["column `time` of the edges", "column `kind` of the edges"]);
+    let options =
+        Options { relation: Some("kind".into()), weight: Some("none".into()), edge_features: vec!["time".into(), "Weight".into()], ..Options::default() };
+    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        let graph = read_text(text, options.clone(), sizes).unwrap();
+        assert_eq!((graph.relations, graph.edges.relation), (vec!["knows".into(), "likes".into()], Some(vec![1, 0, 1])));
+        assert_eq!(graph.edges.features, Some(EdgeFeatures { columns: 2, values: vec![1.5, 2.0, 2.5, 3.0, -1.0, 4.0] }));
+        assert_eq!((graph.edges.weight, graph.passed_over), (None, vec!["column `Type` of the edges".to_owned()]));
+    }
+    let chosen = Options { source: Some("b".into()), target: Some("a".into()), weight: Some("c".into()), ..Options::default() };
+    let graph = read_text("a,b,c\n1,2,3\n", chosen, SIZES).unwrap();
+    assert_eq!((graph.edges.source, graph.edges.target, graph.edges.weight), (vec![1], vec![0], Some(vec![3.0])));
+}
+
+#[test]
+fn the_first_edge_decides_what_ids_are() {
+    assert_eq!(numbers("Ann\tBob Lee\t2\nBob Lee\tCid\t3\n").unwrap().ids, NodeIds::Strings(["Ann", "Bob Lee", "Cid"].map(String::from).to_vec()));
+    assert_eq!(numbers("a 1\n1 2\n").unwrap().ids, NodeIds::Strings(["1", "2", "a"].map(String::from).to_vec()));
+    assert_eq!(numbers("source,target\na,1\n1,2\n").unwrap().nodes(), 3);
+    let error = numbers("0 1\n1 Bob\n").unwrap_err();
+    assert!(error.hint.contains("--set ingest.ids=string"), "{error}");
+    assert_eq!(read_text("0 1\n1 Bob\n", by_words(), SIZES).unwrap().nodes(), 3);
+    assert!(read_text("a b\n", Options { ids: Ids::Number, ..Options::default() }, SIZES).unwrap_err().what.contains("not a number"));
+}
+
+#[test]
+fn faults_of_tables_are_named_with_their_line_and_column() {
+    let cases: [(&str, u64, u64, &str); 12] = [
+        ("source,target,weight\n0,1,2\n0,1\n", 3, 4, "without a weight"),
+        ("source,target,note\n0,1,2\n0,1\n", 3, 4, "without its column `note`"),
+        ("source,target,a\n0,1,2\n0,1,2,3\n", 3, 7, "more columns than its first"),
+        ("source,target,a\n0,1,2\n0,x,2\n", 3, 3, "target that is not a number"),
+        ("source,target,a\n0,1,2\n,1,2\n", 3, 1, "without a source"),
+        ("source,target,a\nx,y,2\n,1,2\n", 3, 1, "without a source"),
+        ("source,target,a,weight\n0,1,2,nan\n", 2, 7, "not finite"),
+        ("source,target,a,weight\n0,1,2,\n", 2, 7, "without a weight"),
+        ("source,target,a\n0,1,\"2\n", 2, 5, "does not end on its line"),
+        ("source,target,a\n0,1,\"2\"3\n", 2, 8, "behind a field in quotes"),
+        ("source,target,type\n0,1,Directed\n0,1,Undirected\n", 3, 5, "both directions"),
+        ("source,target,a\n0,1,\"2\" \"3\"\n", 2, 9, "behind a field in quotes"),
+    ];
+    for (text, line, column, what) in cases {
+        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+            let error = read_text(text, Options::default(), sizes).unwrap_err();
+            assert!(error.what.contains(what), "{text:?}: expected `{what}`, found `{}`", error.what);
+            assert_eq!(error.place, Place::Line { line, column }, "{text:?}");
+            assert!(!error.hint.is_empty() && !error.expected.is_empty(), "{error}");
+        }
+    }
+    for options in [
+        Options { weight: Some("cost".into()), ..Options::default() },
+        Options { source: Some("cost".into()), ..Options::default() },
+        Options { relation: Some("cost".into()), ..Options::default() },
+        Options { edge_features: vec!["cost".into()], ..Options::default() },
+    ] {
+        let error = read_text("source,target,w\n0,1,2\n", options, SIZES).unwrap_err();
+        assert!(error.what.contains("no column `cost`") && error.hint.contains("catalogue"), "{error}");
+    }
+    let feature = Options { edge_features: vec!["a".into()], ..Options::default() };
+    let error = read_text("source,target,a\n0,1,inf\n", feature, SIZES).unwrap_err();
+    assert!(error.what.contains("feature `a` that is not a finite number"), "{error}");
+    let relation = Options { relation: Some("a".into()), ..Options::default() };
+    assert!(read_text("source,target,a\n0,1,\n", relation, SIZES).unwrap_err().what.contains("without a relation"));
+}
+
+/// A ring of so many nodes, with this in front.
+fn ring(front: &str, nodes: u64) -> String {
+    let lines: String = (0..nodes).map(|node| format!("{node} {}\n", (node + 1) % nodes)).collect();
+    format!("{front}{lines}")
+}
+
+#[test]
+fn a_line_of_counts_is_recognised_and_checked() {
+    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        let graph = read_text(ring("20 20\n", 20), Options::default(), sizes).unwrap();
+        assert_eq!((graph.ids, graph.edges.len(), graph.edges.source[0]), (NodeIds::Count(20), 20, 0));
+    }
+    // Isolated nodes that the count alone knows; from 1 if the last id says so.
+    assert_eq!(numbers(&ring("23 20\n", 20)).unwrap().ids, NodeIds::Count(23));
+    let from_one = format!("8 20\n{}", "1 8\n1 3\n".repeat(10));
+    let graph = numbers(&from_one).unwrap();
+    assert_eq!((graph.ids, &graph.edges.target[..2]), (NodeIds::Numbers((1..=8).collect()), &[7, 2][..]));
+    // Two columns above three can only count.
+    let graph = numbers("3 2\n0 1 0.5\n1 2 1.5\n").unwrap();
+    assert_eq!((graph.ids, graph.edges.weight), (NodeIds::Count(3), Some(vec![0.5, 1.5])));
+    let error = numbers("3 4\n0 1 0.5\n1 2 1.5\n").unwrap_err();
+    assert!(error.what.contains("own count of edges") && error.place == Place::Line { line: 1, column: 1 }, "{error}");
+    // A cut file.
+    let error = numbers(&ring("100 200\n", 50)).unwrap_err();
+    assert!(error.what.contains("disagrees with the count in its first line") && error.hint.contains("cut short"), "{error}");
+    // A short list that can be read in two ways is no guess.
+    let error = numbers("# c\n3 1\n0 2\n").unwrap_err();
+    assert!(error.what.contains("may be an edge, or count") && error.place == Place::Line { line: 2, column: 1 }, "{error}");
+    let counts = |counts| Options { counts: Some(counts), ..Options::default() };
+    assert_eq!(read_text("3 1\n0 2\n", counts(true), SIZES).unwrap().ids, NodeIds::Count(3));
+    assert_eq!(read_text("3 1\n0 2\n", counts(false), SIZES).unwrap().edges.len(), 2);
+    assert_eq!(read_text(ring("100 200\n", 50), counts(false), SIZES).unwrap().edges.len(), 51);
+    assert!(read_text("3 2\n0 2\n", counts(true), SIZES).unwrap_err().what.contains("own count of edges"));
+    assert!(read_text("3 1\n0 5\n", counts(true), SIZES).unwrap_err().what.contains("beyond its own count"));
+    assert!(read_text("1 1\n0 2\n", counts(true), SIZES).unwrap_err().what.contains("own count of nodes"));
+    let nodes = |nodes| Options { nodes: Some(nodes), ..Options::default() };
+    let graph = read_text("0 2\n4 2\n", nodes(7), SIZES).unwrap();
+    assert_eq!((graph.ids, graph.edges.source, graph.edges.target), (NodeIds::Count(7), vec![0, 4], vec![2, 2]));
+    assert!(read_text("0 2\n4 2\n", nodes(4), SIZES).unwrap_err().hint.contains("read: {nodes"));
+    // A count that would cost memory is not believed.
+    assert!(numbers(&ring("4000000000 20\n", 20)).unwrap_err().what.contains("believable"));
+}
+
+#[test]
+fn counts_in_comments_are_checked() {
+    let head = "# Directed graph\n# Nodes: 20 Edges: 20\n";
+    assert_eq!(numbers(&ring(head, 20)).unwrap().edges.len(), 20);
+    let error = numbers(&ring("# Nodes: 21 Edges: 21\n", 20)).unwrap_err();
+    assert!(error.what.contains("own count of edges") && error.place == Place::Line { line: 1, column: 1 }, "{error}");
+    let error = numbers(&ring("# c\n# Nodes: 19 Edges: 20\n", 20)).unwrap_err();
+    assert!(error.what.contains("own count of nodes") && error.place == Place::Line { line: 2, column: 1 }, "{error}");
+    // Each edge counted once, listed both ways.
+    assert!(numbers("# Nodes: 2 Edges: 1\n0 1\n1 0\n").is_ok());
+    assert!(read_text(ring("# Nodes: 21 Edges: 21\n", 20), Options { counts: Some(false), ..Options::default() }, SIZES).is_ok());
+}
+
+#[test]
+fn packed_and_broken_files_are_read_or_named() {
+    use std::io::Write as _;
+    let dir = tempfile::tempdir().unwrap();
+    assert!(read(dir.path(), &Options::default()).unwrap_err().what.contains("folder"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(ring("", 5000).as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    assert_eq!(read_text(&packed, Options::default(), SIZES).unwrap().edges.len(), 5000);
+    assert!(read_text(&packed[..packed.len() / 2], Options::default(), SIZES).unwrap_err().what.contains("gzip file is cut short"));
+    let archive = crate::zip::tests::archive_of(&[("edges.txt", b"0 1\n1 x\n")]);
+    let error = read_text(archive, Options::default(), SIZES).unwrap_err();
+    assert!(error.path.ends_with("edges.txt/edges.txt") && error.place == Place::Line { line: 2, column: 3 }, "{error}");
+    let utf16: Vec<u8> = "0 1\n1 2\n".bytes().flat_map(|byte| [byte, 0]).collect();
+    assert!(read_text(utf16, Options::default(), SIZES).unwrap_err().what.contains("UTF-16"));
+}
+
+#[test]
+fn an_edge_list_is_recognised_among_other_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = [("README.md", "Read me please\n"), ("graph.txt", "# c\n0 1\n1 2\n"), ("names.txt", "0 Ann\n1 Bob\n")]
+        .map(|(name, text)| {
+            fs::write(dir.path().join(name), text).unwrap();
+            dir.path().join(name)
+        })
+        .to_vec();
+    let (format, files) = crate::detect(dir.path(), &paths).unwrap();
+    assert_eq!((format.name, files), ("edge_list", vec![dir.path().join("graph.txt")]));
+    assert!(crate::detect(dir.path(), &paths[..1]).is_err());
+}
+
+/// The words that a number may be.
+fn spelled() -> impl Strategy<Value = String> {
+    prop_oneof![any::<f32>().prop_map(|number| number.to_string()), "-?[0-9]{0,9}\\.?[0-9]{0,9}(e-?[0-9])?", (0u32..1000).prop_map(|number| number.to_string())]
+}
+
 proptest! {
+    #[test]
+    fn numbers_and_weights_are_those_of_the_standard_library(lines in proptest::collection::vec(("[0-9]{1,22}", "[0-9]{1,10}", spelled()), 1..20)) {
+        let text: String = lines.iter().map(|(source, target, weight)| format!("{source}\t{target} {weight}\n")).collect();
+        let expected: Option<Vec<(u64, u64, f32)>> = lines.iter().map(|(source, target, weight)| {
+            let weight = weight.parse::<f32>().ok().filter(|weight| weight.is_finite())?;
+            Some((source.parse().ok()?, target.parse().ok()?, weight))
+        }).collect();
+        let read = read_text(&text, Options { ids: Ids::Number, counts: Some(false), ..Options::default() }, SIZES).ok().map(|graph| {
+            let id = |row: u32| match &graph.ids { NodeIds::Numbers(ids) => ids[row as usize], _ => u64::from(row) };
+            let ends = graph.edges.source.iter().zip(&graph.edges.target).map(|(&source, &target)| (id(source), id(target)));
+            ends.zip(graph.edges.weight.iter().flatten()).map(|((source, target), &weight)| (source, target, weight)).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn nearly_sound_tables_give_the_same_for_every_cut(text in "(source,target,w|from;to|a,b)\r?\n([a-c0-9]{1,2}[,;][a-c0-9]{0,2}(,\"?[0-9a,]{0,3}\"?)?\r?\n|#x\n|\n){0,20}", block in 1usize..64, piece in 1usize..64) {
+        let cut = |sizes| read_text(&text, Options { weight: Some("none".into()), ..Options::default() }, sizes).map_err(|error| (error.what, error.place));
+        prop_assert_eq!(cut(Sizes { block, piece }), cut(SIZES));
+    }
+
     #[test]
     fn any_bytes_are_a_graph_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200), words in any::<bool>(), block in 1usize..64, piece in 1usize..64) {
         let options = if words { by_words() } else { Options::default() };
@@ -150,7 +367,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read(edges in proptest::collection::vec((any::<u64>(), 0u64..50), 1..50)) {
         let text: String = edges.iter().map(|(source, target)| format!("{source} {target}\n")).collect();
-        let graph = numbers(&text).unwrap();
+        let graph = read_text(&text, Options { counts: Some(false), ..Options::default() }, SIZES).unwrap();
         let id = |row: u32| match &graph.ids { NodeIds::Count(_) => u64::from(row), NodeIds::Numbers(ids) => ids[row as usize], NodeIds::Strings(_) => unreachable!() };
         let read: Vec<_> = graph.edges.source.iter().zip(&graph.edges.target).map(|(&source, &target)| (id(source), id(target))).collect();
         prop_assert_eq!(read, edges);
