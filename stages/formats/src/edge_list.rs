@@ -13,6 +13,7 @@ mod ids;
 mod known;
 mod numbers;
 mod piece;
+mod spill;
 
 use crate::{
     Format, Look, Options,
@@ -20,9 +21,11 @@ use crate::{
     look::only,
     raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError},
 };
-use counts::Counts;
+use counts::{Counts, Extremes};
 use head::{Head, How};
 use piece::Piece;
+use spill::Spill;
+pub use spill::{Limit, Spilled};
 use rayon::prelude::*;
 use std::{
     path::{Path, PathBuf},
@@ -83,24 +86,28 @@ pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)>
     read_by(Plain::open(path)?, options, &Known::default(), SIZES)
 }
 
+/// Reads an edge list of which at most a share of `limit.memory` is held: edges that do not fit are in a file, the graph has none then.
+pub fn read_within(path: &Path, options: &Options, limit: Limit) -> Read<(RawGraph, Option<Spilled>)> {
+    let known = Known::default();
+    let mut parser = Parser::new(path, options, &known, SIZES);
+    parser.limit = Some(limit);
+    parser.read(Plain::open(path)?)?;
+    parser.finish()
+}
+
 /// Reads the edges of another format.
 pub(crate) fn read_known(plain: Plain, options: &Options, known: &Known) -> Read<RawGraph> {
     read_by(plain, options, known, SIZES).map(|(graph, _)| graph)
 }
 
-fn read_by(mut plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read<(RawGraph, Phases)> {
+fn read_by(plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read<(RawGraph, Phases)> {
     let path = plain.path().to_path_buf();
     let begun = Instant::now();
     let mut parser = Parser::new(&path, options, known, sizes);
-    thread::scope(|scope| {
-        // One block waits while one is parsed: packed files are unpacked on one core while the others parse.
-        let (send, blocks) = mpsc::sync_channel(1);
-        scope.spawn(move || read_blocks(&mut plain, sizes.block, &send));
-        parser.parse_all(blocks)
-    })?;
+    parser.read(plain)?;
     let parse = begun.elapsed();
     let begun = Instant::now();
-    let graph = parser.finish()?;
+    let (graph, _) = parser.finish()?;
     Ok((graph, Phases { parse, compact: begun.elapsed() }))
 }
 
@@ -157,11 +164,38 @@ struct Parser<'a> {
     counts: Option<Counts>,
     /// The line of the first edge.
     first_line: u64,
+    /// Above a share of this, edges go to a file.
+    limit: Option<Limit>,
+    spill: Option<Spill>,
 }
 
 impl<'a> Parser<'a> {
     fn new(path: &'a Path, options: &'a Options, known: &'a Known, sizes: Sizes) -> Self {
-        Parser { path, options, known, sizes, pieces: Vec::new(), lines: 0, pending: Vec::new(), head: None, counts: None, first_line: 1 }
+        Parser { path, options, known, sizes, pieces: Vec::new(), lines: 0, pending: Vec::new(), head: None, counts: None, first_line: 1, limit: None, spill: None }
+    }
+
+    fn read(&mut self, mut plain: Plain) -> Read<()> {
+        let block = self.sizes.block;
+        thread::scope(|scope| {
+            // One block waits while one is parsed: packed files are unpacked on one core while the others parse.
+            let (send, blocks) = mpsc::sync_channel(1);
+            scope.spawn(move || read_blocks(&mut plain, block, &send));
+            self.parse_all(blocks)
+        })
+    }
+
+    /// Writes the pieces away, if they take more than a quarter of what may be used.
+    fn spill(&mut self) -> Read<()> {
+        let Some(limit) = &self.limit else { return Ok(()) };
+        let bytes: usize = self.pieces.iter().map(|piece| 16 * piece.ends.len() + 4 * piece.weight.len()).sum();
+        if self.spill.is_none() && bytes as u64 <= limit.memory / 4 {
+            return Ok(());
+        }
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new(self.path, limit)?),
+        };
+        spill.take(std::mem::take(&mut self.pieces))
     }
 
     fn parse_all(&mut self, blocks: mpsc::Receiver<Message>) -> Read<()> {
@@ -180,6 +214,8 @@ impl<'a> Parser<'a> {
             }
             if self.head.is_some() {
                 self.parse(&block, 0)?;
+                drop(block);
+                self.spill()?;
                 continue;
             }
             if self.pending.is_empty() {
@@ -196,7 +232,7 @@ impl<'a> Parser<'a> {
         if self.head.is_none() && !self.pending.is_empty() {
             self.begin()?;
         }
-        if self.pieces.iter().all(|piece| piece.ends.len() == 0) {
+        if self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
             let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
             return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
         }
@@ -251,35 +287,59 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Read<RawGraph> {
-        let Parser { path, options, mut pieces, head, mut counts, first_line, known, .. } = self;
-        let Some(head) = head else { return Ok(RawGraph::default()) };
-        let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
-        if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
-            counts = counts::first_edge_counts(path, &pieces, first_line)?;
-            if counts.is_some() {
-                counts::drop_first(&mut pieces);
-            }
+    fn finish(mut self) -> Read<(RawGraph, Option<Spilled>)> {
+        if self.spill.is_some() {
+            self.spill()?;
         }
-        let relations = ids::relations(path, &mut pieces)?;
-        let relation = relations.as_ref().map(|_| pieces.iter().flat_map(|piece| piece.relation.index.iter().map(|&index| index as u16)).collect());
-        let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
-        let weight = weighted.then(|| joined(&mut pieces, |piece| std::mem::take(&mut piece.weight)));
-        let columns = if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
-        let features = (columns > 0).then(|| EdgeFeatures { columns, values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)) });
-        let (ids, source, target) = ids::compact(path, pieces)?;
-        let edges = Edges { source, target, weight, relation, features };
-        let Head { directed, passed_over, .. } = head;
-        let passed_over = passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
-        let mut graph = RawGraph { ids, edges, directed, relations: relations.unwrap_or_default(), passed_over, ..RawGraph::default() };
+        let Parser { path, options, mut pieces, head, mut counts, first_line, known, spill, .. } = self;
+        let Some(head) = head else { return Ok((RawGraph::default(), None)) };
+        let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
+        let mut skip_first = false;
+        if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
+            let extremes = spill.as_ref().map_or_else(|| Extremes::of(&pieces), |spill| spill.extremes);
+            counts = counts::first_edge_counts(path, &extremes, first_line)?;
+            skip_first = counts.is_some();
+        }
+        let passed_over = head.passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
+        let mut graph = RawGraph { directed: head.directed, passed_over, ..RawGraph::default() };
+        let spilled = match spill {
+            Some(spill) => {
+                let (ids, spilled) = spill.finish(skip_first)?;
+                graph.ids = ids;
+                Some(spilled)
+            }
+            None => {
+                if skip_first {
+                    counts::drop_first(&mut pieces);
+                }
+                gather(path, &head, pieces, &mut graph)?;
+                None
+            }
+        };
+        let edges = spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges);
+        let known_ids = graph.ids.clone();
         if let Some(counts) = counts {
-            counts::settle(path, counts, &mut graph)?;
+            counts::settle(path, counts, &mut graph, edges)?;
         }
         if let Some(nodes) = options.nodes {
             counts::settle_on(path, nodes, &mut graph)?;
         }
-        Ok(graph)
+        let spilled = spilled.map(|spilled| if graph.ids == known_ids { spilled } else { spilled.onto(&known_ids, &graph.ids) });
+        Ok((graph, spilled))
     }
+}
+
+/// Ids, edges and relations of all pieces.
+fn gather(path: &Path, head: &Head, mut pieces: Vec<Piece>, graph: &mut RawGraph) -> Read<()> {
+    let relations = ids::relations(path, &mut pieces)?;
+    let relation = relations.as_ref().map(|_| pieces.iter().flat_map(|piece| piece.relation.index.iter().map(|&index| index as u16)).collect());
+    let weighted = pieces.iter().any(|piece| !piece.weight.is_empty());
+    let weight = weighted.then(|| joined(&mut pieces, |piece| std::mem::take(&mut piece.weight)));
+    let columns = if let How::Fields(layout) = &head.how { layout.features.len() as u32 } else { 0 };
+    let features = (columns > 0).then(|| EdgeFeatures { columns, values: joined(&mut pieces, |piece| std::mem::take(&mut piece.features)) });
+    let (ids, source, target) = ids::compact(path, pieces)?;
+    (graph.ids, graph.edges, graph.relations) = (ids, Edges { source, target, weight, relation, features }, relations.unwrap_or_default());
+    Ok(())
 }
 
 /// The numbers of all pieces in order, each piece's let go as soon as they are taken.

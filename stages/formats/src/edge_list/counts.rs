@@ -7,7 +7,7 @@ use crate::raw::{NODES_MOST, NodeIds, RawGraph, Read, ReadError};
 use std::path::Path;
 
 /// Lists that are shorter need more signs before their first line counts.
-const LINES_SURE: usize = 16;
+const LINES_SURE: u64 = 16;
 /// Isolated nodes that are believed: this many an edge.
 const NODES_AN_EDGE: u64 = 8;
 
@@ -34,45 +34,59 @@ pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
 }
 
 /// The first edge, and the least and the largest id of all others.
-struct FirstAndRest {
-    first: [u64; 2],
-    least: u64,
-    most: u64,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extremes {
+    first: Option<[u64; 2]>,
+    /// Of all edges but the first.
+    rest: Option<[u64; 2]>,
+    edges: u64,
+    words: bool,
 }
 
-/// None where ids are words, or there is but one edge.
-fn first_and_rest(pieces: &[Piece]) -> Option<FirstAndRest> {
-    let mut first = None;
-    let (mut least, mut most, mut others) = (u64::MAX, 0, false);
-    for piece in pieces {
-        let skip = usize::from(first.is_none());
-        let (low, high) = match &piece.ends {
+impl Extremes {
+    /// Of all these pieces.
+    pub fn of(pieces: &[Piece]) -> Extremes {
+        let mut extremes = Extremes::default();
+        pieces.iter().for_each(|piece| extremes.add(piece));
+        extremes
+    }
+
+    /// Takes in the next piece.
+    pub fn add(&mut self, piece: &Piece) {
+        let skip = usize::from(self.first.is_none());
+        self.edges += piece.ends.len() as u64;
+        let rest = match &piece.ends {
             Ends::Narrow(pairs) => {
-                first = first.or(pairs.first().map(|pair| pair.map(u64::from)));
+                self.first = self.first.or(pairs.first().map(|pair| pair.map(u64::from)));
                 let rest = pairs.get(skip..).unwrap_or(&[]);
-                others |= !rest.is_empty();
                 let (low, high) = rest.iter().flatten().fold((u32::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
-                (u64::from(low), u64::from(high))
+                (!rest.is_empty()).then_some([u64::from(low), u64::from(high)])
             }
             Ends::Wide(pairs) => {
-                first = first.or(pairs.first().copied());
+                self.first = self.first.or(pairs.first().copied());
                 let rest = pairs.get(skip..).unwrap_or(&[]);
-                others |= !rest.is_empty();
-                rest.iter().flatten().fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)))
+                let (low, high) = rest.iter().flatten().fold((u64::MAX, 0), |(low, high), &id| (low.min(id), high.max(id)));
+                (!rest.is_empty()).then_some([low, high])
             }
-            Ends::Words { .. } => return None,
+            Ends::Words { .. } => {
+                self.words = true;
+                None
+            }
         };
-        (least, most) = (least.min(low), most.max(high));
+        self.rest = match (self.rest, rest) {
+            (Some([low, high]), Some([least, most])) => Some([low.min(least), high.max(most)]),
+            (known, None) => known,
+            (None, new) => new,
+        };
     }
-    first.filter(|_| others).map(|first| FirstAndRest { first, least, most })
 }
 
 /// Whether the first of all edges is a line of counts; `line` is where it stands.
 ///
 /// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
-pub fn first_edge_counts(path: &Path, pieces: &[Piece], line: u64) -> Read<Option<Counts>> {
-    let Some(FirstAndRest { first: [nodes, edges], least, most }) = first_and_rest(pieces) else { return Ok(None) };
-    let rest: usize = pieces.iter().map(|piece| piece.ends.len()).sum::<usize>() - 1;
+pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<Option<Counts>> {
+    let (Some([nodes, edges]), Some([least, most]), false) = (extremes.first, extremes.rest, extremes.words) else { return Ok(None) };
+    let rest = extremes.edges - 1;
     let fits = nodes > most || nodes == most && least > 0;
     if nodes > NODES_MOST || !fits {
         return Ok(None);
@@ -80,7 +94,7 @@ pub fn first_edge_counts(path: &Path, pieces: &[Piece], line: u64) -> Read<Optio
     let counts = Counts { nodes, edges, line, from_comment: false };
     let found = format!("{nodes} {edges}");
     let hint = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
-    if edges == rest as u64 {
+    if edges == rest {
         if rest >= LINES_SURE || edges > most {
             return Ok(Some(counts));
         }
@@ -105,14 +119,14 @@ pub fn drop_first(pieces: &mut [Piece]) {
 }
 
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
-pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph) -> Read<()> {
+pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> Read<()> {
     let hint = "was the file cut short? if the counts mean something else:  read: {counts: false}";
     let refuse = |what: &str, expected: String, found: String| {
         let mut error = ReadError::new(path, what).expected(expected, found).hint(hint);
         error.place = crate::raw::Place::Line { line: counts.line, column: 1 };
         Err(Box::new(error))
     };
-    let (nodes, edges) = (graph.ids.len() as u64, graph.edges.len() as u64);
+    let nodes = graph.ids.len() as u64;
     // Comments may count an edge once that is listed both ways.
     let fits = if counts.from_comment { counts.edges <= edges && edges <= counts.edges.saturating_mul(2) } else { counts.edges == edges };
     if !fits {

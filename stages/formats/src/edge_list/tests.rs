@@ -373,3 +373,48 @@ proptest! {
         prop_assert_eq!(read, edges);
     }
 }
+
+/// Ids, edges and weights of a list that is read with no memory for its edges at all.
+fn read_spilled(text: &[u8], options: &Options) -> Read<RawGraph> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges");
+    std::fs::write(&path, text).unwrap();
+    let known = Known::default();
+    let mut parser = Parser::new(&path, options, &known, Sizes { block: 64, piece: 16 });
+    parser.limit = Some(Limit { memory: 0, folder: folder.path().to_path_buf() });
+    parser.read(Plain::open(&path)?)?;
+    let (mut graph, spilled) = parser.finish()?;
+    let Some(spilled) = spilled else { return Ok(graph) };
+    let mut weight = Vec::new();
+    spilled.each(|source, target, one| {
+        graph.edges.source.push(source);
+        graph.edges.target.push(target);
+        weight.push(one);
+        Ok(())
+    })?;
+    graph.edges.weight = spilled.weighted.then_some(weight);
+    Ok(graph)
+}
+
+#[test]
+fn edges_in_a_file_are_those_in_memory() {
+    let mut texts: Vec<String> = vec![
+        (0..500u64).map(|edge| format!("{} {}\n", edge * 7 % 90, edge * edge % 83)).collect(),
+        (0..300u64).map(|edge| format!("{} {} {}\n", edge % 9 * 1_000_000_007, edge << 33, edge as f32 / 4.0)).collect(),
+        (0..300u64).map(|edge| format!("{} {}\n", (edge % 50) << 24, edge % 7 + (1 << 27))).collect(),
+    ];
+    // A first line that counts, with isolated nodes; and one that counts wrongly.
+    texts.push(format!("100 200\n{}", (0..200).map(|edge| format!("{} {}\n", edge % 80, edge % 31)).collect::<String>()));
+    texts.push(format!("100 205\n{}", (0..200).map(|edge| format!("{} {}\n", edge % 80, edge % 31)).collect::<String>()));
+    for text in texts {
+        let held = read_text(&text, Options::default(), SIZES);
+        let spilled = read_spilled(text.as_bytes(), &Options::default());
+        match (held, spilled) {
+            (Ok(held), Ok(spilled)) => assert_eq!(spilled, held),
+            (Err(held), Err(spilled)) => assert_eq!((held.what, held.place, held.expected), (spilled.what, spilled.place, spilled.expected)),
+            (held, spilled) => panic!("{held:?} against {spilled:?}"),
+        }
+    }
+    let error = read_spilled(b"a b\nb c\nc d\nd e\nf g\ng h\nh i\ni j\nj k\nk l\nl m\nm n\nn o\no p\np q\nq r\nr s\n", &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("--memory"), "{error}");
+}
