@@ -41,7 +41,8 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, tu::FORMAT, ogb::FORMAT, ntriples::FORMAT, triples::FORMAT, gml::FORMAT, adjacency_text::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] =
+    &[planetoid::FORMAT, tu::FORMAT, ogb::FORMAT, ntriples::FORMAT, triples::FORMAT, gml::FORMAT, adjacency_text::FORMAT, edge_list::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
