@@ -95,7 +95,9 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         }
     };
     let mut set = Set::default();
-    lines.skip_first()?.blocks(|block| each(block).try_for_each(|(start, line)| set.line(line).map_err(|fault| Fault { byte: fault.byte + start, ..fault })))?;
+    lines
+        .skip_first()?
+        .blocks(|block| each(block).try_for_each(|(start, line)| set.line(line).map_err(|fault| Fault { byte: fault.byte + start, ..fault })))?;
     set.check(bundle.path(text), claimed)?;
     let folds = read_folds(&bundle, claimed)?;
     Ok(set.build(claimed, folds))
@@ -128,7 +130,9 @@ impl Set {
             return Ok(());
         };
         if self.ended {
-            return Err(Fault::new(0, "the text goes on behind an empty line").expected("the end of the text", line).hint("remove the empty line before this one"));
+            return Err(Fault::new(0, "the text goes on behind an empty line")
+                .expected("the end of the text", line)
+                .hint("remove the empty line before this one"));
         }
         let (at, word) = first;
         let number = i64::read(word);
@@ -225,7 +229,9 @@ fn read_folds(bundle: &Bundle, graphs: u32) -> Read<Vec<Vec<u8>>> {
         let twice = folds.iter().enumerate().any(|(other, (fold, _))| other != at && *fold == (number, part));
         if !twin || twice {
             let error = ReadError::new(bundle.path(index), "a split is not one file for training and one for testing");
-            return Err(Box::new(error.expected(format!("train_idx-{number}.txt and test_idx-{number}.txt"), if twice { "one twice" } else { "this one alone" })));
+            return Err(Box::new(
+                error.expected(format!("train_idx-{number}.txt and test_idx-{number}.txt"), if twice { "one twice" } else { "this one alone" }),
+            ));
         }
         let table: Table<u32> = Table::read(bundle.text(index)?, "graphs of the split", Some(1))?;
         if splits.last().is_none_or(|(last, _)| *last != number) {

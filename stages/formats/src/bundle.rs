@@ -3,6 +3,7 @@
 //! promises  names are without `.gz` and `.zst`, with `/` between folders, in ascending order of the files
 //! never     unpacks anything to a file; sees what systems leave behind in archives (`__MACOSX`, names that begin with a dot)
 use crate::{
+    Look,
     decompress::Plain,
     lines::Text,
     raw::{Read, ReadError},
@@ -78,8 +79,7 @@ impl Bundle {
         }
         let packings: &[&str] = match place {
             Place::File => &[".gz", ".zst"],
-            Place::Zip(..) => &[".gz"],
-            Place::Tar(..) => &[],
+            Place::Zip(..) | Place::Tar(..) => &[".gz"],
         };
         let name = packings.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).replace('\\', "/");
         self.entries.push(Entry { name, path, place });
@@ -114,10 +114,15 @@ impl Bundle {
         let entry = &self.entries[index];
         match &entry.place {
             Place::File => Text::open(&entry.path),
-            Place::Zip(archive, member) => Text::member(&self.zips[*archive], member),
-            Place::Tar(archive, member) => self.tars[*archive].text(member),
+            Place::Zip(archive, member) => unpacked(member, Text::member(&self.zips[*archive], member)?),
+            Place::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
         }
     }
+}
+
+/// A member whose name says that it is packed once more.
+fn unpacked<'a>(name: &str, text: Text<'a>) -> Read<Text<'a>> {
+    Ok(if name.ends_with(".gz") { text.gunzip() } else { text })
 }
 
 enum Packing {
@@ -127,9 +132,7 @@ enum Packing {
 }
 
 fn packing(path: &Path) -> Read<Packing> {
-    let mut first = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(4).read_to_end(&mut first));
-    if opened.is_ok() && zip::is_zip(&first) {
+    if begins_as_zip(path) {
         return Ok(Packing::Zip);
     }
     let mut head = Vec::new();
@@ -142,12 +145,19 @@ pub(crate) fn last(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The names in a zip archive; none if the file is no sound one.
-pub(crate) fn names_in_zip(path: &Path) -> Vec<String> {
-    let mut first = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(4).read_to_end(&mut first));
-    if opened.is_err() || !zip::is_zip(&first) {
+/// The names in a zip or tar archive; none if the file is no sound one.
+pub(crate) fn names_in_archive(look: &Look, path: &Path) -> Vec<String> {
+    // A tar archive is read to its end for its names, but only if it begins as one.
+    if tar::is_tar(look.head(path)) {
+        return tar::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect()).unwrap_or_default();
+    }
+    if !begins_as_zip(path) {
         return Vec::new();
     }
     zip::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+fn begins_as_zip(path: &Path) -> bool {
+    let mut first = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && zip::is_zip(&first)
 }

@@ -24,9 +24,9 @@ use crate::{
 use counts::{Counts, Extremes};
 use head::{Head, How};
 use piece::Piece;
+use rayon::prelude::*;
 use spill::Spill;
 pub use spill::{Limit, Spilled};
-use rayon::prelude::*;
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
@@ -171,7 +171,20 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(path: &'a Path, options: &'a Options, known: &'a Known, sizes: Sizes) -> Self {
-        Parser { path, options, known, sizes, pieces: Vec::new(), lines: 0, pending: Vec::new(), head: None, counts: None, first_line: 1, limit: None, spill: None }
+        Parser {
+            path,
+            options,
+            known,
+            sizes,
+            pieces: Vec::new(),
+            lines: 0,
+            pending: Vec::new(),
+            head: None,
+            counts: None,
+            first_line: 1,
+            limit: None,
+            spill: None,
+        }
     }
 
     fn read(&mut self, mut plain: Plain) -> Read<()> {

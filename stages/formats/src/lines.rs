@@ -49,16 +49,23 @@ impl<'a> Text<'a> {
         Text::of_fill(path, move |buffer, most| reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error)))
     }
 
-    /// A member of a zip archive; one whose name ends in `.gz` is unpacked once more.
+    /// A member of a zip archive.
     pub fn member(archive: &'a Archive, name: &str) -> Read<Text<'a>> {
-        let reader = archive.reader(name)?;
-        let (path, name) = (archive.path_of(name), name.to_owned());
-        let packed = name.ends_with(".gz");
-        let fault = move |error: &io::Error| archive.fault(&name, error);
-        Ok(match packed {
-            true => Text::of_reader(path, MultiGzDecoder::new(BufReader::new(reader)), fault),
-            false => Text::of_reader(path, reader, fault),
-        })
+        let (reader, name) = (archive.reader(name)?, name.to_owned());
+        Ok(Text::of_reader(archive.path_of(&name), reader, move |error| archive.fault(&name, error)))
+    }
+
+    /// What a gzip file gives when it is unpacked.
+    pub fn gunzip(self) -> Text<'a> {
+        let path = self.path.clone();
+        let own = path.clone();
+        let fault = move |error: &io::Error| match error.get_ref().and_then(|inner| inner.downcast_ref::<ReadError>()) {
+            Some(inner) => Box::new(inner.clone()),
+            None if error.kind() == io::ErrorKind::UnexpectedEof => Box::new(ReadError::new(&own, "a gzip member of an archive is cut short")),
+            None => Box::new(ReadError::new(&own, format!("a gzip member of an archive is damaged: {error}"))),
+        };
+        let stored = Stored { text: self, bytes: Vec::new() };
+        Text::of_reader(path, MultiGzDecoder::new(BufReader::with_capacity(1 << 17, stored)), fault)
     }
 
     /// How errors name it.
@@ -66,19 +73,32 @@ impl<'a> Text<'a> {
         &self.path
     }
 
-    /// All bytes, without a byte-order mark.
+    /// All bytes.
+    #[cfg(test)]
     pub fn read_all(mut self) -> Read<Vec<u8>> {
         let mut bytes = Vec::new();
         while (self.fill)(&mut bytes, BLOCK_BYTES)? > 0 {}
-        if bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes.drain(..3);
-        }
         Ok(bytes)
     }
 
     /// The first line.
     pub fn lines(self) -> Read<Lines<'a>> {
         Lines::open(self)
+    }
+}
+
+/// A text as a reader; its errors are kept whole inside those of the reader.
+struct Stored<'a> {
+    text: Text<'a>,
+    bytes: Vec<u8>,
+}
+
+impl io::Read for Stored<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.clear();
+        let got = (self.text.fill)(&mut self.bytes, buffer.len()).map_err(|error| io::Error::other(*error))?;
+        buffer[..got].copy_from_slice(&self.bytes);
+        Ok(got)
     }
 }
 
@@ -205,11 +225,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
-    pub fn pieces<T: Send>(
-        self,
-        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
-        mut take: impl FnMut(T) -> Result<(), Fault>,
-    ) -> Read<()> {
+    pub fn pieces<T: Send>(self, parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send, mut take: impl FnMut(T) -> Result<(), Fault>) -> Read<()> {
         self.blocks(|block| {
             let parsed: Vec<(usize, Result<T, Fault>)> = cut(block).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
             parsed.into_iter().try_for_each(|(start, result)| result.and_then(&mut take).map_err(|fault| fault.behind(start)))
@@ -357,11 +373,16 @@ pub(crate) mod tests {
     fn lines_come_whole_and_in_order() {
         let bytes: Vec<u8> = (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
         let mut seen = Vec::new();
-        let parse = |piece: &[u8]| -> Result<Vec<u32>, Fault> { Ok(each(piece).map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap()).collect()) };
-        let lines = text_of(bytes).lines().unwrap();
-        assert_eq!(lines.first(), b"0");
-        lines.skip_first().unwrap().pieces(parse, |piece| Ok(seen.extend(piece))).unwrap();
-        assert!(seen.into_iter().eq(1..3_000_000));
+        let parse =
+            |piece: &[u8]| -> Result<Vec<u32>, Fault> { Ok(each(piece).map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap()).collect()) };
+        for threads in [1, 2, 8] {
+            let lines = text_of(bytes.clone()).lines().unwrap();
+            assert_eq!(lines.first(), b"0");
+            seen.clear();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| lines.skip_first().unwrap().pieces(&parse, |piece| Ok(seen.extend(piece)))).unwrap();
+            assert!(seen.iter().copied().eq(1..3_000_000), "{threads}");
+        }
     }
 
     #[test]

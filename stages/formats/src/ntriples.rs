@@ -2,7 +2,7 @@
 //!
 //! promises  nodes are the distinct subjects and objects, by the bytes of their text: IRIs bare, `_:name`, literals in quotes with `@language` or
 //!           `^^type` behind; escapes are resolved, so that one term has one node however it is spelled
-//! promises  `completeDataset.tsv`, `trainingSet.tsv` and `testSet.tsv` (a header with `label...`) give classes and a split; what they name is a node
+//! promises  `completeDataset*.tsv`, `trainingSet*.tsv` and `testSet*.tsv` (a header with `label...`) give classes and a split; what they name is a node
 //!           even if no statement does; whole numbers as labels are the same with `.0`
 //! reads     comments, empty lines, several files, gzip, zstd, or an archive with them
 //! never     treats a relation that tells the label by itself: `drop_relations` names those that are to be read as if they were not there
@@ -14,23 +14,24 @@ mod term;
 
 use crate::{
     Format, Literals, Look, Options,
-    bundle::{Bundle, last},
+    bundle::{Bundle, last, names_in_archive},
     lines::{Fault, each},
     raw::{RawGraph, Read, ReadError},
     statements::{Piece, Spelled, Statements},
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use term::{Kind, Terms};
 
 /// N-Triples.
 pub const FORMAT: Format = Format { name: "ntriples", about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it", recognise, read };
 
-/// All files `.nt` that begin with a statement, and the tables of labels.
+/// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such a file.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let texts = look.ending(".nt").into_iter().filter(|path| is_statement(look.head(path))).map(PathBuf::from);
     let mut files: Vec<PathBuf> = texts.collect();
     if files.is_empty() {
-        return None;
+        let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| name.ends_with(".nt") || name.ends_with(".nt.gz"));
+        return look.files().find(|(path, _)| holds(path)).map(|(path, _)| vec![path.to_path_buf()]);
     }
     files.extend(look.files().filter(|(_, name)| labels::part_of(name).is_some()).map(|(path, _)| path.to_path_buf()));
     Some(files)

@@ -5,7 +5,7 @@
 //! promises  node-feat as numbers; edge-feat and further `edge_*` tables side by side, `edge_weight` as weights; further `node_*` tables as columns;
 //!           one column of whole numbers as label is classes, one of others values, several columns rows (NaN: none)
 //! promises  `split/NAME/{train, valid, test}.csv.gz` are splits of graphs in sets of many, else of nodes
-//! reads     the tables, packed or not, in folders or side by side, or the zip that the benchmark publishes
+//! reads     the tables, packed or not, in folders or side by side, or an archive with them, as the benchmark publishes
 //! never     holds splits of edges: link prediction sets give the edges of raw/edge alone, which are those to train on
 //! limits    sets of one kind of node; a table of counts may claim 16 nodes a row of all tables, and 65,536
 //! source    W. Hu et al., Open Graph Benchmark (2020); github.com/snap-stanford/ogb
@@ -13,7 +13,7 @@ mod splits;
 
 use crate::{
     Format, Look, Options,
-    bundle::{Bundle, last, names_in_zip},
+    bundle::{Bundle, last, names_in_archive},
     number_table::{Gap, Number, Table},
     raw::{Column, EdgeFeatures, Edges, Features, Graphs, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
@@ -26,7 +26,8 @@ const CLAIM_A_ROW: u64 = 16;
 const CLAIM_ALWAYS: u64 = 65_536;
 
 /// The raw tables of the Open Graph Benchmark.
-pub const FORMAT: Format = Format { name: "ogb", about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., split/*/train.csv", recognise, read };
+pub const FORMAT: Format =
+    Format { name: "ogb", about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., split/*/train.csv", recognise, read };
 
 /// The name of a table, without folders and ends.
 fn table_of(name: &str) -> Option<&str> {
@@ -44,17 +45,17 @@ fn belongs(name: &str) -> bool {
     table_of(name).is_some_and(|table| TABLES.contains(&table) || further(table) || splits::part_of(table).is_some())
 }
 
-/// Tables where there are edges and numbers of nodes; else a zip with those.
+/// Tables where there are edges and numbers of nodes; else an archive with those.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let both = |names: &[String]| ["edge", "num-node-list"].iter().all(|table| names.iter().any(|name| is_table(name, table)));
     let names: Vec<String> = look.files().map(|(_, name)| name.to_owned()).collect();
     if both(&names) {
         return Some(look.files().filter(|(_, name)| belongs(name)).map(|(path, _)| path.to_path_buf()).collect());
     }
-    look.ending(".zip").into_iter().find(|path| both(&names_in_zip(path))).map(|path| vec![path.to_path_buf()])
+    look.files().find(|(path, _)| both(&names_in_archive(look, path))).map(|(path, _)| vec![path.to_path_buf()])
 }
 
-/// Reads the tables, or the zip.
+/// Reads the tables, or the archive.
 pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let bundle = Bundle::open(files)?;
     let set = Set { bundle: &bundle };
@@ -207,7 +208,8 @@ impl Set<'_> {
 
     /// The names of tables that begin so, ascending.
     fn further(&self, begin: &str) -> Vec<String> {
-        let mut names: Vec<String> = self.bundle.names().filter_map(|(_, name)| table_of(name)).filter(|name| name.starts_with(begin)).map(str::to_owned).collect();
+        let mut names: Vec<String> =
+            self.bundle.names().filter_map(|(_, name)| table_of(name)).filter(|name| name.starts_with(begin)).map(str::to_owned).collect();
         names.sort();
         names.dedup();
         names

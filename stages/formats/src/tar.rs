@@ -61,7 +61,9 @@ impl Archive {
                         error.expected("a relative name without `..`", format!("`{name}`")).hint("take the archive from a source that you trust")
                     })?;
                     if members.iter().any(|member| member.name == name) {
-                        return Err(Box::new(walk.error(&format!("the tar archive has two members `{name}`"), header_at).expected("names that differ", "one twice")));
+                        return Err(Box::new(
+                            walk.error(&format!("the tar archive has two members `{name}`"), header_at).expected("names that differ", "one twice"),
+                        ));
                     }
                     members.push(Member { name, bytes, at: walk.at });
                     walk.skip(bytes, true)?;

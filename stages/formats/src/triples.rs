@@ -11,18 +11,21 @@ mod numbered;
 
 use crate::{
     Format, Look, Options, Part,
-    bundle::{Bundle, last},
+    bundle::{Bundle, last, names_in_archive},
     lines::{Fault, each},
     number_table::{Number, words},
     raw::{RawGraph, Read, ReadError},
     statements::{Piece, Spelled, Statements},
-    tar,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Triples.
-pub const FORMAT: Format =
-    Format { name: "triples", about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "triples",
+    about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...",
+    recognise,
+    read,
+};
 
 /// The part that a file of words is by its name.
 fn part_of(name: &str) -> Option<Part> {
@@ -48,12 +51,12 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     if has_train && parts.len() > 1 {
         return Some(parts);
     }
-    let is_archive = |path: &&std::path::Path, name: &str| name.ends_with(".zip") || tar::is_tar(look.head(path));
-    look.files().filter(|(path, name)| is_archive(path, name)).find(|(path, _)| holds_triples(path)).map(|(path, _)| vec![path.to_path_buf()])
+    let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"));
+    look.files().find(|(path, _)| holds(path) && holds_triples(path)).map(|(path, _)| vec![path.to_path_buf()])
 }
 
 /// Whether an archive has a set of triples in it.
-fn holds_triples(path: &std::path::Path) -> bool {
+fn holds_triples(path: &Path) -> bool {
     let Ok(bundle) = Bundle::open(&[path.to_path_buf()]) else { return false };
     let first = |index| bundle.text(index).and_then(|text| text.lines()).map(|lines| lines.first().to_vec()).unwrap_or_default();
     let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
@@ -82,7 +85,11 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let alone = bundle.names().count() == 1;
     let mut statements = Statements::new();
     for part in [Part::Train, Part::Valid, Part::Test] {
-        let found = if alone && part == Part::Train { Some(0) } else { bundle.only(&format!("the part `{}`", name_of(part)), |name| !alone && part_of(name) == Some(part))? };
+        let found = if alone && part == Part::Train {
+            Some(0)
+        } else {
+            bundle.only(&format!("the part `{}`", name_of(part)), |name| !alone && part_of(name) == Some(part))?
+        };
         let is_wanted = wanted.contains(&part);
         match found {
             Some(index) => bundle.text(index)?.lines()?.pieces(parse, |piece| statements.add(piece, is_wanted))?,

@@ -4,13 +4,13 @@
 //! promises  labels of graphs: graph_labels (whole numbers are classes, others values, several columns rows), else graph_attributes (values or rows);
 //!           `label: graph_attributes` in the catalogue's entry prefers those
 //! promises  features of edges: one-hot edge_labels, then edge_attributes; several columns of node_labels: one-hot side by side
-//! reads     the files, packed or not, or a zip with them
+//! reads     the files, packed or not, or an archive with them
 //! never     takes one graph's node for another's: an edge between two graphs is an error
 //! limits    256 distinct values in a column that becomes one-hot here
 //! source    C. Morris et al., TUDataset: A collection of benchmark datasets for learning with graphs (2020); chrsmrrs.github.io/datasets
 use crate::{
     Format, Look, Options,
-    bundle::{Bundle, last, names_in_zip},
+    bundle::{Bundle, last, names_in_archive},
     number_table::{Gap, Table, classes},
     raw::{EdgeFeatures, Edges, Features, Graphs, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
@@ -22,24 +22,23 @@ const ONE_HOT_MOST: usize = 256;
 
 /// The collections of TU Dortmund.
 pub const FORMAT: Format =
-    Format { name: "tu", about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or a zip with them", recognise, read };
+    Format { name: "tu", about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or an archive with them", recognise, read };
 
 fn is_part(name: &str, part: &str) -> bool {
     last(name).strip_suffix(".txt").and_then(|name| name.strip_suffix(part)).is_some_and(|stem| stem.len() > 1 && stem.ends_with('_'))
 }
 
-/// The files of the set, if there is an indicator; else a zip with one.
+/// The files of the set, if there is an indicator; else an archive with one.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let named: Vec<PathBuf> =
-        look.files().filter(|(_, name)| PARTS.iter().any(|part| is_part(name, part))).map(|(path, _)| path.to_path_buf()).collect();
+    let named: Vec<PathBuf> = look.files().filter(|(_, name)| PARTS.iter().any(|part| is_part(name, part))).map(|(path, _)| path.to_path_buf()).collect();
     if look.files().any(|(_, name)| is_part(name, "graph_indicator")) {
         return Some(named);
     }
-    let holds = |path: &&Path| names_in_zip(path).iter().any(|name| is_part(name, "graph_indicator"));
-    look.ending(".zip").into_iter().find(holds).map(|path| vec![path.to_path_buf()])
+    let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| is_part(name, "graph_indicator"));
+    look.files().find(|(path, _)| holds(path)).map(|(path, _)| vec![path.to_path_buf()])
 }
 
-/// Reads the files, or the zip.
+/// Reads the files, or the archive.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let bundle = Bundle::open(files)?;
     let set = Set { bundle: &bundle };
@@ -108,7 +107,8 @@ impl Set<'_> {
         }
         if let Some(row) = indicator.values.iter().position(|&graph| graph == 0 || graph as usize > count) {
             let error = indicator.error(row, "a node is in a graph that does not exist");
-            let hint = if indicator.values[row] == 0 { "graphs are counted from 1: is this a set whose numbers begin at 0?" } else { "is graph_labels cut short?" };
+            let hint =
+                if indicator.values[row] == 0 { "graphs are counted from 1: is this a set whose numbers begin at 0?" } else { "is graph_labels cut short?" };
             return Err(Box::new(error.expected(format!("a graph from 1 to {count}"), indicator.values[row].to_string()).hint(hint)));
         }
         Ok(Graphs {
@@ -207,7 +207,9 @@ fn one_hot(table: &Table<i64>) -> Read<(usize, Vec<f32>)> {
             }
             if values.len() > ONE_HOT_MOST {
                 let error = table.error(row, "a column of labels has too many distinct values to become one-hot");
-                return Err(Box::new(error.expected(format!("at most {ONE_HOT_MOST}"), "more").hint("rename the file to ..._attributes.txt if these are numbers")));
+                return Err(Box::new(
+                    error.expected(format!("at most {ONE_HOT_MOST}"), "more").hint("rename the file to ..._attributes.txt if these are numbers"),
+                ));
             }
         }
         known.push(values);

@@ -43,7 +43,7 @@ fn a_zip_gives_the_same_graph() {
         .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
         .map(|(name, text)| (if name.contains("idx") { format!("TINY/10fold_idx/{name}") } else { format!("TINY/{name}") }, text))
         .collect();
-    let junk: [(&str, &[u8]); 2] = [("TINY/.DS_Store", b"\0\1"), ("__MACOSX/TINY/._TINY.txt", b"\0")];
+    let junk: [(&str, &[u8]); 2] = [("TINY/.DS_Store", b"\0\0"), ("__MACOSX/TINY/._TINY.txt", b"\0")];
     let members: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (name.as_str(), &text[..])).chain(junk).collect();
     let (folder, paths) = written(&[("TINY.zip", &archive_of(&members))]);
     let (format, found) = detect(folder.path(), &paths).unwrap();

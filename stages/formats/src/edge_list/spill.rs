@@ -92,7 +92,10 @@ impl Spill {
         for piece in pieces {
             self.extremes.add(&piece);
             if matches!(piece.ends, Ends::Words { .. }) || !piece.relation.index.is_empty() || !piece.features.is_empty() {
-                let error = ReadError::new(&self.path, "the edge list does not fit the memory that may be used, and its ids are words or edges have more than a weight");
+                let error = ReadError::new(
+                    &self.path,
+                    "the edge list does not fit the memory that may be used, and its ids are words or edges have more than a weight",
+                );
                 return Err(Box::new(error.hint("allow more with  --memory SIZE")));
             }
             self.write(&piece).map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))?;
@@ -190,7 +193,12 @@ pub struct Spilled {
 
 enum Rows {
     Same,
-    Ranked { bits: Vec<u64>, rank: Vec<u32>, small: u32, large: Vec<u64> },
+    Ranked {
+        bits: Vec<u64>,
+        rank: Vec<u32>,
+        small: u32,
+        large: Vec<u64>,
+    },
     /// Rows among the ids of the edges, and what these are among all ids.
     Moved(Box<Rows>, Vec<u32>),
 }
@@ -227,9 +235,13 @@ impl Spilled {
     /// Hands over source row, target row and weight of every edge; without weights 1.
     pub fn each(&self, mut take: impl FnMut(u32, u32, f32) -> io::Result<()>) -> Read<()> {
         let mut skip = self.skip_first;
-        let result = each(&self.file, &self.blocks, |source, target, weight| {
-            if std::mem::take(&mut skip) { Ok(()) } else { take(self.rows.of(source), self.rows.of(target), weight) }
-        });
+        let result = each(
+            &self.file,
+            &self.blocks,
+            |source, target, weight| {
+                if std::mem::take(&mut skip) { Ok(()) } else { take(self.rows.of(source), self.rows.of(target), weight) }
+            },
+        );
         result.map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))
     }
 }

@@ -12,12 +12,9 @@ use std::collections::BTreeMap;
 
 /// The part that the entities of a file belong to; none: all labels, without a part.
 pub(super) fn part_of(name: &str) -> Option<u8> {
-    match name {
-        "completeDataset.tsv" => Some(IN_NO_PART),
-        "trainingSet.tsv" => Some(TRAIN),
-        "testSet.tsv" => Some(TEST),
-        _ => None,
-    }
+    // BGS has `trainingSet(lith).tsv` and the like.
+    let parts = [("completeDataset", IN_NO_PART), ("trainingSet", TRAIN), ("testSet", TEST)];
+    parts.into_iter().find(|(begin, _)| name.starts_with(begin) && name.ends_with(".tsv")).map(|(_, part)| part)
 }
 
 /// Labels and parts by entity.
@@ -71,8 +68,10 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
     let header: Vec<String> = cells(lines.first()).map(|(_, cell)| String::from_utf8_lossy(cell).into_owned()).collect();
     let (entity, label) = columns(&header, options).map_err(|fault| lines.fault(&fault))?;
     let path = lines.path().to_path_buf();
+    let mut rows = 0;
     lines.skip_first()?.blocks(|block| {
         for (start, line) in each(block).filter(|(_, line)| !line.is_empty()) {
+            rows += 1;
             let row: Vec<(usize, &[u8])> = cells(line).collect();
             let cell = |column: usize| row.get(column).filter(|(_, cell)| !cell.is_empty()).copied();
             let (Some(entity), Some(label)) = (cell(entity), cell(label)) else {
@@ -87,7 +86,7 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
         }
         Ok(())
     })?;
-    if labelled.of.is_empty() {
+    if rows == 0 {
         return Err(Box::new(ReadError::new(&path, "the table of labels names no entity").expected("a line for each labelled node", "none")));
     }
     Ok(())

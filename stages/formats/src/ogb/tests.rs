@@ -89,7 +89,8 @@ fn the_published_zip_gives_the_same_graph() {
     // NaN is not equal to itself.
     let read = |files: &[PathBuf]| format!("{:?}", read(files, &Options::default()).unwrap());
     assert_eq!((format.name, read(&found)), ("ogb", read(&fixture("ogb"))));
-    let cut: Vec<(&str, &[u8])> = members.iter().map(|&(name, text)| (name, if name.contains("raw/edge.csv") { &text[..text.len() - 9] } else { text })).collect();
+    let cut: Vec<(&str, &[u8])> =
+        members.iter().map(|&(name, text)| (name, if name.contains("raw/edge.csv") { &text[..text.len() - 9] } else { text })).collect();
     let (_folder, files) = written(&[("tiny.zip", &archive_of(&cut))]);
     assert!(super::read(&files, &Options::default()).unwrap_err().what.contains("cut short"));
 }

@@ -101,7 +101,9 @@ fn every_fault_is_named_with_its_place() {
     }
     let error = read_with(|name, text| (!name.ends_with("_A.txt")).then_some(text)).unwrap_err();
     assert!(error.what.contains("lacks its part `A`") && error.path.ends_with("TINY_A.txt") && error.found.contains("graph_indicator"), "{error}");
-    let error = read_with(|name, text| if name.contains("graph_l") || name.contains("graph_a") { None } else { Some(if name.contains("indicator") { b"1\n9999\n".to_vec() } else { text }) });
+    let error = read_with(|name, text| {
+        if name.contains("graph_l") || name.contains("graph_a") { None } else { Some(if name.contains("indicator") { b"1\n9999\n".to_vec() } else { text }) }
+    });
     assert!(error.unwrap_err().what.contains("larger than the number of nodes"));
     let (_folder, files) = written(&[("A_graph_indicator.txt", b"1\n"), ("B_graph_indicator.txt", b"1\n")]);
     assert!(read(&files, &Options::default()).unwrap_err().what.contains("two files of the part `graph_indicator`"));
@@ -140,9 +142,17 @@ fn published_sets_have_their_counts() {
         assert_eq!((graph.nodes(), graph.edges.len()), (nodes, edges), "{name}");
         let set = graph.graphs.unwrap();
         let Some(Labels::Classes { class, names }) = set.labels.clone() else { panic!("{name}") };
-        let counted: Vec<(&str, usize)> = names.iter().zip(0..).map(|(name, own)| (name.as_str(), class.iter().filter(|&&class| class == own).count())).collect();
+        let counted: Vec<(&str, usize)> =
+            names.iter().zip(0..).map(|(name, own)| (name.as_str(), class.iter().filter(|&&class| class == own).count())).collect();
         assert_eq!((set.len(), &counted[..]), (graphs, classes), "{name}");
-        let labels = graph.node_labels.map_or(0, |labels| if let Labels::Classes { class, names } = labels { assert!(!class.contains(&NO_CLASS)); names.len() } else { 0 });
+        let labels = graph.node_labels.map_or(0, |labels| {
+            if let Labels::Classes { class, names } = labels {
+                assert!(!class.contains(&NO_CLASS));
+                names.len()
+            } else {
+                0
+            }
+        });
         assert_eq!((labels, graph.features.map_or(0, |features| features.columns())), (node_labels, features), "{name}");
         assert_eq!(graph.edges.features.map_or(0, |features| features.columns), edge_features, "{name}");
     }
