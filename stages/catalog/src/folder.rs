@@ -30,6 +30,9 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         }
         converted.hint(error.hint.clone())
     })?;
+    // Arrays beside the graph: features, labels, splits.
+    let is_array = |path: &&PathBuf| path.extension().is_some_and(|end| ["npy", "npz", "safetensors"].iter().any(|known| end == *known));
+    let beside = files.iter().filter(is_array).filter(|path| !consumed.contains(path));
     let relative = |path: &PathBuf| {
         let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
         RawFile { file: name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned(), url: None }
@@ -38,7 +41,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         name: name.to_owned(),
         about: format!("The folder {}, which no catalogue entry describes.", folder.display()),
         found_as: Vec::new(),
-        files: consumed.iter().map(relative).collect(),
+        files: consumed.iter().chain(beside).map(relative).collect(),
         format: Format::of(format),
         read: warploom_formats::Options::default(),
         directed: true,

@@ -6,6 +6,7 @@
 //!         catalogue; makes anything up silently
 pub mod fill;
 pub mod generate;
+mod large;
 mod prove;
 mod relations;
 mod source;
@@ -14,7 +15,7 @@ mod target;
 pub mod transform;
 mod write;
 
-use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Provenance, Stage, StageError, Violation};
+use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{contracts, requests::IngestRequest};
 
 /// The stage.
@@ -25,12 +26,14 @@ impl Stage for Ingest {
     const CONTRACT: Contract = contracts::INGEST;
 
     fn run(context: &Context, outputs: &mut Outputs, _inputs: &Inputs, request: &IngestRequest) -> Result<(), StageError> {
-        let read = source::read(context, request)?;
+        let mut read = source::read(context, request)?;
+        large::facts(outputs, request, &read.graph, read.provenance);
+        if let Some(spilled) = read.spilled.take() {
+            return large::ingest(context, outputs, request, read.graph, &spilled);
+        }
         let provenance = read.provenance;
         let (graph, made_up) = target::complete(context, request, read)?;
         outputs.set_provenance(provenance, made_up);
-        outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
-        outputs.fact(Kind::Graph, "format", if provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" });
         outputs.fact(Kind::Graph, "task", target::task(&graph));
         write::write(outputs, graph)
     }

@@ -7,7 +7,12 @@ use warploom_shell::requests::IngestRequest;
 use warploom_spec::Ids;
 
 use crate::generate::communities::{self, Recipe};
-use warploom_formats::raw::{NodeIds, RawGraph, ReadError};
+use std::path::PathBuf;
+use warploom_formats::{
+    Format, Look, attach,
+    edge_list::{self, Spilled},
+    raw::{NodeIds, RawGraph, ReadError},
+};
 
 /// What was read or made.
 pub struct Read {
@@ -17,6 +22,8 @@ pub struct Read {
     pub provenance: Provenance,
     /// Communities that the generator planted.
     pub community: Option<Vec<u32>>,
+    /// The edges, where they do not fit the memory that may be used: the graph has none then.
+    pub spilled: Option<Spilled>,
 }
 
 /// Reads the files, or makes the stand-in.
@@ -25,9 +32,12 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         Source::Real { files, .. } => {
             let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
-            let graph = read_files(request, files).map_err(|error| read_error(&error))?;
+            let (graph, spilled) = read_files(context, request, files).map_err(|error| read_error(&error))?;
             context.progress.advance(bytes);
-            Ok(Read { graph, provenance: Provenance::Real, community: None })
+            if !graph.passed_over.is_empty() {
+                context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
+            }
+            Ok(Read { graph, provenance: Provenance::Real, community: None, spilled })
         }
         Source::StandIn { why } => {
             context.progress.warn(&format!(
@@ -39,18 +49,42 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     }
 }
 
-fn read_files(request: &IngestRequest, files: &[std::path::PathBuf]) -> Result<RawGraph, Box<ReadError>> {
+fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> Result<(RawGraph, Option<Spilled>), Box<ReadError>> {
     let mut options = request.entry.read.clone();
     match request.spec.ids {
         Ids::Auto => {}
         Ids::Number => options.ids = warploom_formats::Ids::Number,
         Ids::String => options.ids = warploom_formats::Ids::String,
     }
-    (request.entry.format.reader().read)(files, &options)
+    let format = request.entry.format.reader();
+    let (own, beside) = apart(format, files);
+    let (mut graph, spilled) = match own[..] {
+        [ref file] if format.name == edge_list::FORMAT.name => {
+            let limit = edge_list::Limit { memory: context.memory, folder: context.store.root().to_path_buf() };
+            edge_list::read_within(file, &options, limit)?
+        }
+        _ => ((format.read)(&own, &options)?, None),
+    };
+    let ids = graph.ids.clone();
+    attach::attach(&mut graph, &beside)?;
+    // Rows of edges in a file are fixed; further nodes behind the last one move none.
+    let moved = graph.ids != ids && !matches!((&graph.ids, &ids), (NodeIds::Count(_), NodeIds::Count(_)));
+    if moved && spilled.is_some() {
+        let error = ReadError::new(&own[0], "its edges do not fit the memory that may be used, and arrays beside it name nodes that no edge has");
+        return Err(Box::new(error.hint("allow more with  --memory SIZE")));
+    }
+    Ok((graph, spilled))
+}
+
+/// The files of the format, and the arrays beside them.
+fn apart(format: &Format, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let Some(own) = (format.recognise)(&Look::new(files)) else { return (files.to_vec(), Vec::new()) };
+    let is_array = |path: &PathBuf| path.extension().is_some_and(|end| ["npy", "npz", "safetensors"].iter().any(|known| end == *known));
+    files.iter().cloned().partition(|path| own.contains(path) || !is_array(path))
 }
 
 /// A reader's error as the stage's.
-fn read_error(error: &ReadError) -> StageError {
+pub fn read_error(error: &ReadError) -> StageError {
     let kind = match error.io {
         Some(std::io::ErrorKind::StorageFull) => ErrorKind::DiskFull,
         Some(_) => ErrorKind::Input,
@@ -78,5 +112,5 @@ fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     let made = made.map_err(|error| StageError::new(ErrorKind::Specification, format!("the stand-in of `{}`: {error}", request.entry.name)))?;
     context.progress.advance(recipe.edges);
     let graph = RawGraph { ids: NodeIds::Count(recipe.nodes), edges: made.edges, directed: Some(!recipe.symmetric), ..RawGraph::default() };
-    Ok(Read { graph, provenance: Provenance::StandIn, community: Some(made.community) })
+    Ok(Read { graph, provenance: Provenance::StandIn, community: Some(made.community), spilled: None })
 }

@@ -31,7 +31,7 @@ const DEGREE_MOST: u32 = 255;
 
 /// Narrows, transforms and fills in; returns what was made up of a real graph.
 pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Result<(RawGraph, Vec<String>), StageError> {
-    let Read { graph, provenance, community } = read;
+    let Read { graph, provenance, community, .. } = read;
     let (listed_nodes, listed) = (graph.nodes(), graph.edges.len() as u64);
     let mut graph = narrowed(request, graph)?;
     // Communities that were planted are known by row.
@@ -45,25 +45,30 @@ pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Resul
         compare_counts(request, listed_nodes, listed, whole.then_some(&transformed.counts))?;
     }
     graph.edges = transformed.edges;
-    let seed = request.spec.seed;
-    let mut filler = Filler { request, community, made_up: Vec::new(), seed };
-    filler.labels(&mut graph);
-    filler.features(&mut graph)?;
-    filler.splits(&mut graph);
+    let made_up = fill_in(request, &mut graph, community)?;
+    if let Err(broken) = graph.validate() {
+        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
+    }
+    let made_up = if provenance == Provenance::Real { made_up } else { Vec::new() };
+    if !made_up.is_empty() {
+        context.progress.warn(&format!("`{}` has no {}: they are MADE UP from communities of the real graph", request.entry.name, made_up.join(" and no ")));
+    }
+    Ok((graph, made_up))
+}
+
+/// Labels, features and splits that are missing; returns what was made up.
+pub fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<u32>>) -> Result<Vec<String>, StageError> {
+    let mut filler = Filler { request, community, made_up: Vec::new(), seed: request.spec.seed };
+    filler.labels(graph);
+    filler.features(graph)?;
+    filler.splits(graph);
     // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
     let given = !filler.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == spec::Normalize::Row {
         graph.features.iter_mut().for_each(fill::features::normalize_rows);
         graph.kinds.iter_mut().flat_map(|kinds| &mut kinds.features).flatten().for_each(fill::features::normalize_rows);
     }
-    if let Err(broken) = graph.validate() {
-        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
-    }
-    let made_up = if provenance == Provenance::Real { filler.made_up } else { Vec::new() };
-    if !made_up.is_empty() {
-        context.progress.warn(&format!("`{}` has no {}: they are MADE UP from communities of the real graph", request.entry.name, made_up.join(" and no ")));
-    }
-    Ok((graph, made_up))
+    Ok(filler.made_up)
 }
 
 /// The part of the graph that stays, with the relations, weights and ids that were asked for.
@@ -110,7 +115,8 @@ fn transform_error(refused: transform::Refused) -> StageError {
     }
 }
 
-fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
+/// What is done with the edges.
+pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
     let symmetrize = match request.spec.symmetrize {
         // A folder without a catalogue entry says it by its format, if at all.
         Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
@@ -136,7 +142,7 @@ fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
 }
 
 /// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.
-fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
+pub fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
     let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
     let found = [
         ("nodes", expected_nodes, Some(u64::from(nodes))),

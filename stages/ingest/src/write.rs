@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use warploom_contract::{
-    Outputs, StageError,
+    ErrorKind, Outputs, StageError,
     kinds::graph::{
-        EdgeTable, FeatureRows, GraphTable, Ids, Labels, Names, NodeTable, write_edge_features, write_edges, write_features, write_graphs, write_kinds,
-        write_nodes,
+        EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable, write_edge_features, write_edges, write_features, write_graphs,
+        write_kinds, write_nodes,
     },
 };
 use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
@@ -18,17 +18,27 @@ use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
 const SPARSE_BELOW: f64 = 0.1;
 
 /// Writes all files of the graph.
-pub fn write(outputs: &mut Outputs, graph: RawGraph) -> Result<(), StageError> {
+pub fn write(outputs: &mut Outputs, mut graph: RawGraph) -> Result<(), StageError> {
+    write_all_but_edges(outputs, &mut graph)?;
+    let edges = graph.edges;
+    if let Some(features) = edges.features {
+        write_edge_features(outputs, features.columns as usize, features.values)?;
+    }
+    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation })
+}
+
+/// Writes nodes, features, kinds, graphs and names, and takes them from the graph.
+pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Result<(), StageError> {
     let nodes = graph.nodes();
     let target = graph.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref()).or(graph.labels.as_ref());
     let classes = if let Some(raw::Labels::Classes { names, .. }) = target { names.clone() } else { Vec::new() };
     let kinds = graph.kinds.as_ref().map(|kinds| kinds.names.clone()).unwrap_or_default();
-    let names = Names { kinds, relations: graph.relations, classes };
-    if let Some(features) = graph.features {
+    let names = Names { kinds, relations: std::mem::take(&mut graph.relations), classes };
+    if let Some(features) = graph.features.take() {
         write_features(outputs, None, rows(features, nodes as usize))?;
     }
     let mut of_node = None;
-    if let Some(kinds) = graph.kinds {
+    if let Some(kinds) = graph.kinds.take() {
         for (number, (name, features)) in kinds.names.iter().zip(kinds.features).enumerate() {
             let count = kinds.of_node.iter().filter(|&&kind| usize::from(kind) == number).count();
             if let Some(features) = features {
@@ -37,24 +47,33 @@ pub fn write(outputs: &mut Outputs, graph: RawGraph) -> Result<(), StageError> {
         }
         of_node = Some(kinds.of_node);
     }
+    let graphs = graph.graphs.take();
     let table = NodeTable {
-        ids: ids(graph.ids),
-        labels: graph.labels.map(labels),
-        splits: graph.splits,
+        ids: ids(std::mem::take(&mut graph.ids)),
+        labels: graph.labels.take().map(labels),
+        splits: std::mem::take(&mut graph.splits),
         kind: of_node,
-        graph: graph.graphs.as_ref().map(|graphs| graphs.of_node.clone()),
-        columns: graph.columns.into_iter().map(|(name, values)| (name, column(values))).collect(),
+        graph: graphs.as_ref().map(|graphs| graphs.of_node.clone()),
+        columns: columns(std::mem::take(&mut graph.columns))?,
     };
     write_nodes(outputs, &table)?;
     write_kinds(outputs, &names, &table)?;
-    if let Some(graphs) = graph.graphs {
-        write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits })?;
+    match graphs {
+        Some(graphs) => write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits }),
+        None => Ok(()),
     }
-    let edges = graph.edges;
-    if let Some(features) = edges.features {
-        write_edge_features(outputs, features.columns as usize, features.values)?;
-    }
-    write_edges(outputs, EdgeTable { source: edges.source, target: edges.target, weight: edges.weight, kind: edges.relation })
+}
+
+/// Further columns; one that is called like a column with a meaning of its own would hide that.
+fn columns(columns: Vec<(String, Column)>) -> Result<Vec<(String, ArrayRef)>, StageError> {
+    let one = |(name, values): (String, Column)| {
+        if NODE_COLUMNS.contains(&name.as_str()) {
+            let error = StageError::new(ErrorKind::Data, format!("a column of the nodes is called `{name}`, which has a meaning of its own"));
+            return Err(error.hint(format!("give it another name; taken are {}", NODE_COLUMNS.join(", "))));
+        }
+        Ok((name, column(values)))
+    };
+    columns.into_iter().map(one).collect()
 }
 
 fn ids(ids: NodeIds) -> Ids {

@@ -262,7 +262,8 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
 
 #[cfg(feature = "tables")]
 pub use tables::{
-    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NodeTable, read_edges, read_graphs, read_nodes, write_edges, write_graphs, write_kinds, write_nodes,
+    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, read_edges, read_graphs, read_nodes, write_edges, write_graphs, write_kinds,
+    write_nodes,
 };
 #[cfg(feature = "tables")]
 mod tables;

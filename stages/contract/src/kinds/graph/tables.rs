@@ -92,7 +92,7 @@ pub struct GraphTable {
 }
 
 /// Columns of the node table that have a meaning of their own.
-const NODE_COLUMNS: [&str; 5] = ["id", "kind", "graph", "label", "split"];
+pub const NODE_COLUMNS: [&str; 5] = ["id", "kind", "graph", "label", "split"];
 
 impl Ids {
     /// How many.
