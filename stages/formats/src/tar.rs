@@ -10,7 +10,10 @@ use crate::{
     lines::Text,
     raw::{Read, ReadError},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 /// Headers and contents fill whole blocks.
 const BLOCK: usize = 512;
@@ -47,6 +50,7 @@ impl Archive {
     pub fn open(path: &Path) -> Read<Archive> {
         let mut walk = Walk { path, plain: Plain::open(path)?, at: 0 };
         let mut members: Vec<Member> = Vec::new();
+        let mut names = HashSet::new();
         let mut long_name = None;
         let mut room = HELD_MOST;
         loop {
@@ -65,7 +69,7 @@ impl Archive {
                         let error = walk.error(&format!("the member `{name}` of the tar archive leads out of the archive"), header_at);
                         error.expected("a relative name without `..`", format!("`{name}`")).hint("take the archive from a source that you trust")
                     })?;
-                    if members.iter().any(|member| member.name == name) {
+                    if !names.insert(name.clone()) {
                         return Err(Box::new(
                             walk.error(&format!("the tar archive has two members `{name}`"), header_at).expected("names that differ", "one twice"),
                         ));
