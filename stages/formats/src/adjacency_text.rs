@@ -15,6 +15,7 @@ use crate::{
     zip,
 };
 use std::{
+    collections::BTreeMap,
     io::Read as _,
     path::{Path, PathBuf},
 };
@@ -224,9 +225,11 @@ fn read_folds(bundle: &Bundle, graphs: u32) -> Read<Vec<Vec<u8>>> {
     let mut folds: Vec<((u32, u8), usize)> = bundle.names().filter_map(|(index, name)| Some((fold_of(name)?, index))).collect();
     folds.sort_unstable();
     let mut splits: Vec<(u32, Vec<u8>)> = Vec::new();
-    for (at, &((number, part), index)) in folds.iter().enumerate() {
-        let twin = folds.iter().enumerate().any(|(other, ((twin, of), _))| other != at && *twin == number && *of != part);
-        let twice = folds.iter().enumerate().any(|(other, (fold, _))| other != at && *fold == (number, part));
+    let mut times: BTreeMap<(u32, u8), u32> = BTreeMap::new();
+    folds.iter().for_each(|(fold, _)| *times.entry(*fold).or_default() += 1);
+    for &((number, part), index) in &folds {
+        let twin = [TRAIN, TEST].iter().all(|&part| times.contains_key(&(number, part)));
+        let twice = times[&(number, part)] > 1;
         if !twin || twice {
             let error = ReadError::new(bundle.path(index), "a split is not one file for training and one for testing");
             return Err(Box::new(

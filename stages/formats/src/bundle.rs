@@ -161,3 +161,26 @@ fn begins_as_zip(path: &Path) -> bool {
     let mut first = Vec::new();
     File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).is_ok() && zip::is_zip(&first)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        detect,
+        lines::tests::{files_of, shared},
+    };
+
+    #[test]
+    fn published_sets_are_taken_for_what_they_are() {
+        let own = [("tu_COLLAB", "adjacency_text"), ("tu_", "tu"), ("ogb", "ogb"), ("rdf_", "ntriples"), ("kg_", "triples")];
+        let Some(files) = shared("") else { return };
+        let folders: std::collections::BTreeSet<_> =
+            files.iter().filter_map(|path| path.parent()).filter(|path| path.parent().is_some_and(|data| data.ends_with("data"))).collect();
+        assert!(!folders.is_empty());
+        for folder in folders {
+            let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+            let expected = own.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, format)| *format);
+            let found = detect(folder, &files_of(folder)).ok().map(|(format, _)| format.name).filter(|format| own.iter().any(|(_, own)| own == format));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

@@ -379,8 +379,12 @@ pub(crate) mod tests {
             let lines = text_of(bytes.clone()).lines().unwrap();
             assert_eq!(lines.first(), b"0");
             seen.clear();
+            let take = |piece| {
+                seen.extend::<Vec<u32>>(piece);
+                Ok(())
+            };
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| lines.skip_first().unwrap().pieces(&parse, |piece| Ok(seen.extend(piece)))).unwrap();
+            pool.install(|| lines.skip_first().unwrap().pieces(parse, take)).unwrap();
             assert!(seen.iter().copied().eq(1..3_000_000), "{threads}");
         }
     }
@@ -408,7 +412,11 @@ pub(crate) mod tests {
         let rest = lines.skip_first().unwrap();
         assert_eq!(rest.first(), b"2");
         let mut seen = Vec::new();
-        rest.blocks(|block| Ok(seen.extend_from_slice(block))).unwrap();
+        let see = |block: &[u8]| {
+            seen.extend_from_slice(block);
+            Ok(())
+        };
+        rest.blocks(see).unwrap();
         assert_eq!(seen, b"2");
         let empty = text_of(Vec::new()).lines().unwrap();
         assert_eq!(empty.first(), b"");

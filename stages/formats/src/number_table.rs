@@ -211,8 +211,7 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
     let mut blank = None;
     for (start, line) in each(text) {
         let before = values.len();
-        let mut words = words(line);
-        while let Some((at, word)) = words.next() {
+        for (at, word) in words(line) {
             if let Some(blank) = blank {
                 return Err(empty_line(blank, what).hint("remove this line"));
             }

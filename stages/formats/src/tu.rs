@@ -76,7 +76,12 @@ struct Set<'a> {
 impl Set<'_> {
     fn maybe<T: crate::number_table::Number + std::fmt::Debug>(&self, part: &str, columns: Option<usize>) -> Read<Option<Table<T>>> {
         let found = self.bundle.only(&format!("the part `{part}`"), |name| is_part(name, part))?;
-        found.map(|index| Table::read(self.bundle.text(index)?, &part.replace('_', " "), columns)).transpose()
+        let what = match part {
+            "A" => "lines of A".to_owned(),
+            "graph_indicator" => "lines of graph_indicator".to_owned(),
+            part => part.replace('_', " "),
+        };
+        found.map(|index| Table::read(self.bundle.text(index)?, &what, columns)).transpose()
     }
 
     fn must<T: crate::number_table::Number + std::fmt::Debug>(&self, part: &str, columns: Option<usize>) -> Read<Table<T>> {

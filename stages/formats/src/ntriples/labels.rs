@@ -82,7 +82,14 @@ fn read_table(text: Text, part: u8, options: &Options, labelled: &mut Labelled) 
                 Ok(word) => Ok(word.to_owned()),
                 Err(_) => Err(Fault::new(start + at, "a word is not UTF-8").expected("text in UTF-8", cell)),
             };
-            add(labelled, word(entity)?, class_name(&word(label)?), part).map_err(|(what, expected)| Fault::new(start, what).expected(expected, entity.1))?;
+            let place = |disagreement| match disagreement {
+                Disagreement::Label(known) => {
+                    let fault = Fault::new(start + label.0, "an entity has two labels");
+                    fault.expected(format!("the label `{known}`, as another line says of it"), label.1)
+                }
+                Disagreement::Part => Fault::new(start + entity.0, "an entity is to be trained on and tested").expected("each entity in one part", entity.1),
+            };
+            add(labelled, word(entity)?, class_name(&word(label)?), part).map_err(place)?;
         }
         Ok(())
     })?;
@@ -131,19 +138,26 @@ fn class_name(label: &str) -> String {
     }
 }
 
-fn add(labelled: &mut Labelled, entity: String, label: String, part: u8) -> Result<(), (&'static str, String)> {
+/// What two lines do not agree on.
+enum Disagreement {
+    /// The label that an earlier line gave.
+    Label(String),
+    Part,
+}
+
+fn add(labelled: &mut Labelled, entity: String, label: String, part: u8) -> Result<(), Disagreement> {
     let Some((known, in_part)) = labelled.of.get_mut(&entity) else {
         labelled.of.insert(entity, (label, part));
         return Ok(());
     };
     if *known != label {
-        return Err(("an entity has two labels", format!("the label `{known}`, as another line says of it")));
+        return Err(Disagreement::Label(known.clone()));
     }
     match (*in_part, part) {
         (_, IN_NO_PART) => {}
         (IN_NO_PART, part) => *in_part = part,
         (one, other) if one == other => {}
-        _ => return Err(("an entity is to be trained on and tested", "each entity in one part".into())),
+        _ => return Err(Disagreement::Part),
     }
     Ok(())
 }

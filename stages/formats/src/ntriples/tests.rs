@@ -141,9 +141,9 @@ fn tables_of_labels_must_agree() {
         ("trainingSet.tsv", "person\tlabel_a\n", "names no entity", "trainingSet.tsv"),
         ("trainingSet.tsv", "person\tlabel_a\na:b\n", "without an entity or a label", ":2:1"),
         ("trainingSet.tsv", "person\tlabel_a\na:b\t\n", "without an entity or a label", ":2:1"),
-        ("trainingSet.tsv", "person\tlabel_a\na:b\t1\na:b\t2\n", "two labels", ":3:1"),
+        ("trainingSet.tsv", "person\tlabel_a\na:b\t1\na:b\t2\n", "two labels", ":3:5"),
         ("trainingSet.tsv", "person\tlabel_a\nz:z\t1\n", "to be trained on and tested", "trainingSet.tsv:2:1"),
-        ("trainingSet.tsv", "person\tlabel_a\nz:z\t7\n", "two labels", "trainingSet.tsv:2:1"),
+        ("trainingSet.tsv", "person\tlabel_a\nz:z\t7\n", "two labels", "trainingSet.tsv:2:5"),
     ];
     for (name, text, what, place) in cases {
         let test: (&str, &[u8]) = ("testSet.tsv", b"person\tlabel_a\nz:z\t1.0\n");
