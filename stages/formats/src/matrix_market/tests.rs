@@ -204,6 +204,13 @@ fn real_matrices_have_the_counts_of_their_source() {
             assert_eq!(body_lines(&path), stored, "{name}");
         }
     }
+    if let Some(folder) = shared("tiny_gapbs") {
+        let from_zero = Options { first_id: Some(0), ..Options::default() };
+        for (name, list, weights) in [("4.mtx", "4.el", false), ("4w.mtx", "4.wel", true)] {
+            let (graph, listed) = (read(&folder.join(name), &from_zero).unwrap(), crate::edge_list::read(&folder.join(list), &Options::default()).unwrap());
+            assert_eq!((&graph.ids, edges_by_id(&graph, weights)), (&NodeIds::Count(14), edges_by_id(&listed, weights)), "{name}");
+        }
+    }
     let Some(path) = shared("mtx_suitesparse/young1c.mtx") else { return };
     assert!(read(&path, &Options::default()).unwrap_err().what.contains("complex"));
     let graph = read(&path, &unread()).unwrap();
