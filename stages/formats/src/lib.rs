@@ -93,7 +93,8 @@ pub struct Options {
     pub ids: Ids,
     /// The attribute or column of nodes that is the label.
     pub label: Option<String>,
-    /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of matrices, the weights of METIS and DIMACS files.
+    /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of
+    /// matrices, the weights of METIS and DIMACS files.
     pub weight: Option<String>,
     /// The column of node tables that is their id; by itself: `id`, `node` and the like.
     pub id: Option<String>,

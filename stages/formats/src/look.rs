@@ -84,6 +84,10 @@ pub fn only(files: &[PathBuf]) -> Read<&Path> {
     match files {
         [file] => Ok(file),
         [] => Err(Box::new(ReadError::new(Path::new(""), "no file was given").expected("one file", "none"))),
-        [_, second, ..] => Err(Box::new(ReadError::new(second, "one file too many for this format").expected("one file", files.len().to_string()))),
+        [_, second, ..] => Err(Box::new(
+            ReadError::new(second, "one file too many for this format")
+                .expected("one file", files.len().to_string())
+                .hint("name the file in a catalogue entry:  data/catalog/<name>.yaml"),
+        )),
     }
 }

@@ -70,7 +70,10 @@ proptest! {
     }
 
     #[test]
-    fn changed_files_are_read_the_same_for_every_cut(changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .\n-]|[\\x00-\\xff]"), 0..4), cut in 1usize..4) {
+    fn changed_files_are_read_the_same_for_every_cut(
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .\n-]|[\\x00-\\xff]"), 0..4),
+        cut in 1usize..4,
+    ) {
         let mut bytes = b"4\n1 2\n\n0 \n3 0\n\n".to_vec();
         for (at, change) in changes {
             let at = at.index(bytes.len());

@@ -168,7 +168,7 @@ fn read_type(scan: &mut Scan, layout: Layout, symmetry: Symmetry, values: Values
     }
     let range = |least: i128, most: i128| Values::Integer { least, most };
     let typed = match (name, scan.word()) {
-        (b"float" | b"double", b"complex") => return Err(complex(start, name, layout)),
+        (b"float" | b"double", more @ b"complex") => return Err(complex(start, &[name, b" ", more].concat(), layout)),
         (b"float" | b"double" | b"FP32" | b"FP64", b"") => Values::Real,
         (b"bool", b"") => range(0, 1),
         (b"int8_t", b"") => range(i8::MIN.into(), i8::MAX.into()),
@@ -250,10 +250,10 @@ pub fn read_value(scan: &mut Scan, values: Values) -> Result<f32, Fault> {
         None if word.is_empty() => "the value of an entry is missing",
         None => "the value of an entry is not a whole number, as the header says",
     };
-    let hint = if number.is_none() && !word.is_empty() {
-        format!("if {} is right, write real for integer in the first line", quote(word))
-    } else {
-        UNREAD_HINT.into()
+    let hint = match number {
+        Some(_) => "if the type in the %%GraphBLAS line is wrong, remove the line: it is optional".into(),
+        None if word.is_empty() => UNREAD_HINT.into(),
+        None => format!("if {} is right, write real for integer in the first line", quote(word)),
     };
     Err(Fault::new(start, what).expected(format!("a whole number from {least} to {most}"), word).hint(hint))
 }

@@ -204,6 +204,13 @@ fn real_matrices_have_the_counts_of_their_source() {
             assert_eq!(body_lines(&path), stored, "{name}");
         }
     }
+    if let Some(folder) = shared("tiny_gapbs") {
+        let from_zero = Options { first_id: Some(0), ..Options::default() };
+        for (name, list, weights) in [("4.mtx", "4.el", false), ("4w.mtx", "4.wel", true)] {
+            let (graph, listed) = (read(&folder.join(name), &from_zero).unwrap(), crate::edge_list::read(&folder.join(list), &Options::default()).unwrap());
+            assert_eq!((&graph.ids, edges_by_id(&graph, weights)), (&NodeIds::Count(14), edges_by_id(&listed, weights)), "{name}");
+        }
+    }
     let Some(path) = shared("mtx_suitesparse/young1c.mtx") else { return };
     assert!(read(&path, &Options::default()).unwrap_err().what.contains("complex"));
     let graph = read(&path, &unread()).unwrap();
@@ -286,7 +293,11 @@ proptest! {
     }
 
     #[test]
-    fn changed_files_are_read_the_same_for_every_cut(sample in 0usize..4, changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .%\n-]|[\\x00-\\xff]"), 0..4), cut in 1usize..4) {
+    fn changed_files_are_read_the_same_for_every_cut(
+        sample in 0usize..4,
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .%\n-]|[\\x00-\\xff]"), 0..4),
+        cut in 1usize..4,
+    ) {
         let mut bytes = SAMPLES[sample].as_bytes().to_vec();
         for (at, change) in changes {
             let at = at.index(bytes.len());

@@ -201,7 +201,11 @@ proptest! {
     }
 
     #[test]
-    fn changed_files_are_read_the_same_for_every_cut(sample in 0usize..4, changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .%\n-]|[\\x00-\\xff]"), 0..4), cut in 1usize..4) {
+    fn changed_files_are_read_the_same_for_every_cut(
+        sample in 0usize..4,
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[0-9 .%\n-]|[\\x00-\\xff]"), 0..4),
+        cut in 1usize..4,
+    ) {
         let mut bytes = SAMPLES[sample].as_bytes().to_vec();
         for (at, change) in changes {
             let at = at.index(bytes.len());

@@ -84,6 +84,24 @@ fn utf_16_and_lines_without_end_are_refused() {
 }
 
 #[test]
+fn packed_files_are_read_and_cut_ones_are_named() {
+    let plain: String =
+        "=\n".chars().chain((0..30_000).flat_map(|number| format!("{}\n", number * 7919 % 30_011 + 1000).chars().collect::<Vec<_>>())).collect();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, plain.as_bytes()).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let zstd = zstd::encode_all(plain.as_bytes(), 1).unwrap();
+    let expected = numbers(plain.as_bytes(), SIZES).unwrap();
+    for packed in [gzip, zstd] {
+        for sizes in [SIZES, Sizes { block: 1000, piece: 77 }] {
+            assert_eq!(numbers(&packed, sizes).unwrap(), expected);
+            let error = numbers(&packed[..packed.len() / 2], sizes).unwrap_err();
+            assert!(error.what.contains("cut short") && error.place == Place::Byte(packed.len() as u64 / 2), "{error}");
+        }
+    }
+}
+
+#[test]
 fn rows_and_weights_say_what_is_wrong_with_them() {
     let row = |text: &str, first| Scan::new(text.as_bytes()).row("the end", first, 3).map_err(|fault| (fault.byte, fault.what, fault.expected));
     assert_eq!((row("1", 1), row(" 3\n", 1), row("0 ", 0)), (Ok(0), Ok(2), Ok(0)));
