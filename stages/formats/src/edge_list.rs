@@ -40,9 +40,9 @@ pub(crate) use known::{Known, fault_at, onto};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 
 /// The longest line.
-const LINE_MOST: usize = 64 << 20;
-/// Bytes that are read at once, and those that one task parses: eight tasks a block, and a block's ends stay near 16 MiB.
-const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
+pub(crate) const LINE_MOST: usize = 64 << 20;
+/// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
+const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
 /// Edge lists.
 pub const FORMAT: Format =

@@ -295,6 +295,14 @@ fn counts_in_comments_are_checked() {
 }
 
 #[test]
+fn a_line_of_separators_alone_costs_no_more_than_its_columns() {
+    let error = numbers(&",".repeat(1 << 20)).unwrap_err();
+    assert!(error.what.contains("too many columns") || error.what.contains("without a source"), "{error}");
+    let error = numbers(&format!("source,target{}\n", ",a".repeat(1 << 18))).unwrap_err();
+    assert!(error.what.contains("too many columns"), "{error}");
+}
+
+#[test]
 fn packed_and_broken_files_are_read_or_named() {
     use std::io::Write as _;
     let dir = tempfile::tempdir().unwrap();
