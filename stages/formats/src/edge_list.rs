@@ -5,7 +5,7 @@
 //! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns; fields in quotes,
 //!           CRLF, a byte-order mark, a last line without end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
 //! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none
-//! limits    a line of 64 MiB; 16 bytes an edge at the peak (measured on 5 M edges; more with ids above 2^32)
+//! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with weights, words and ids above 2^32)
 mod counts;
 mod fields;
 mod head;
