@@ -5,7 +5,7 @@
 //! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns; fields in quotes,
 //!           CRLF, a byte-order mark, a last line without end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
 //! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none
-//! limits    a line of 64 MiB; 16 bytes an edge at the peak (measured on 5 M edges; more with ids above 2^32)
+//! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with weights, words and ids above 2^32)
 mod counts;
 mod fields;
 mod head;
@@ -40,9 +40,9 @@ pub(crate) use known::{Known, fault_at, onto};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 
 /// The longest line.
-const LINE_MOST: usize = 64 << 20;
-/// Bytes that are read at once, and those that one task parses: eight tasks a block, and a block's ends stay near 16 MiB.
-const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
+pub(crate) const LINE_MOST: usize = 64 << 20;
+/// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
+const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
 /// Edge lists.
 pub const FORMAT: Format =

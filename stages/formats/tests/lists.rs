@@ -123,6 +123,14 @@ fn web_graphs_as_lists_have_the_counts_of_their_source() {
 }
 
 #[test]
+fn isolated_nodes_are_there_when_the_entry_says_so() {
+    let Some(folder) = shared("web_dblp-2010") else { return };
+    let options = Options { nodes: Some(326_186), ..Options::default() };
+    let graph = edge_list::read(&folder.join("dblp-2010.arcs.txt.gz"), &options).unwrap();
+    assert_eq!((&graph.ids, graph.edges.len(), pairs(&graph)), (&NodeIds::Count(326_186), 1_615_400, (1_615_400, 0, 807_700)));
+}
+
+#[test]
 fn road_networks_have_the_counts_of_their_source() {
     for (name, nodes, listed, unordered) in
         [("road_oldenburg", 6_105, 7_029, 7_029), ("road_california", 21_048, 21_693, 21_693), ("road_san_joaquin", 18_263, 23_874, 23_797)]

@@ -58,7 +58,23 @@ fn faults_have_their_place() {
     assert!(read(&[PathBuf::from("a.cmty")], &Options::default()).unwrap_err().what.contains("edge list and one file"));
 }
 
+/// The text with one byte changed, where it stays text.
+fn changed(text: &str, at: usize, byte: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 proptest! {
+    #[test]
+    fn a_changed_byte_gives_a_graph_or_an_error(at in any::<usize>(), byte in any::<u8>()) {
+        let (edges, communities) = ("0\t1\n1\t2\n2\t10\n", "0\t1\n2\t1\n10\n");
+        texts(edges, communities).unwrap();
+        let _ = texts(&changed(edges, at, byte), communities);
+        let _ = texts(edges, &changed(communities, at, byte));
+    }
+
     #[test]
     fn any_text_is_a_graph_or_an_error(edges in "([0-9ab]{1,2}[ \t][0-9ab]{1,2}\n|\n){0,8}", communities in "([0-9]{1,2}|a| |\t|\n|#|,){0,30}", words in any::<bool>()) {
         let ids = if words { Ids::String } else { Ids::Auto };

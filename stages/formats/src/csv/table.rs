@@ -4,7 +4,7 @@
 //! limits    the whole file in memory, and 16 bytes a field
 use crate::{
     decompress::Plain,
-    edge_list::{Fault, Field, Separator, fault_at, is_blank_or_comment, separator_of, split},
+    edge_list::{Fault, Field, LINE_MOST, Separator, fault_at, is_blank_or_comment, separator_of, split},
     raw::{Column, Read},
 };
 use std::{
@@ -35,6 +35,9 @@ impl Table {
         let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         while at < text.len() {
             let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length);
+            if end - at > LINE_MOST {
+                return Err(fault_at(path, text, &Fault::too_long(at)));
+            }
             if !is_blank_or_comment(&text[at..end]) {
                 let separator: Separator = *separator.get_or_insert_with(|| separator_of(&text[at..end]));
                 split(text, at, end, separator, &mut fields).map_err(|fault| fault_at(path, text, &fault))?;

@@ -89,7 +89,24 @@ fn every_fault_is_named_with_its_file_and_place() {
     assert!(read(&[PathBuf::from("a"), PathBuf::from("b")], &Options::default()).unwrap_err().hint.contains("nodes.csv"));
 }
 
+/// The text with one byte changed, where it stays text.
+fn changed(text: &str, at: usize, byte: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 proptest! {
+    #[test]
+    fn a_changed_byte_gives_a_graph_or_an_error(at in any::<usize>(), byte in any::<u8>()) {
+        let edges = "source,target,weight,type\n1,2,0.5,a\n2,1,1,\"b\"\n";
+        let nodes = "id,label,split,kind,graph,x0,name\n1,a,train,u,0,1,Ann\n2,b,test,u,0,2,\"B \"\"o\"\" b\"\n";
+        read_texts(edges, nodes, &Options::default()).unwrap();
+        let _ = read_texts(&changed(edges, at, byte), nodes, &Options::default());
+        let _ = read_texts(edges, &changed(nodes, at, byte), &Options::default());
+    }
+
     #[test]
     fn any_bytes_are_a_graph_or_an_error(text in "(id|label|split|kind|graph|x0|y|,|\n|\"|[0-9]|a|train|\r\n|é){0,40}", nodes in "(id,label,x0,split|id)\n([0-9a]{1,2},[a-c1-9.]{0,2},[0-9.]{0,2},(train|test|)?\n|[0-9]\n){0,8}") {
         let _ = read_texts(&text, &nodes, &Options::default());

@@ -53,6 +53,8 @@ pub struct Field<'a> {
     pub quoted: bool,
 }
 
+/// The most columns of a table: what a line may cost is bounded.
+const COLUMNS_MOST: usize = 1 << 16;
 const QUOTE_HINT: &str = "a field in quotes ends on its line, and a quote inside of it is doubled";
 
 impl<'a> Field<'a> {
@@ -109,6 +111,10 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
         }
         if at == end && (separator == Separator::Blanks || fields.is_empty()) {
             return Ok(());
+        }
+        if fields.len() == COLUMNS_MOST {
+            let fault = Fault::new(at, "a line has too many columns", "is this a table with an edge or a node a line?");
+            return Err(fault.against(format!("at most {COLUMNS_MOST}"), b"more"));
         }
         let closes = |at: usize| at >= end || blank(at) || separator == Separator::Byte(text[at]);
         if at < end && text[at] == b'"' {

@@ -199,17 +199,21 @@ fn line_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the line.
+/// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the line; or whatever else, if it is not read.
 #[inline(always)]
-fn fast_line(text: &[u8], at: usize, weighted: bool) -> Option<([u64; 2], f32, usize)> {
+fn fast_line(text: &[u8], at: usize, columns: Option<u8>) -> Option<([u64; 2], f32, usize)> {
     let separates = |at: usize| matches!(text.get(at), Some(b'\t' | b' ' | b',' | b';' | b'|'));
     let (source, end) = fast_number(text, at)?;
     if !separates(end) {
         return None;
     }
     let (target, end) = fast_number(text, end + 1)?;
-    if !weighted {
+    if columns == Some(2) {
         return line_end(text, end).map(|next| ([source, target], 0.0, next));
+    }
+    if columns.is_none() {
+        let next = line_end(text, end).or_else(|| Some(end + text[end..].iter().position(|&byte| byte == b'\n')? + 1).filter(|_| separates(end)));
+        return next.filter(|next| next - at <= LINE_MOST).map(|next| ([source, target], 0.0, next));
     }
     if !separates(end) {
         return None;
@@ -228,8 +232,7 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
     let mut columns = Columns { text, at: 0, colon: shape.colon };
     while columns.at < text.len() {
         lines += 1;
-        let fast = if shape.columns.is_some() { fast_line(text, columns.at, shape.columns == Some(3)) } else { None };
-        let pair = match fast {
+        let pair = match fast_line(text, columns.at, shape.columns) {
             Some((pair, number, next)) => {
                 columns.at = next;
                 if shape.columns == Some(3) {

@@ -128,12 +128,15 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     let edge = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50, i.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 48);
     let mut text = String::from("# head\n");
     (0..20_000).map(edge).for_each(|(source, target)| text += &format!("{source}\t{target} {}\r\n", source as f32 / 8.0));
-    for options in [Options::default(), by_words()] {
-        let expected = read_text(&text, options.clone(), SIZES).unwrap();
+    let table: String = text.lines().skip(1).map(|line| line.replace(['\t', ' '], ",") + ",r\"\n").collect();
+    let table = format!("source,target,cost,kind\n{}", table.replace(",r\"", ",\"r, s\""));
+    let by_names = Options { relation: Some("kind".into()), edge_features: vec!["cost".into()], ..Options::default() };
+    for (text, options) in [(&text, Options::default()), (&text, by_words()), (&text, two_columns()), (&table, by_names)] {
+        let expected = read_text(text, options.clone(), SIZES).unwrap();
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }, Sizes { block: 1 << 20, piece: 1 << 14 }] {
-                assert_eq!(pool.install(|| read_text(&text, options.clone(), sizes)).unwrap(), expected);
+                assert_eq!(pool.install(|| read_text(text, options.clone(), sizes)).unwrap(), expected);
             }
         }
     }
@@ -295,6 +298,14 @@ fn counts_in_comments_are_checked() {
 }
 
 #[test]
+fn a_line_of_separators_alone_costs_no_more_than_its_columns() {
+    let error = numbers(&",".repeat(1 << 20)).unwrap_err();
+    assert!(error.what.contains("too many columns") || error.what.contains("without a source"), "{error}");
+    let error = numbers(&format!("source,target{}\n", ",a".repeat(1 << 18))).unwrap_err();
+    assert!(error.what.contains("too many columns"), "{error}");
+}
+
+#[test]
 fn packed_and_broken_files_are_read_or_named() {
     use std::io::Write as _;
     let dir = tempfile::tempdir().unwrap();
@@ -344,6 +355,22 @@ proptest! {
             ends.zip(graph.edges.weight.iter().flatten()).map(|((source, target), &weight)| (source, target, weight)).collect::<Vec<_>>()
         });
         prop_assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_changed_byte_gives_the_same_for_every_cut(at in any::<usize>(), byte in any::<u8>(), which in 0usize..4, block in 1usize..64, piece in 1usize..64) {
+        let texts = [
+            "# Nodes: 3 Edges: 2\n0 1 0.5\n1 2 1e2\n",
+            "source,target,weight,kind\n1,2,0.5,\"a, b\"\n2,1,1,b\n",
+            "Ann\tBob\t1\r\nBob\tCid\t2",
+            "\u{feff}3 2\n0 1 4\n12345678 123456789 1234567.5\n",
+        ];
+        let mut text = texts[which].as_bytes().to_vec();
+        let at = at % text.len();
+        text[at] = byte;
+        let options = Options { relation: (which == 1).then(|| "kind".into()), ..Options::default() };
+        let cut = |sizes| read_text(&text, options.clone(), sizes).map_err(|error| (error.what, error.place));
+        prop_assert_eq!(cut(Sizes { block, piece }), cut(SIZES));
     }
 
     #[test]

@@ -54,7 +54,23 @@ fn faults_have_their_file_and_place() {
     assert!(read(&[PathBuf::from("a.cnode")], &Options::default()).unwrap_err().what.contains("a file of nodes and one of edges"));
 }
 
+/// The text with one byte changed, where it stays text.
+fn changed(text: &str, at: usize, byte: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 proptest! {
+    #[test]
+    fn a_changed_byte_gives_a_graph_or_an_error(at in any::<usize>(), byte in any::<u8>()) {
+        let (nodes, edges) = ("0 1.5 1\n1 2 2\n2 -3 3\n", "0 0 1 1\n1 1 2 0.5\n");
+        read_texts(nodes, edges).unwrap();
+        let _ = read_texts(&changed(nodes, at, byte), edges);
+        let _ = read_texts(nodes, &changed(edges, at, byte));
+    }
+
     #[test]
     fn any_text_is_a_graph_or_an_error(nodes in "([0-9]|[0-9] |\n|-|\\.|,|x){0,30}", edges in "([0-9] [0-4] [0-4] [0-9]\n|[0-9x]|\n| ){0,12}") {
         let _ = read_texts(&nodes, &edges);

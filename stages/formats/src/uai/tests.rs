@@ -76,7 +76,21 @@ fn faults_have_their_member_and_place() {
     assert!(read_archive(&with("nothing", "")[..2]).unwrap_err().what.contains("lacks its file `.label`"));
 }
 
+/// The text with one byte changed, where it stays text.
+fn changed(text: &str, at: usize, byte: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 proptest! {
+    #[test]
+    fn a_changed_byte_gives_a_graph_or_an_error(which in 0usize..6, at in any::<usize>(), byte in any::<u8>()) {
+        let (name, text) = SET[which];
+        let _ = read_archive(&with(name, &changed(text, at, byte)));
+    }
+
     #[test]
     fn any_text_is_a_graph_or_an_error(which in 0usize..6, text in "([0-9]|[0-9]\n|\n| |\t|x|\\.|-){0,30}") {
         let _ = read_archive(&with(SET[which].0, &text));
