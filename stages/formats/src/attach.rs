@@ -171,7 +171,12 @@ fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Arra
         Theirs::F16 => (Kind::Real, 2),
         Theirs::F32 | Theirs::BF16 => (Kind::Real, 4),
         Theirs::F64 => (Kind::Real, 8),
-        other => return Err(Box::new(from.error(format!("values of the type {other:?} are not read")).expected("bool, whole numbers or reals of 16 to 64 bits", format!("{other:?}")))),
+        other => {
+            return Err(Box::new(
+                from.error(format!("values of the type {other:?} are not read"))
+                    .expected("bool, whole numbers or reals of 16 to 64 bits", format!("{other:?}")),
+            ));
+        }
     };
     // The upper half of a 32-bit real is what BF16 keeps.
     let bytes = match view.dtype() {
@@ -228,7 +233,9 @@ impl Found {
     fn array(&self) -> Read<&Array> {
         match &self.values {
             Values::Array(array) => Ok(array),
-            Values::Sparse(_) => Err(Box::new(ReadError::new(&self.from, "a sparse matrix is read as features alone").expected("an array of numbers", "a sparse matrix"))),
+            Values::Sparse(_) => {
+                Err(Box::new(ReadError::new(&self.from, "a sparse matrix is read as features alone").expected("an array of numbers", "a sparse matrix")))
+            }
         }
     }
 }
@@ -319,7 +326,8 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     if ids == graph.ids {
         return Ok(());
     }
-    let bare = RawGraph { ids: graph.ids.clone(), edges: Edges::default(), directed: graph.directed, relations: graph.relations.clone(), ..RawGraph::default() };
+    let bare =
+        RawGraph { ids: graph.ids.clone(), edges: Edges::default(), directed: graph.directed, relations: graph.relations.clone(), ..RawGraph::default() };
     let edges = std::mem::take(&mut graph.edges);
     if *graph != bare {
         let error = ReadError::new(path, "it has rows for nodes that the graph does not have");

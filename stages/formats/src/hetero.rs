@@ -24,12 +24,8 @@ const NODES_ALWAYS: u64 = 1 << 22;
 const NODES_AN_EDGE: u64 = 1 << 10;
 
 /// Graphs of several kinds.
-pub const FORMAT: Format = Format {
-    name: "hetero",
-    about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so on",
-    recognise,
-    read,
-};
+pub const FORMAT: Format =
+    Format { name: "hetero", about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so on", recognise, read };
 
 /// What a file is, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +130,9 @@ fn relations<'a>(parts: &BTreeMap<Part, &'a Path>) -> Read<Vec<Relation<'a>>> {
         && let Some(other) = relations.iter().find(|relation| relation.weight.is_some() != first.weight.is_some())
     {
         let odd = if other.weight.is_some() { other } else { last };
-        return Err(Box::new(ReadError::new(odd.path, "some relations have a third column and others have none").expected("weights in all or in none", "both")));
+        return Err(Box::new(
+            ReadError::new(odd.path, "some relations have a third column and others have none").expected("weights in all or in none", "both"),
+        ));
     }
     Ok(relations)
 }
@@ -190,7 +188,9 @@ impl Census {
         };
         if let Some(unknown) = options.kinds.keys().find(|letter| !kinds.keys().any(|known| known.to_string() == **letter)) {
             let letters: Vec<String> = kinds.keys().map(char::to_string).collect();
-            return Err(Box::new(ReadError::new(first.path, format!("no relation has the kind `{unknown}`")).expected(letters.join(", "), format!("`{unknown}`"))));
+            return Err(Box::new(
+                ReadError::new(first.path, format!("no relation has the kind `{unknown}`")).expected(letters.join(", "), format!("`{unknown}`")),
+            ));
         }
         let edges: u64 = relations.iter().map(|relation| relation.source.len() as u64).sum();
         let census = Census { kinds, most: NODES_ALWAYS.max(edges.saturating_mul(NODES_AN_EDGE)).min(NODES_MOST) };
@@ -235,13 +235,23 @@ impl Census {
             [letter] => Ok(letter),
             _ => {
                 let counts: Vec<String> = self.kinds.iter().map(|(letter, kind)| format!("{letter} {}", kind.count())).collect();
-                let what = if fitting.is_empty() { "no kind of nodes has as many nodes as there are labels" } else { "several kinds have as many nodes as there are labels" };
+                let what = if fitting.is_empty() {
+                    "no kind of nodes has as many nodes as there are labels"
+                } else {
+                    "several kinds have as many nodes as there are labels"
+                };
                 Err(Box::new(labels.error(what).expected(format!("one of {}", counts.join(", ")), format!("{rows} labels"))))
             }
         }
     }
 
-    fn build(self, relations: Vec<Relation<'_>>, mut features: BTreeMap<char, Features>, labels: Option<(Array, char)>, parts: &BTreeMap<Part, &Path>) -> Read<RawGraph> {
+    fn build(
+        self,
+        relations: Vec<Relation<'_>>,
+        mut features: BTreeMap<char, Features>,
+        labels: Option<(Array, char)>,
+        parts: &BTreeMap<Part, &Path>,
+    ) -> Read<RawGraph> {
         // `a-b:` comes before `a:` by bytes, so the sign behind a name takes part in the order.
         let mut order: Vec<(String, char)> = self.kinds.iter().map(|(letter, kind)| (format!("{}:", kind.name), *letter)).collect();
         order.sort();

@@ -14,6 +14,8 @@ pub mod npz;
 pub mod pickle;
 pub mod planetoid;
 pub mod raw;
+#[cfg(feature = "tables")]
+pub mod tables;
 pub mod zip;
 
 pub use look::{Look, detect};
@@ -35,7 +37,15 @@ pub struct Format {
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.
-pub const FORMATS: &[Format] = &[planetoid::FORMAT, hetero::FORMAT, npz::FORMAT, gml::FORMAT, edge_list::FORMAT];
+pub const FORMATS: &[Format] = &[
+    planetoid::FORMAT,
+    hetero::FORMAT,
+    #[cfg(feature = "tables")]
+    tables::FORMAT,
+    npz::FORMAT,
+    gml::FORMAT,
+    edge_list::FORMAT,
+];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -52,6 +62,14 @@ pub struct Options {
     pub label: Option<String>,
     /// The attribute or column of edges that is the weight; `none` ignores a third column of edge lists.
     pub weight: Option<String>,
+    /// The column of edge tables that is where an edge begins; by itself: `source`, `from`, `src` and the like.
+    pub source: Option<String>,
+    /// The column of edge tables that is where an edge ends; by itself: `target`, `to`, `dst` and the like.
+    pub target: Option<String>,
+    /// The column of edge tables that names the relation; `none`: there is but one.
+    pub relation: Option<String>,
+    /// Columns of edge tables that are features; further ones are passed over.
+    pub edge_features: Vec<String>,
     /// Names of kinds of nodes by what the files call them: `{p: paper, a: author}`.
     pub kinds: BTreeMap<String, String>,
 }

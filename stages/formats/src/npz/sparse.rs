@@ -4,9 +4,7 @@
 //! promises  a shape that nothing stands behind is refused: at most `EMPTY_ROWS_MOST` rows, or `ROWS_AN_ENTRY` for each entry
 //! never     reads block or diagonal forms
 use super::Npz;
-use crate::{
-    raw::{Features, Read, ReadError},
-};
+use crate::raw::{Features, Read, ReadError};
 
 /// Rows that a matrix without offsets may have in any case.
 const EMPTY_ROWS_MOST: u64 = 1 << 22;
@@ -40,7 +38,13 @@ pub fn shape(npz: &Npz, prefix: &str) -> Read<(u64, u64)> {
 pub fn entries(npz: &Npz, prefix: &str) -> Read<Entries> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
-    let form = if npz.has(&name("format")) { npz.array(&name("format"))?.words()?.concat() } else if npz.has(&name("row")) { "coo".into() } else { "csr".into() };
+    let form = if npz.has(&name("format")) {
+        npz.array(&name("format"))?.words()?.concat()
+    } else if npz.has(&name("row")) {
+        "coo".into()
+    } else {
+        "csr".into()
+    };
     let value = npz.array(&name("data"))?.f32s()?;
     let (row, column) = match form.as_str() {
         "coo" => (npz.array(&name("row"))?.rows_below(rows)?, npz.array(&name("col"))?.rows_below(columns)?),
