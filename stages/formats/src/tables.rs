@@ -32,14 +32,13 @@ const LABELS: &[&str] = &["label", "labels", "y", "class"];
 /// Edge and node tables.
 pub const FORMAT: Format = Format { name: "tables", about: "Parquet or Arrow: edges.parquet or a folder of parts, nodes.parquet beside it", recognise, read };
 
-/// An edge table by its name, or one table whose columns are those of edges; with the tables beside it.
+/// An edge table by its name, or tables whose columns are all those of edges; with the tables beside it.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = look.files().flat_map(|(path, _)| layout::below(path)).collect();
     let found = layout::layout(&files);
-    let edges = match (&found.edges[..], &found.others[..]) {
-        ([], [only]) if open::open(only).is_ok_and(|source| edges::is_edges(&source)) => std::slice::from_ref(only),
-        (edges, _) => edges,
-    };
+    // Tables of other names, or the parts of one that stand in the folder itself.
+    let all_edges = || found.others.iter().all(|part| open::open(part).is_ok_and(|source| edges::is_edges(&source)));
+    let edges = if found.edges.is_empty() && all_edges() { &found.others } else { &found.edges };
     let parts = edges.iter().chain(&found.nodes).chain(&found.graphs).chain(&found.features);
     (!edges.is_empty()).then(|| parts.map(|part| part.path.clone()).collect())
 }

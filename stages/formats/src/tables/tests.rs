@@ -63,6 +63,9 @@ fn words_come_from_every_layout_of_texts() {
 fn folders_of_parts_are_one_table() {
     assert_eq!(folder("spark", &Options::default()), tiny());
     assert_eq!(folder("dask", &Options::default()), tiny());
+    // The folder of the data set may itself be what Spark wrote.
+    let parts = recognise(&Look::new(&files_in(&fixture("spark/edges.parquet")))).unwrap();
+    assert_eq!((parts.len(), read(&parts, &Options::default()).unwrap()), (3, tiny()));
     // Folders say the relation; parts come in the order of their names.
     let graph = folder("duckdb", &Options::default());
     assert_eq!(graph.relations, ["a b", "knows", "likes"]);
