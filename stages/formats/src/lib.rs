@@ -30,6 +30,8 @@ pub mod planetoid;
 pub mod raw;
 pub mod road;
 mod statements;
+#[cfg(feature = "tables")]
+pub mod tables;
 pub mod tar;
 mod text;
 #[cfg(test)]
@@ -65,6 +67,8 @@ pub const FORMATS: &[Format] = &[
     hetero::FORMAT,
     npz::FORMAT,
     ntriples::FORMAT,
+    #[cfg(feature = "tables")]
+    tables::FORMAT,
     triples::FORMAT,
     bvgraph::FORMAT,
     matrix_market::FORMAT,
