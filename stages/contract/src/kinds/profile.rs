@@ -101,10 +101,14 @@ pub struct WindowFigures {
     pub tile_density: f64,
 }
 
-/// Values of the feature table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Values of a table of features.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureFigures {
+    /// The kind of nodes that it is of, where kinds have tables of their own; none: it is of all nodes.
+    pub kind: Option<String>,
+    /// Rows.
+    pub rows: u64,
     /// Width of a row.
     pub columns: u64,
     /// Whether the graph artifact stores only what is not 0.
@@ -189,6 +193,24 @@ pub struct Homophily {
     pub adjusted: f64,
 }
 
+/// The graphs of a set of many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFigures {
+    /// How many.
+    pub count: u64,
+    /// Nodes of the smallest.
+    pub least: u64,
+    /// Nodes of one, in the mean.
+    pub mean: f64,
+    /// Nodes of the largest.
+    pub most: u64,
+    /// Standard deviation of their nodes.
+    pub deviation: f64,
+    /// Labels of graphs, if there are any.
+    pub labels: Option<LabelFigures>,
+}
+
 /// What profile.json says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -213,7 +235,7 @@ pub struct Profile {
     pub weighted: bool,
     /// Relations; 1 when the graph has no types.
     pub relations: u64,
-    /// Edges of each relation.
+    /// Edges of each relation, by number.
     pub relation_edges: Vec<u64>,
     /// Figures of the order in which the nodes stand.
     pub order: OrderFigures,
@@ -232,12 +254,16 @@ pub struct Profile {
     pub communities: CommunityFigures,
     /// Windows of 8 targets (FlashSparse's vectors) and of 16 (F3S's blocks).
     pub windows: [WindowFigures; 2],
-    /// Features of nodes, if there are any.
-    pub features: Option<FeatureFigures>,
+    /// Nodes of each kind, by number; empty when there is but one.
+    pub kind_nodes: Vec<u64>,
+    /// Features of nodes: one table, or one of each kind that has its own; empty without features.
+    pub features: Vec<FeatureFigures>,
     /// Labels of nodes, if there are any.
     pub labels: Option<LabelFigures>,
     /// Where labels of nodes are classes.
     pub homophily: Option<Homophily>,
+    /// In sets of many graphs.
+    pub graphs: Option<GraphFigures>,
 }
 
 /// Writes the page.
@@ -293,6 +319,7 @@ impl Profile {
             (self.component_largest > self.nodes || self.blocks.largest > self.nodes, "a part is larger than the graph"),
             (over(&self.in_degree.histogram, self.nodes) || over(&self.out_degree.histogram, self.nodes), "degrees of more or fewer nodes than there are"),
             (over(&self.spans, self.edges) || over(&self.relation_edges, self.edges), "a histogram of more or fewer edges than there are"),
+            (!self.kind_nodes.is_empty() && over(&self.kind_nodes, self.nodes), "kinds of more or fewer nodes than there are"),
             (over(&self.communities.histogram, self.communities.count), "a histogram of more or fewer communities than there are"),
             (self.windows.map(|window| window.rows) != [8, 16], "windows of another height than 8 and 16"),
         ];
