@@ -155,10 +155,9 @@ fn is_symmetric(parts: &CsrParts) -> bool {
         traits[parts.incoming.edges[slot] as usize] = (kind, weight);
     }
     let side = |direction: &DirectionParts, row: usize| {
-        let mut slots: Vec<(u32, (u16, u32))> =
-            (direction.offsets[row] as usize..direction.offsets[row + 1] as usize)
-                .map(|slot| (direction.neighbours[slot], traits[direction.edges[slot] as usize]))
-                .collect();
+        let mut slots: Vec<(u32, (u16, u32))> = (direction.offsets[row] as usize..direction.offsets[row + 1] as usize)
+            .map(|slot| (direction.neighbours[slot], traits[direction.edges[slot] as usize]))
+            .collect();
         slots.sort_unstable();
         slots
     };

@@ -19,9 +19,9 @@ use warploom_contract::kinds::{
 /// Batches of a round: neighbours in one batch do not see each other move.
 const BATCHES: u32 = 4;
 /// Rounds of a level, at most.
-const ROUNDS_MOST: usize = 12;
-/// A level ends with a round in which fewer than one node in so many moved.
-const MOVERS_LEAST: usize = 200;
+const ROUNDS_MOST: usize = 8;
+/// A level ends with a round in which fewer than one node in so many moved: the levels above move the others.
+const MOVERS_LEAST: usize = 12;
 /// Levels, at most.
 const LEVELS_MOST: usize = 16;
 /// A level that raises the modularity by less is the last.
@@ -238,11 +238,15 @@ fn better(state: &State, node: u32, strength: u64, total: f64, found: &[(u32, u6
     let expected = |community: u32, without: u64| strength as f64 * (state.strength[community as usize] - without) as f64 / total;
     let here = found.iter().find(|link| link.0 == own).map_or(0, |link| link.1) as f64 - expected(own, strength);
     let mut best = (here, None);
+    // No community is better than the weight that joins it: most are passed over without looking them up.
     for &(community, weight) in found.iter().filter(|link| link.0 != own) {
+        if weight as f64 <= best.0 {
+            continue;
+        }
         let there = weight as f64 - expected(community, 0);
         // Two nodes that are alone would only change places: the one with the larger number moves.
-        let swap = state.members[own as usize] == 1 && state.members[community as usize] == 1 && community > own;
-        if there > best.0 && !swap {
+        let swap = || community > own && state.members[own as usize] == 1 && state.members[community as usize] == 1;
+        if there > best.0 && !swap() {
             best = (there, Some(community));
         }
     }

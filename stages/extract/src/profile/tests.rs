@@ -105,7 +105,9 @@ mod slow {
     /// Vectors, most of a window, tiles.
     pub fn windows(edges: &[(u32, u32)], rows: u32) -> (u64, u64, u64) {
         let mut of_window: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        edges.iter().for_each(|&(source, target)| drop(of_window.entry(target / rows).or_default().insert(source)));
+        for &(source, target) in edges {
+            of_window.entry(target / rows).or_default().insert(source);
+        }
         let sizes = || of_window.values().map(|sources| sources.len() as u64);
         (sizes().sum(), sizes().max().unwrap_or(0), sizes().map(|size| size.div_ceil(8)).sum())
     }
@@ -124,8 +126,7 @@ mod slow {
     }
 
     pub fn homophily(edges: &[(u32, u32)], class: &[Option<u32>]) -> Homophily {
-        let pairs: Vec<(u32, u32)> =
-            edges.iter().filter(|(a, b)| a != b).filter_map(|&(a, b)| Some((class[a as usize]?, class[b as usize]?))).collect();
+        let pairs: Vec<(u32, u32)> = edges.iter().filter(|(a, b)| a != b).filter_map(|&(a, b)| Some((class[a as usize]?, class[b as usize]?))).collect();
         let number = pairs.len() as f64;
         if pairs.is_empty() {
             return Homophily::default();
@@ -193,10 +194,8 @@ fn same_as_slow(nodes: usize, edges: &Edges, kind: Option<Vec<u16>>) {
 fn same_communities(nodes: usize, edges: &Edges, parts: &CsrParts, found: &Profile) {
     let community = communities::find(parts.incoming.rows(), parts.outgoing.rows());
     let touched = |node: usize| edges.iter().any(|&(a, b)| a as usize == node || b as usize == node);
-    let sizes: Vec<u64> = (0..nodes as u32)
-        .map(|own| (0..nodes).filter(|&node| community[node] == own && touched(node)).count() as u64)
-        .filter(|&size| size > 0)
-        .collect();
+    let sizes: Vec<u64> =
+        (0..nodes as u32).map(|own| (0..nodes).filter(|&node| community[node] == own && touched(node)).count() as u64).filter(|&size| size > 0).collect();
     let figures = &found.communities;
     assert_eq!((figures.count, figures.largest), (sizes.len() as u64, sizes.iter().copied().max().unwrap_or(0)));
     assert_eq!(figures.histogram, slow::histogram(&sizes));
