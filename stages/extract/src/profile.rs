@@ -1,7 +1,7 @@
 //! Measuring a graph: exact counts from the csr of both directions, from labels and from features.
 //!
 //! promises  the same bits for any number of threads: sums are of integers, or of floats in row order
-//! limits    O(edges log degree); memory 16 bytes an edge that joins two communities and 40 a node, not all at once
+//! limits    O(edges log degree); memory at most 32 bytes an edge that joins two communities and 40 a node
 pub mod communities;
 pub mod degrees;
 pub mod features;

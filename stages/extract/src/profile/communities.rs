@@ -3,8 +3,8 @@
 //! promises  the same communities for any number of threads: nodes move in batches, all of a batch by the state before it; every sum is of
 //!           integers
 //! never     reads weights; claims to find the best: finding it is NP-hard
-//! limits    O(edges log degree) a round, a bounded number of rounds and levels; memory 8 bytes a node and, for the graph of communities
-//!           and while it is made, at most 16 an edge that joins two of them
+//! limits    O(edges log degree) a round, a bounded number of rounds and levels; memory about 40 bytes a node and, for the graph of
+//!           communities, 16 an edge that joins two of them, twice that while it is made
 //! paper     Blondel et al., Fast unfolding of communities in large networks (2008); moves of whole batches and the rule for two nodes
 //!           that are alone: Lu, Halappanavar, Kalyanaraman, Parallel heuristics for scalable community detection (2015); only nodes
 //!           beside a move are looked at again: Ozaki et al. (2016)

@@ -11,7 +11,7 @@ use warploom_contract::kinds::{
 };
 
 use super::*;
-use crate::group::both_directions;
+use crate::{group::both_directions, prove};
 
 type Edges = Vec<(u32, u32)>;
 
@@ -276,6 +276,35 @@ proptest! {
             prop_assert_eq!(found.empty_rows, if known == 0 { 0 } else { empty });
             near(found.density * (rows.len() * columns) as f64, sum as f64);
         }
+    }
+}
+
+#[test]
+fn the_proof_agrees_and_finds_what_is_wrong() {
+    let edges = [(0, 1), (1, 0), (1, 1), (1, 1), (4, 5), (2, 4)];
+    let (source, target) = edges.iter().copied().unzip();
+    let table = EdgeTable { source, target, ..EdgeTable::default() };
+    let labels = Labels::Classes(vec![Some(0), Some(0), Some(2), None, Some(2), Some(0)]);
+    let found = measure(&both_directions(6, &table), Attributes { labels: Some(labels.clone()), ..Attributes::default() });
+    let prove = |profile: &Profile| prove::profile_counts(6, profile, &table).and_then(|()| prove::profile_labels(profile, Some(&labels), &table));
+    prove(&found).unwrap();
+    let wrong: [fn(&mut Profile); 8] = [
+        |profile| profile.isolated += 1,
+        |profile| profile.order.aes += 1e-6,
+        |profile| profile.order.bandwidth -= 1,
+        |profile| profile.windows[1].vectors += 1,
+        |profile| profile.out_degree.gini -= 1e-6,
+        |profile| profile.homophily.as_mut().unwrap().share += 1e-6,
+        |profile| profile.homophily = None,
+        |profile| {
+            let Some(LabelFigures::Classes { listed, .. }) = profile.labels.as_mut() else { panic!("classes") };
+            listed[0].count += 1;
+        },
+    ];
+    for (at, change) in wrong.iter().enumerate() {
+        let mut changed = found.clone();
+        change(&mut changed);
+        assert!(prove(&changed).is_err(), "change {at} was not seen");
     }
 }
 

@@ -109,7 +109,8 @@ fn parts(profile: &Profile) -> String {
     let sizes = format!("of {} nodes in the mean (deviation {}), the largest of {}", number(found.mean), number(found.deviation), of(found.largest));
     let number_of = if found.count == 1 { "1 community".to_owned() } else { format!("{} communities", grouped(found.count)) };
     let communities = if found.count == 0 { number_of } else { format!("{number_of} {sizes}; {modularity}") };
-    line("parts", &components) + &line("", &communities) + &line("", &format!("{}; {verdict}", blocks(&profile.blocks)))
+    let whole = if profile.blocks.count == 1 { "1 block".to_owned() } else { blocks(&profile.blocks) };
+    line("parts", &components) + &line("", &communities) + &line("", &format!("{whole}; {verdict}"))
 }
 
 fn locality(profile: &Profile) -> String {
@@ -118,7 +119,7 @@ fn locality(profile: &Profile) -> String {
     let sides = format!("sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}", number(rule.left), if rule.worth_it { ">" } else { "<=" }, rule.right);
     let advice = if rule.worth_it { "reordering may pay" } else { "neighbours are close already" };
     let order = format!("ends are {} apart in the mean (AES), at most {} (bandwidth)", number(figures.aes), grouped(figures.bandwidth));
-    let lines = format!("32 edges in a row touch {:.1} lines of 128 bytes (16 f32 columns; at most 32)", figures.lines_per_32_edges);
+    let lines = format!("32 consecutive edges touch {:.1} lines of 128 bytes, of rows of 16 f32 values", figures.lines_per_32_edges);
     let mut text = line("order", &order) + &line("", &format!("{sides}: {advice}")) + &line("", &lines);
     for (at, window) in profile.windows.iter().enumerate() {
         let mean = window.vectors as f64 / (profile.nodes.div_ceil(window.rows).max(1)) as f64;
@@ -166,16 +167,16 @@ fn learned(profile: &Profile, graph: &Artifact) -> String {
 fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
     let some = |labelled: u64| match members == labelled {
         true => String::new(),
-        false => format!("; {} of {members} {what}s have one", grouped(labelled)),
+        false => format!("; {} of {} {what}s have one", grouped(labelled), grouped(members)),
     };
     match labels {
         LabelFigures::Classes { classes, present, labelled, balance, listed } => {
             let absent = if present < classes { format!(", of which {} have a member", grouped(*present)) } else { String::new() };
             let (most, least) = (listed.first().map_or(0, |class| class.count), listed.last().map_or(0, |class| class.count));
-            let sizes = format!("the largest holds {}, balance {balance:.2} (1: all equal)", share(most, *labelled));
             let least = if *present == listed.len() as u64 { format!(", the smallest {}", share(least, *labelled)) } else { String::new() };
+            let sizes = format!("the largest has {}{least} of the members; balance {balance:.2} (1: all equal)", share(most, *labelled));
             let noun = if *classes == 1 { "class" } else { "classes" };
-            format!("{} {noun} of {what}s{absent}; {sizes}{least}{}", grouped(*classes), some(*labelled))
+            format!("{} {noun} of {what}s{absent}, {sizes}{}", grouped(*classes), some(*labelled))
         }
         LabelFigures::Values { labelled, min, mean, max, deviation } => {
             let spread = format!("{} to {}, mean {}, deviation {}", number(*min), number(*max), number(*mean), number(*deviation));
@@ -258,4 +259,95 @@ fn bars(title: &str, shown: &mut Vec<(usize, u64)>, names: &[String], present: u
     plot.bars = shown.iter().map(|&(number, count)| (named(number, names), count)).collect();
     plot.bars.push((format!("{} others", grouped(present - shown.len() as u64)), rest));
     plot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::plot::WIDTH;
+    use serde_json::json;
+    use warploom_contract::{
+        Digest, KeyDocument, Kind, Manifest,
+        kinds::graph::{EdgeTable, Labels},
+        manifest::Producer,
+    };
+    use warploom_extract::{
+        group::both_directions,
+        profile::{Attributes, measure},
+    };
+
+    fn shown(provenance: Provenance, made_up: &[&str], profile: Profile, names: Names) -> Shown {
+        let document = KeyDocument::new("extract", 1, &[Kind::Profile], json!({}));
+        let manifest = Manifest {
+            kind: "profile".into(),
+            format: 1,
+            key: document.key(),
+            key_document: document,
+            producer: Producer { stage: "extract".into(), version: 1 },
+            inputs: Vec::new(),
+            files: Vec::new(),
+            counts: [("splits".to_owned(), 2), ("train".to_owned(), 1200)].into(),
+            facts: Default::default(),
+            provenance,
+            made_up: made_up.iter().map(|&what| what.to_owned()).collect(),
+            digest: Digest::of(b""),
+            created: String::new(),
+            self_digest: None,
+        };
+        let artifact = Artifact { kind: Kind::Profile, path: "store".into(), manifest };
+        Shown { graph: artifact.clone(), artifact, profile, names }
+    }
+
+    #[test]
+    fn kinds_relations_graphs_and_features_are_named_and_no_line_is_too_wide() {
+        let source: Vec<u32> = (0..2000).map(|edge| edge * 7 % 300).collect();
+        let target: Vec<u32> = (0..2000).map(|edge| edge * edge % 300).collect();
+        let kind = Some((0..2000).map(|edge| (edge % 20) as u16).collect());
+        let rows = both_directions(300, &EdgeTable { source, target, weight: Some(vec![1.0; 2000]), kind });
+        let features = ["paper", "author"].map(|kind| FeatureFigures { kind: Some(kind.into()), rows: 100, columns: 5, density: 0.0123, ..Default::default() });
+        let profile = measure(
+            &rows,
+            Attributes {
+                labels: Some(Labels::Classes((0..300).map(|node| (node % 3 > 0).then_some(node * node % 40)).collect())),
+                kinds: Some((0..300).map(|node| node % 2).collect()),
+                graph_of: Some((0..300).map(|node| node / 100).collect()),
+                graphs: Some((3, Some(Labels::Classes(vec![Some(0), Some(1), Some(0)])))),
+                features: features.into(),
+            },
+        );
+        let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
+        let names = Names { kinds: words(["paper", "author"]), relations: words(["cites", "writes"]), classes: words(["toxic", "harmless"]) };
+        let page = page(&shown(Provenance::StandIn, &["features", "labels"], profile, names));
+        let expected = [
+            "STAND-IN",
+            "MADE UP     features and labels",
+            "300 nodes of 2 kinds, 2,000 edges, 20 relations: not symmetric, weighted",
+            "3 of 100 to 100 nodes",
+            "paper: 5 columns, 1.2%",
+            "200 of 300 nodes have one",
+            "2 classes of graphs",
+            "cites",
+            "9 others",
+            "author",
+            "toxic",
+            "2; the first: 1,200 train",
+        ];
+        expected.iter().for_each(|text| assert!(page.contains(text), "no `{text}` in\n{page}"));
+        page.lines().for_each(|line| assert!(line.chars().count() <= WIDTH, "{line}"));
+    }
+
+    #[test]
+    fn an_empty_graph_has_a_page() {
+        let page = page(&shown(Provenance::Real, &[], measure(&both_directions(0, &EdgeTable::default()), Attributes::default()), Names::default()));
+        assert!(page.contains("0 nodes, 0 edges") && !page.contains("NaN"), "{page}");
+    }
+
+    #[test]
+    fn numbers_have_about_three_digits() {
+        assert_eq!(
+            [0.0, 0.00012, 0.5, 3.217, 28.91, 836.4, 1205.06, 2.5e9, -1500.0].map(number),
+            ["0", "1.2e-4", "0.50", "3.22", "28.9", "836", "1,205", "2.50e9", "-1,500"]
+        );
+        assert_eq!([0.0, 1.0, 0.0127, 0.000_123].map(percent), ["0.0%", "100.0%", "1.3%", "0.012%"]);
+    }
 }

@@ -7,11 +7,17 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use warploom_catalog::{Entry, entry::SplitRule};
-use warploom_contract::{Artifact, Kind, Provenance, StageError, kinds::graph, kinds::profile};
+use warploom_catalog::{
+    Entry,
+    entry::{SplitRule, Task},
+};
+use warploom_contract::{
+    Artifact, Kind, StageError,
+    kinds::{graph, profile},
+};
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
-use warploom_shell::{Chain, Environment, Options, binary::read_pipelines, contracts, execute::execute, talk::Talk};
+use warploom_shell::{Chain, Environment, Options, contracts, execute::execute, talk::Talk};
 use warploom_spec::Pipeline;
 
 use super::{
@@ -35,12 +41,15 @@ pub fn show(environment: &Environment, talk: &Talk, options: &Options, entry: &E
 
 /// A pipeline of this data set with the settings of the command line.
 fn pipeline(options: &Options, name: &str) -> Result<Pipeline, StageError> {
+    let mut set = options.set.clone();
+    set.push(format!("dataset={}", json!(name)));
     let read = match &options.pipeline {
-        Some(file) => read_pipelines(options, Some(file.clone())).map_err(|refusal| refusal.error)?,
-        None => warploom_spec::read_text("pipeline: show\n", Path::new("show.yaml"), &options.set).map_err(|mistakes| refused(&mistakes))?,
+        Some(file) => warploom_spec::read(file, &set),
+        // A pipeline names a program; neither of the two stages looks at it.
+        None => warploom_spec::read_text("pipeline: show\nplan: {program: none.py}\n", Path::new("show.yaml"), &set),
     };
-    let first = read.into_iter().next().ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))?;
-    Ok(Pipeline { dataset: name.to_owned(), ..first })
+    let read = read.map_err(|mistakes| refused(&mistakes))?;
+    read.into_iter().next().ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))
 }
 
 /// The graph and its profile, out of the store or made now.
@@ -66,7 +75,9 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
     let mut text = line(&entry.name, &entry.about);
     text += &line("data", &format!("{status}: {detail}"));
     text += &line("kept as", &format!("{}, {}", entry.format.as_str(), if entry.directed { "edges have a direction" } else { "edges have no direction" }));
-    text += &line("used for", &format!("{}; split: {}", spoken(&json!(entry.task)), split(&entry.split)));
+    if entry.task != Task::None {
+        text += &line("used for", &format!("{}; split: {}", spoken(&json!(entry.task)), split(&entry.split)));
+    }
     text += &line("licence", &entry.licence);
     let expected = [
         (entry.expected.nodes, "nodes"),
@@ -110,7 +121,7 @@ fn object(entry: &Entry, (status, detail): (&str, &str), shown: Option<&Shown>) 
     let mut object = json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});
     if let Some(Shown { graph, artifact, profile, names }) = shown {
         let place = |artifact: &Artifact| json!({"key": artifact.manifest.key, "path": artifact.path.to_string_lossy()});
-        object["provenance"] = json!(provenance(graph).name());
+        object["provenance"] = json!(graph.manifest.provenance.name());
         object["made_up"] = json!(graph.manifest.made_up);
         object["graph"] = place(graph);
         object["graph"]["counts"] = json!(graph.manifest.counts);
@@ -119,8 +130,4 @@ fn object(entry: &Entry, (status, detail): (&str, &str), shown: Option<&Shown>) 
         object["profile_artifact"] = place(artifact);
     }
     object
-}
-
-fn provenance(graph: &Artifact) -> Provenance {
-    graph.manifest.provenance
 }
