@@ -264,6 +264,13 @@ fn renumber(community: &[u32]) -> (Vec<u32>, usize) {
     (community.par_iter().with_min_len(1 << 14).map(|&old| number[old as usize]).collect(), count as usize)
 }
 
+/// What a task made of its communities.
+struct Joined {
+    lengths: Vec<u64>,
+    links: Vec<(u32, u64)>,
+    loops: Vec<u64>,
+}
+
 /// The graph whose nodes are the communities of a level.
 fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
     let mut starts = vec![0u32; count + 1];
@@ -274,7 +281,7 @@ fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
         members[heads[own as usize] as usize] = node as u32;
         heads[own as usize] += 1;
     }
-    let parts: Vec<(Vec<u64>, Vec<(u32, u64)>, Vec<u64>)> = (0..count.div_ceil(TASK))
+    let parts: Vec<Joined> = (0..count.div_ceil(TASK))
         .into_par_iter()
         .map_init(Room::default, |room, task| {
             let (mut lengths, mut links, mut loops) = (Vec::new(), Vec::new(), Vec::new());
@@ -287,19 +294,19 @@ fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
                 let kept = if let Level::Joined { loops, .. } = level { inside.iter().map(|&node| loops[node as usize]).sum() } else { 0 };
                 loops.push(kept + room.found.iter().find(|link| link.0 as usize == own).map_or(0, |link| link.1));
             }
-            (lengths, links, loops)
+            Joined { lengths, links, loops }
         })
         .collect();
     let mut offsets = Vec::with_capacity(count + 1);
     offsets.push(0);
-    for length in parts.iter().flat_map(|part| &part.0) {
+    for length in parts.iter().flat_map(|part| &part.lengths) {
         offsets.push(offsets.last().copied().unwrap_or(0) + length);
     }
     let mut links = Vec::with_capacity(offsets.last().copied().unwrap_or(0) as usize);
     let mut loops = Vec::with_capacity(count);
     for part in parts {
-        links.extend_from_slice(&part.1);
-        loops.extend_from_slice(&part.2);
+        links.extend_from_slice(&part.links);
+        loops.extend_from_slice(&part.loops);
     }
     Level::Joined { offsets, links, loops }
 }
