@@ -1,6 +1,7 @@
 //! Proves what the small sub-commands promise: `store`, `export`, `data`, `doctor`, `schema`, `completions`, `man`.
 use std::fs;
 
+use serde_json::{Value, json};
 use warploom_tests::{Recipe, Scene, repository};
 
 #[test]
@@ -66,8 +67,34 @@ fn data_shows_what_is_known() {
     scene.warploom(&["data", "show", "karate"]).expect(0).prints(&["Zachary", "34"]);
     let shown = scene.warploom(&["data", "show", "karate", "--format", "json"]).expect(0).lines().remove(0);
     assert_eq!(shown["entry"]["expected"]["nodes"], 34);
+    assert_eq!((&shown["profile"]["nodes"], &shown["provenance"]), (&json!(34), &json!("stand-in")));
     // karate has no address: nothing can be fetched, and no network is touched.
     scene.warploom(&["data", "fetch", "karate"]).expect(1).says(&["karate.gml"]);
+}
+
+#[test]
+fn data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline() {
+    let Some(scene) = Scene::real("data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline") else { return };
+    let show = |further: &[&str]| scene.warploom(&[&["data", "show", "cora", "--format", "json"], further].concat());
+    let first = show(&[]).expect(0).says(&["not in the store yet"]).lines().remove(0);
+    let profile = &first["profile"];
+    assert_eq!((&profile["nodes"], &profile["edges"], &first["provenance"]), (&json!(2708), &json!(10858), &json!("real")));
+    // Homophily and features: numpy on the Planetoid files; Platonov et al. (2023) print 0.81 and 0.77.
+    let about = |found: &Value, expected: f64| (found.as_f64().unwrap() - expected).abs() < 5e-5;
+    assert!(about(&profile["homophily"]["share"], 0.813_778) && about(&profile["homophily"]["adjusted"], 0.775_477), "{}", profile["homophily"]);
+    assert_eq!(profile["features"][0]["nonzero"], 49_216);
+    assert_eq!(profile["labels"]["listed"][0], json!({"class": 3, "count": 818}));
+    let before = scene.view().digests();
+    let again = show(&[]).expect(0);
+    assert!(!again.stderr.contains("not in the store yet"), "{}", again.stderr);
+    assert_eq!((&again.lines()[0]["profile"], scene.view().digests()), (profile, before));
+    let page = scene.warploom(&["data", "show", "cora"]).expect(0).prints(&["nodes by class", "1.3% of the values are not 0", "81.4% of edges"]).stdout;
+    page.lines().filter(|line| !line.contains(scene.path("").to_str().unwrap())).for_each(|line| assert!(line.chars().count() <= 100, "{line}"));
+    // Other settings, another graph; the catalogue is shown even where the graph cannot be had.
+    let looped = show(&["--set", "ingest.self_loops=add"]).expect(0).lines().remove(0);
+    assert_eq!(looped["profile"]["self_loops"], 2708);
+    let absent = Scene::stand_in();
+    absent.warploom(&["data", "show", "cora", "--real"]).expect(1).prints(&["Citations among"]).says(&["a stand-in was refused"]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod key;
 pub mod kinds;
 pub mod manifest;
 pub mod mapped;
+pub mod order;
 #[cfg(feature = "tables")]
 pub mod parquet_file;
 pub mod stage;

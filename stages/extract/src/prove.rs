@@ -1,10 +1,12 @@
 //! The proof of extract: every slot is looked up in the edge table by its edge id, and every id is met once.
+use std::collections::BTreeMap;
+
 use warploom_contract::{
     Violation,
     kinds::{
         csr::{Csr, Direction},
-        graph::EdgeTable,
-        profile::Profile,
+        graph::{EdgeTable, Labels},
+        profile::{LabelFigures, Profile},
     },
 };
 
@@ -50,28 +52,88 @@ fn one_direction(side: &str, direction: &Direction, keys: &[u32], others: &[u32]
 /// The counts of the profile, recounted from the edge table with sets.
 pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Result<(), Violation> {
     let pairs = || table.source.iter().copied().zip(table.target.iter().copied());
-    let mut touched = vec![false; nodes as usize];
-    let mut in_degrees = vec![0u64; nodes as usize];
+    let (mut in_degrees, mut out_degrees) = (vec![0u64; nodes as usize], vec![0u64; nodes as usize]);
+    let (mut span_sum, mut bandwidth) = (0u128, 0);
     for (source, target) in pairs() {
-        touched[source as usize] = true;
-        touched[target as usize] = true;
+        out_degrees[source as usize] += 1;
         in_degrees[target as usize] += 1;
+        let span = u64::from(source.abs_diff(target));
+        (span_sum, bandwidth) = (span_sum + u128::from(span), bandwidth.max(span));
     }
     let mut distinct: Vec<(u32, u32)> = pairs().collect();
     distinct.sort_unstable();
     distinct.dedup();
-    let counts = [
+    let vectors = |rows: u32| {
+        let mut windows: Vec<(u32, u32)> = distinct.iter().map(|&(source, target)| (target / rows, source)).collect();
+        windows.sort_unstable();
+        windows.dedup();
+        windows.len() as u64
+    };
+    let most = |degrees: &[u64]| degrees.iter().copied().max().unwrap_or(0);
+    same(&[
         ("nodes", nodes, profile.nodes),
         ("edges", table.source.len() as u64, profile.edges),
-        ("isolated", touched.iter().filter(|&&touched| !touched).count() as u64, profile.isolated),
+        ("isolated", in_degrees.iter().zip(&out_degrees).filter(|&(a, b)| a + b == 0).count() as u64, profile.isolated),
         ("self_loops", pairs().filter(|(source, target)| source == target).count() as u64, profile.self_loops),
         ("parallel_edges", (table.source.len() - distinct.len()) as u64, profile.parallel_edges),
-        ("in_degree.max", in_degrees.iter().copied().max().unwrap_or(0), profile.in_degree.max),
-    ];
-    for (name, expected, found) in counts {
-        if expected != found {
-            return Err(Violation::new(format!("profile `{name}`: expected {expected}, found {found}")));
-        }
+        ("in_degree.max", most(&in_degrees), profile.in_degree.max),
+        ("out_degree.max", most(&out_degrees), profile.out_degree.max),
+        ("order.bandwidth", bandwidth, profile.order.bandwidth),
+        ("windows of 8: vectors", vectors(8), profile.windows[0].vectors),
+        ("windows of 16: vectors", vectors(16), profile.windows[1].vectors),
+    ])?;
+    let edges = (table.source.len() as f64).max(1.0);
+    near("order.aes", span_sum as f64 / edges, profile.order.aes)?;
+    near("in_degree.gini", gini(in_degrees), profile.in_degree.gini)?;
+    near("out_degree.gini", gini(out_degrees), profile.out_degree.gini)
+}
+
+/// What the profile says of labels, recounted from the edge table and one class after the other.
+pub fn profile_labels(profile: &Profile, labels: Option<&Labels>, table: &EdgeTable) -> Result<(), Violation> {
+    let Some(Labels::Classes(classes)) = labels else { return same(&[("homophily", 0, u64::from(profile.homophily.is_some()))]) };
+    let (Some(LabelFigures::Classes { labelled, listed, .. }), Some(homophily)) = (&profile.labels, &profile.homophily) else {
+        return Err(Violation::new("profile `labels`: expected classes, found none"));
+    };
+    let mut members = BTreeMap::new();
+    classes.iter().flatten().for_each(|&class| *members.entry(class).or_insert(0u64) += 1);
+    same(&[("labels.labelled", members.values().sum(), *labelled)])?;
+    for class in listed {
+        same(&[("labels.listed", members.get(&class.class).copied().unwrap_or(0), class.count)])?;
     }
-    Ok(())
+    let pairs = table.source.iter().zip(&table.target).filter(|(source, target)| source != target);
+    let joined: Vec<(u32, u32)> = pairs.filter_map(|(&source, &target)| Some((classes[source as usize]?, classes[target as usize]?))).collect();
+    let equal = joined.iter().filter(|(source, target)| source == target).count() as f64;
+    same(&[("homophily.edges", joined.len() as u64, homophily.edges)])?;
+    near("homophily.share", if joined.is_empty() { 0.0 } else { equal / joined.len() as f64 }, homophily.share)
+}
+
+/// Twice the area between the curve of the summed degrees and the diagonal, trapezium by trapezium.
+fn gini(mut degrees: Vec<u64>) -> f64 {
+    degrees.sort_unstable();
+    let all: u64 = degrees.iter().sum();
+    if all == 0 {
+        return 0.0;
+    }
+    let mut below = 0u128;
+    let mut area = 0u128;
+    for &degree in &degrees {
+        area += 2 * below + u128::from(degree);
+        below += u128::from(degree);
+    }
+    1.0 - area as f64 / (all as f64 * degrees.len() as f64)
+}
+
+fn same(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
+    match counts.iter().find(|(_, expected, found)| expected != found) {
+        None => Ok(()),
+        Some((name, expected, found)) => Err(Violation::new(format!("profile `{name}`: expected {expected}, found {found}"))),
+    }
+}
+
+/// Equal but for the rounding of another order of sums.
+fn near(name: &str, expected: f64, found: f64) -> Result<(), Violation> {
+    if (expected - found).abs() <= 1e-9 * expected.abs().max(1.0) {
+        return Ok(());
+    }
+    Err(Violation::new(format!("profile `{name}`: expected {expected}, found {found}")))
 }

@@ -145,7 +145,7 @@ pub enum StoreAction {
 pub enum DataAction {
     /// List the catalogue: what is here, what would be a stand-in
     Ls,
-    /// What the catalogue knows of a data set
+    /// What the catalogue knows of a data set, and what its graph is like; makes graph and profile if need be
     Show {
         /// Its name
         name: String,

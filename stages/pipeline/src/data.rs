@@ -1,16 +1,20 @@
-//! `warploom data`: the catalogue, what of it is here, and downloads.
+//! `warploom data`: the catalogue, what of it is here, what a data set is like, and downloads.
+mod page;
+mod plot;
+mod show;
+
 use serde_json::json;
-use warploom_catalog::{Attempt, Entry, Source, fetch, find, locate, names};
+use warploom_catalog::{Attempt, Catalog, Entry, Source, fetch, find, locate, names};
 use warploom_contract::{StageError, stage::Progress};
-use warploom_shell::{Environment, requests::catalog_error, talk::Talk};
+use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
 
 use crate::arguments::DataAction;
 
 /// Runs a sub-command.
-pub fn run(environment: &Environment, talk: &Talk, action: &DataAction) -> Result<(), StageError> {
+pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &DataAction) -> Result<(), StageError> {
     match action {
         DataAction::Ls => list(environment),
-        DataAction::Show { name } => show(environment, &entry(name)?),
+        DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
         DataAction::Fetch { name } => fetch_files(environment, talk, &entry(name)?),
         DataAction::Generate(_) => {
             Err(crate::usage("`warploom data generate` is not in this version", "a pipeline makes the stand-in itself:  warploom pipeline FILE"))
@@ -23,6 +27,11 @@ pub fn run(environment: &Environment, talk: &Talk, action: &DataAction) -> Resul
 
 fn entry(name: &str) -> Result<Entry, StageError> {
     find(name).map_err(|error| catalog_error(&error))
+}
+
+/// A folder without an entry is a data set too.
+fn entry_or_folder(environment: &Environment, name: &str) -> Result<Entry, StageError> {
+    Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))
 }
 
 /// Where a set would come from now, without a network.
@@ -54,19 +63,6 @@ fn list(environment: &Environment) -> Result<(), StageError> {
                 .map(|(entry, (status, detail))| json!({"name": entry.name, "status": status, "detail": detail, "expected": entry.expected}))
                 .collect()
         },
-    );
-    Ok(())
-}
-
-fn show(environment: &Environment, entry: &Entry) -> Result<(), StageError> {
-    let (status, detail) = state(environment, entry);
-    crate::print_as(
-        environment,
-        || {
-            let pretty = serde_json::to_string_pretty(entry).unwrap_or_default();
-            format!("{}: {}\nnow: {status} ({detail})\n{pretty}\n", entry.name, entry.about)
-        },
-        || vec![json!({"entry": entry, "status": status, "detail": detail})],
     );
     Ok(())
 }

@@ -98,7 +98,7 @@ fn stand_alone(options: &Options, path: &Path, dataset: Option<&str>) -> Result<
     pipelines.into_iter().next().ok_or_else(|| StageError::defect("a pipeline of one program is none"))
 }
 
-fn refused(mistakes: &Mistakes) -> StageError {
+pub(crate) fn refused(mistakes: &Mistakes) -> StageError {
     mistakes.shown.first().map_or_else(|| StageError::new(ErrorKind::Specification, mistakes.to_string()), mistake_error)
 }
 

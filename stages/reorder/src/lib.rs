@@ -3,7 +3,6 @@
 //! reads   csr, any order                     keeps   the multiset of edges with weights, types and edge ids
 //! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory 24 bytes an edge and 8 a node beyond the mapped input
 //! never   drops or merges an edge; reads features or labels
-pub mod figures;
 pub mod methods;
 pub mod permute;
 pub mod prove;
@@ -12,8 +11,9 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         csr::{self, Csr},
-        permutation::{self, AesRule, OrderFigures, Quality},
+        permutation::{self, Quality},
     },
+    order::{self, AesRule, OrderFigures},
 };
 use warploom_shell::contracts;
 use warploom_spec::{Method, ReorderSpec};
@@ -29,8 +29,8 @@ impl Stage for Reorder {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         context.progress.begin("measuring the order", csr.edges() as u64, "edges");
-        let before = figures::measure(&csr, None);
-        let rule = figures::aes_rule(before.aes, csr.nodes());
+        let before = order::measure(csr.incoming.rows(), None);
+        let rule = order::aes_rule(before.aes, csr.nodes());
         let choice = choose(request.method, &csr, &before, rule);
         let quality = Quality { method: choice.method.to_owned(), why: choice.why, aes_rule: rule, before, after: choice.after };
         match choice.new_of_old {
@@ -71,7 +71,7 @@ fn choose(method: Method, csr: &Csr, before: &OrderFigures, rule: AesRule) -> Ch
     let stays = |why: String| Choice { method: "none", why, new_of_old: None, after: before.clone() };
     let degree = |why: &dyn Fn(&OrderFigures) -> String| {
         let new_of_old = methods::degree::order(csr);
-        let after = figures::measure(csr, Some(&new_of_old));
+        let after = order::measure(csr.incoming.rows(), Some(&new_of_old));
         Choice { method: "degree", why: why(&after), new_of_old: Some(new_of_old), after }
     };
     let verdict = format!("sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}", rule.left, if rule.worth_it { ">" } else { "<=" }, rule.right);

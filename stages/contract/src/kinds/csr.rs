@@ -50,6 +50,51 @@ pub struct DirectionParts {
     pub edges: Vec<u64>,
 }
 
+/// The rows of one direction, mapped or in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Start of each row, and the number of edges.
+    pub offsets: &'a [u64],
+    /// Other end of each edge.
+    pub neighbours: &'a [u32],
+}
+
+impl<'a> Rows<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Neighbours of a node.
+    pub fn row(self, node: usize) -> &'a [u32] {
+        &self.neighbours[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+
+    /// How many neighbours each node has.
+    pub fn degrees(self) -> impl Iterator<Item = u64> + 'a {
+        self.offsets.windows(2).map(|pair| pair[1] - pair[0])
+    }
+}
+
+impl Direction {
+    /// Without the ids of edges.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { offsets: &self.offsets, neighbours: &self.neighbours }
+    }
+}
+
+impl DirectionParts {
+    /// Without the ids of edges.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { offsets: &self.offsets, neighbours: &self.neighbours }
+    }
+}
+
 /// Both directions, to be written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CsrParts {

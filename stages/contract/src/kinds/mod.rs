@@ -75,7 +75,10 @@ impl Kind {
 
     /// Version of the format.
     pub fn version(self) -> u32 {
-        1
+        match self {
+            Kind::Profile => 2,
+            _ => 1,
+        }
     }
 
     /// Whether a file tells of the making (times, host) and so is no part of the input digest.

@@ -10,23 +10,13 @@ use super::{Depth, expect_length, need_count, need_file, read_json, write_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers, write_numbers},
+    order::{AesRule, OrderFigures},
 };
 
 /// File of the numbers.
 pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
 /// File of the figures.
 pub const QUALITY_FILE: &str = "quality.json";
-
-/// Figures of one order of the nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OrderFigures {
-    /// Mean over all edges of |source - target| (document 000's AES).
-    pub aes: f64,
-    /// Largest |source - target|.
-    pub bandwidth: u64,
-    /// Distinct 128-byte lines of a table with 16 f32 columns that 32 consecutive edges touch, in the mean.
-    pub lines_per_32_edges: f64,
-}
 
 /// What an order is worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,17 +31,6 @@ pub struct Quality {
     pub before: OrderFigures,
     /// Figures of the new order.
     pub after: OrderFigures,
-}
-
-/// The rule with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AesRule {
-    /// sqrt(AES)
-    pub left: f64,
-    /// floor(sqrt(nodes) / 100)
-    pub right: f64,
-    /// Whether left > right.
-    pub worth_it: bool,
 }
 
 /// Writes the permutation.

@@ -2,7 +2,8 @@
 use super::*;
 use crate::{
     ErrorKind, Inputs, KeyDocument, Outputs, Provenance,
-    kinds::permutation::{AesRule, OrderFigures, Quality},
+    kinds::permutation::Quality,
+    order::{AesRule, OrderFigures},
     stage::Contract,
 };
 use serde_json::json;

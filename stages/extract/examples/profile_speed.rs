@@ -1,0 +1,54 @@
+//! Times the profile of a graph without reading or writing files, part by part. One JSON line for each part; `all` is the whole.
+//!
+//! usage: profile_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
+use std::{path::Path, time::Instant};
+
+use warploom_contract::{
+    Artifact, Kind, Manifest,
+    kinds::graph::{NODES_FILE, read_edges},
+    order,
+};
+use warploom_extract::{
+    group::both_directions,
+    profile::{Attributes, communities, degrees, labels, measure, parts, windows},
+};
+
+const ROUNDS: usize = 5;
+
+/// Keeps the compiler from leaving the work out.
+fn keep<T>(found: T) {
+    std::hint::black_box(found);
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
+    let manifest = Manifest::read(folder, Kind::Graph).expect("a manifest").expect("a graph artifact");
+    let artifact = Artifact { kind: Kind::Graph, path: folder.to_path_buf(), manifest };
+    let rows = both_directions(artifact.count("nodes").expect("counted") as usize, &read_edges(&artifact).expect("edges"));
+    let (incoming, outgoing) = (rows.incoming.rows(), rows.outgoing.rows());
+    let attributes = Attributes::read(&artifact).expect(NODES_FILE);
+    let entries = incoming.neighbours.len() as u64;
+    let say = |part: &str, work: &dyn Fn()| {
+        let time = |_| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed().as_secs_f64()
+        };
+        let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
+        println!("{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {entries}, \"seconds\": {best:.4}}}");
+    };
+    say("attributes", &|| keep(Attributes::read(&artifact)));
+    say("degrees", &|| keep((degrees::spread(incoming), degrees::spread(outgoing))));
+    say("order", &|| keep(order::measure(incoming, None)));
+    say("components", &|| keep(parts::components(incoming)));
+    say("blocks", &|| keep(parts::blocks(incoming, outgoing, u64::MAX)));
+    say("windows", &|| keep(windows::windows(incoming, entries)));
+    say("homophily", &|| keep(attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing))));
+    let found = communities::find(incoming, outgoing);
+    say("communities", &|| keep(communities::find(incoming, outgoing)));
+    say("communities' figures", &|| keep(communities::figures(&found, incoming, outgoing)));
+    say("all", &|| keep(measure(&rows, attributes.clone())));
+    println!("{}", serde_json::to_string(&measure(&rows, attributes.clone()).communities).expect("plain numbers"));
+}
