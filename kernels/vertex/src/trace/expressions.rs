@@ -324,9 +324,11 @@ impl<'a> Tracer<'a> {
 
     /// The value as rows; a name beside numbers of kinds or relations is its number.
     fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> Step<NodeId> {
-        if let (Value::Text(name), Value::Node(other)) = (value, other)
-            && let Some(names) = self.names_of(*other)
-        {
+        if let (Value::Text(name), Value::Node(other)) = (value, other) {
+            let Some(names) = self.names_of(*other) else {
+                let found = Diagnostic::error(at, "rows of numbers are compared with a string", format!("expected a number, found {}", self.describe(value)));
+                return Err(Box::new(found.hint("names are those of kinds and relations:  v.kind == \"...\", e.type == \"...\"")));
+            };
             let is_kind = std::ptr::eq(names, self.kind_names.as_slice());
             return match names.iter().position(|known| **known == **name) {
                 Some(number) => Ok(self.constant(at, Number::Int(number as i64))),
