@@ -47,8 +47,8 @@ pub fn load<T: Precision>(data: &Data<T>, list: &LaunchList, csr: &Csr, artifact
 
 fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artifact) -> Result<Given<T>, StageError> {
     match input {
-        Input::Kind => whole((0..data.nodes).map(|row| i64::from(data.kind_of_node.get(data.old(row)).copied().unwrap_or(0)))),
-        Input::PlaceAmong(kinds) => whole(kinds::places_among(data, kinds).into_iter()),
+        Input::Kind => whole(kinds::of_rows(data, artifact)?.into_iter()),
+        Input::PlaceAmong(kinds) => whole(kinds::places_among(data, kinds, artifact)?.into_iter()),
         Input::FeaturesOf(kind) => kinds::dense(artifact, *kind),
         Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
         Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),

@@ -19,9 +19,20 @@ use crate::{
     upload::{Data, Given, Sparse},
 };
 
+/// The kind of each node, in the order of the graph artifact.
+fn of_nodes<'a, T: Precision>(data: &'a Data<T>, artifact: &Artifact) -> Result<&'a [u16], StageError> {
+    if data.kind_of_node.len() == data.nodes { Ok(&data.kind_of_node) } else { Err(absent(artifact, "kinds of nodes")) }
+}
+
+/// The kind of each row.
+pub fn of_rows<T: Precision>(data: &Data<T>, artifact: &Artifact) -> Result<Vec<i64>, StageError> {
+    let of_node = of_nodes(data, artifact)?;
+    Ok((0..data.nodes).map(|row| i64::from(of_node[data.old(row)])).collect())
+}
+
 /// For each row its place among the nodes of these kinds, as `Input::PlaceAmong` counts.
-pub fn places_among<T: Precision>(data: &Data<T>, kinds: &[u32]) -> Vec<i64> {
-    let of_node = &data.kind_of_node;
+pub fn places_among<T: Precision>(data: &Data<T>, kinds: &[u32], artifact: &Artifact) -> Result<Vec<i64>, StageError> {
+    let of_node = of_nodes(data, artifact)?;
     let mut counts: BTreeMap<u16, i64> = BTreeMap::new();
     of_node.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
     let (mut next, mut start): (BTreeMap<u16, i64>, i64) = (BTreeMap::new(), 0);
@@ -35,7 +46,7 @@ pub fn places_among<T: Precision>(data: &Data<T>, kinds: &[u32]) -> Vec<i64> {
         *next - 1
     };
     let by_artifact: Vec<i64> = of_node.iter().map(&mut place).collect();
-    (0..data.nodes).map(|row| by_artifact.get(data.old(row)).copied().unwrap_or(-1)).collect()
+    Ok((0..data.nodes).map(|row| by_artifact[data.old(row)]).collect())
 }
 
 /// Features of the nodes of a kind.

@@ -219,7 +219,11 @@ pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str)
             let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
-        Place::Whole(index) => Some(executor.machine.wholes.get(*index).iter().map(|&value| value as f64).collect()),
+        Place::Whole(index) => {
+            let elements = executor.machine.wholes.get(*index);
+            let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
+            Some(ordered.into_iter().map(|value| value as f64).collect())
+        }
         Place::Id(index) => Some(data.unpermuted(executor.machine.ids.get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
         Place::Sparse(_) => None,
     }

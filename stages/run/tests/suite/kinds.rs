@@ -5,17 +5,28 @@ use std::collections::BTreeMap;
 use warploom_contract::{
     Artifact, ErrorKind,
     kinds::graph::{self, EdgeTable, FeatureRows, Ids, Labels, Names, NodeTable},
+    stage::{Silence, Stage, StopFlag},
 };
 use warploom_plan::compile::Program;
-use warploom_run::tensors::{Tensor, Tensors};
+use warploom_run::{
+    RunStage,
+    executor::Executor,
+    parameters,
+    precision::Precision,
+    tensors::{Tensor, Tensors},
+    upload,
+};
 use warploom_shell::{Chain, contracts, requests::PlanRequest};
+use warploom_spec::RunSpec;
 use warploom_vertex::{
     gir::Op,
     interpret::{Interpreter, Rows, World},
     launch::Role,
+    reference::{Inputs, Reference, ReferenceGraph},
 };
 
 use crate::compiled::{own_text, proved};
+use crate::differential::{SEED, stepped};
 use crate::direct::{first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
 use crate::workshop::{Features, Given, Workshop, finished, list_of};
@@ -252,6 +263,42 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
     }
 }
 
+/// Every buffer of both, with dropout, over three epochs.
+fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
+    let graph = hetero.artifact(workshop);
+    let rest = format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
+    let pipeline = own_text(workshop, "hetero", HETERO, &rest);
+    let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
+    let data = upload::load::<T>(&StopFlag::new(), &step.inputs, &list, 0).unwrap();
+    let executor = Executor::new(&list, data, SEED).unwrap();
+    let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let world = hetero.world();
+    let edges = ReferenceGraph { nodes: hetero.nodes() as u64, source: world.source, target: world.target, weight: None };
+    let inputs = Inputs {
+        target: world.targets.unwrap().values.reals(),
+        training_rows: world.training_rows,
+        parameters: list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect(),
+        edge_type: world.edge_type,
+        kind_of_node: world.kind_of_node,
+        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+        ..Inputs::default()
+    };
+    let reference = Reference::new(&list, &edges, inputs).unwrap();
+    stepped(&format!("hetero, sparse {}, {method}", hetero.sparse), &list, executor, reference, &initial);
+}
+
+#[test]
+fn executor_and_reference_agree_on_every_buffer() {
+    let workshop = Workshop::new();
+    for sparse in [false, true] {
+        for method in ["none", "degree"] {
+            executed::<f64>(&workshop, &hetero(60, sparse), method);
+            executed::<f32>(&workshop, &hetero(60, sparse), method);
+        }
+    }
+}
+
 /// Papers alone are learned on and measured; training brings the loss down.
 #[test]
 fn one_kind_has_labels() {
@@ -317,8 +364,9 @@ fn a_feature_that_is_not_finite_is_named() {
         let columns = COLUMNS[kind as usize];
         hetero.rows.get_mut(&kind).unwrap()[4 * columns + 1] = f32::NAN;
         let graph = hetero.artifact(&workshop);
-        let chain = workshop.planned(&graph, &own_text(&workshop, "hetero", HETERO, "run: {epochs: 2}")).unwrap();
-        let error = workshop.run(&chain, &warploom_contract::stage::Silence, &warploom_contract::stage::StopFlag::new()).err().unwrap();
+        let pipeline = own_text(&workshop, "hetero", HETERO, "run: {epochs: 2}");
+        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        let error = workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
         assert_eq!(error.kind, ErrorKind::Data);
         let node = format!("n{:05}", of_kind(60, kind)[4]);
         assert!(error.to_string().contains(&format!("the features of node `{node}`")), "{error}");
