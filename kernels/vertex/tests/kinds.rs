@@ -107,8 +107,7 @@ fn blocks() -> (Data, World) {
     let (starts, kinds) = (starts(), kind_of_node());
     let width = starts[KINDS.len()];
     let mut rows = vec![0.0; NODES * width];
-    for node in 0..NODES {
-        let kind = kinds[node];
+    for (node, kind) in kinds.into_iter().enumerate() {
         let place = of_kind(kind).iter().position(|other| *other == node).unwrap();
         let first = node * width + starts[kind as usize];
         match features(kind) {
@@ -180,11 +179,7 @@ fn interpreted(gir: &Gir, data: &Data, world: &World, parameters: &BTreeMap<Stri
         let Op::Parameter(index) = gir.node(of.of).op else { panic!("by parameters") };
         (gir.parameters[index].name.clone(), run.value(of.node).unwrap().values.reals())
     };
-    Found {
-        scores: run.value(gir.results[0].node).unwrap().values.reals(),
-        loss: run.loss().unwrap(),
-        gradients: gir.gradients.iter().map(gradient).collect(),
-    }
+    Found { scores: run.value(gir.results[0].node).unwrap().values.reals(), loss: run.loss().unwrap(), gradients: gir.gradients.iter().map(gradient).collect() }
 }
 
 fn near(what: &str, expected: &[f64], found: &[f64]) {
@@ -217,7 +212,7 @@ fn compare(what: &str, blocks: &Found, kinds: &Found) {
 fn listed(list: &LaunchList, world: &World, parameters: &BTreeMap<String, Vec<f64>>, order: &[usize]) -> Found {
     let row_of = |node: u32| order.iter().position(|other| *other == node as usize).unwrap() as u32;
     let graph = ReferenceGraph {
-        nodes: NODES as u64,
+        nodes: order.len() as u64,
         source: world.source.iter().map(|node| row_of(*node)).collect(),
         target: world.target.iter().map(|node| row_of(*node)).collect(),
         weight: world.weight.clone(),
@@ -241,9 +236,9 @@ fn listed(list: &LaunchList, world: &World, parameters: &BTreeMap<String, Vec<f6
     let loss = run.loss();
     run.backward();
     let rows = run.get(&list.results[0].buffer).unwrap();
-    let columns = rows.len() / NODES;
+    let columns = rows.len() / order.len().max(1);
     Found {
-        scores: (0..NODES as u32).flat_map(|node| rows[row_of(node) as usize * columns..][..columns].to_vec()).collect(),
+        scores: (0..order.len() as u32).flat_map(|node| rows[row_of(node) as usize * columns..][..columns].to_vec()).collect(),
         loss,
         gradients: list
             .parameters
@@ -341,10 +336,45 @@ fn sums_scaled_rows_and_edges_take_kinds() {
     }
 }
 
+/// Kinds without vertices, sets without vertices or edges: the list gives what the interpreter does, and no gradient is NaN.
+#[test]
+fn kinds_may_be_empty() {
+    for (nodes, edges, only) in [(0, 0, 0), (1, 0, 0), (1, 3, 1), (3, 0, 2), (3, 5, 1), (3, 5, 0)] {
+        let count = |kind: u32| if kind == only { nodes } else { 0 };
+        let (mut data, _) = plain();
+        (data.nodes, data.edges, data.weighted) = (nodes as u64, edges as u64, false);
+        data.kinds = (0u32..)
+            .zip(KINDS)
+            .map(|(number, (name, columns))| NodeKind {
+                name: name.to_owned(),
+                nodes: count(number) as u64,
+                features: columns.map(|columns| columns as u64),
+                sparse_features: None,
+            })
+            .collect();
+        let ends: Vec<u32> = (0..edges as u32).map(|edge| edge % nodes.max(1) as u32).collect();
+        let mut world = World { edge_type: ends.iter().map(|end| end % 3).collect(), ..World::bare(nodes, ends.clone(), ends) };
+        world.kind_of_node = vec![only; nodes];
+        world.features_of_kind = [(0, 4), (2, 2)].map(|(kind, columns)| (kind, Rows::real(count(kind), columns, vec![0.5; count(kind) * columns]))).into();
+        world.targets = Some(Rows::real(nodes, 1, vec![1.0; nodes]));
+        world.training_rows = (0..nodes as u32).collect();
+        let made = compiled(HETERO, "hetero", &[], &data);
+        let parameters = drawn(&made.traced.gir);
+        let expected = interpreted(&made.clean, &data, &world, &parameters);
+        assert!(expected.loss.is_finite() && expected.gradients.values().flatten().all(|slope| slope.is_finite()), "{nodes} {edges} {only}");
+        let order: Vec<usize> = (0..nodes).rev().collect();
+        let found = listed(&made.list, &world, &parameters, &order);
+        near("loss", &[expected.loss], &[found.loss]);
+        near("scores", &expected.scores, &found.scores);
+        expected.gradients.iter().for_each(|(name, slopes)| near(name, slopes, &found.gradients[name]));
+    }
+}
+
 /// `linear` by hand: of each vertex its kind's weight and bias.
 #[test]
 fn each_kind_has_a_weight_and_a_bias() {
-    let text = "def p(v):\n    v.h = linear(v.x, 3)\n    v.far = sum(linear(u.x, 3) for u in v.innbs)\n    return v.h, v.far, v.kind, sum(u.kind for u in v.innbs)\n";
+    let text =
+        "def p(v):\n    v.h = linear(v.x, 3)\n    v.far = sum(linear(u.x, 3) for u in v.innbs)\n    return v.h, v.far, v.kind, sum(u.kind for u in v.innbs)\n";
     let (mut data, world) = kinds(false);
     data.training = false;
     let gir = trace(text, "p", &BTreeMap::new(), &data).unwrap().gir;

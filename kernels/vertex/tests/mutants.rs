@@ -178,8 +178,7 @@ fn mutants_are_traced_or_refused() {
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
     words.retain(|word| word.len() > 1 || is_word(word) || "+-*/@<>%=".contains(word.as_str()));
     let count = if env::var_os("WARPLOOM_TEST_LONG").is_some() { 50 * MUTANTS } else { MUTANTS };
-    let sets =
-        [data(false, Some(12)), data(true, Some(12)), data(false, None), data(true, None), kinds([Some(12), None]), kinds([Some(12); 2])];
+    let sets = [data(false, Some(12)), data(true, Some(12)), data(false, None), data(true, None), kinds([Some(12), None]), kinds([Some(12); 2])];
     let mut parsed = 0;
     for step in 0..count {
         let (name, text) = &programs[draw.below(programs.len())];

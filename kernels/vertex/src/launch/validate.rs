@@ -328,7 +328,8 @@ impl<'a> Inspector<'a> {
                 self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
                 continue;
             }
-            let given = matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::SparseFeaturesOf { .. } | Role::Target | Role::Given(_) | Role::Parameter);
+            let given =
+                matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::SparseFeaturesOf { .. } | Role::Target | Role::Given(_) | Role::Parameter);
             if !given && !self.written.contains(&*name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "written by an earlier launch", "nothing there yet");
             }

@@ -3,8 +3,8 @@
 //! promises  which of them is meant follows from the argument alone; over no edges there is never a NaN
 use super::calls::{Arguments, At};
 use super::constants;
-use super::unmade::Rows;
 use super::tracer::{Step, Tracer};
+use super::unmade::Rows;
 use super::value::{List, Value};
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary};
 use crate::syntax::{Diagnostic, Operator};

@@ -280,7 +280,10 @@ impl Tracer<'_> {
             return Ok(node);
         }
         let label = format!("expected one number, found {}", self.builder.describe(node));
-        Err(Box::new(Diagnostic::error(span, format!("{} are scaled by one number each", self.unmade_in_words()), label).hint("apply `linear` first:  v.h = linear(v.x, width)")))
+        Err(Box::new(
+            Diagnostic::error(span, format!("{} are scaled by one number each", self.unmade_in_words()), label)
+                .hint("apply `linear` first:  v.h = linear(v.x, width)"),
+        ))
     }
 
     pub fn unmade_dropout(&mut self, span: Span, rows: &Rc<Unmade>, probability: f64, site: u32) -> Step<Value> {
@@ -303,8 +306,7 @@ impl Tracer<'_> {
                 _ => Rows::Own,
             }),
             Rows::Sum(..) | Rows::Reduced { .. } => {
-                let found =
-                    Diagnostic::error(span, format!("dropout on sums of {} is not drawn", self.unmade_in_words()), self.why_unmade());
+                let found = Diagnostic::error(span, format!("dropout on sums of {} is not drawn", self.unmade_in_words()), self.why_unmade());
                 return Err(Box::new(found.hint("apply `linear` first, or dropout to  v.x  itself")));
             }
         };

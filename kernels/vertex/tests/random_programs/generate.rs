@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
+    Unary, Until,
 };
 use warploom_vertex::interpret::{Rows, World};
 use warploom_vertex::launch::Init;

@@ -130,7 +130,9 @@ impl Direct {
             Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
             Input::EdgeFeatures => real(&self.edge_features),
             Input::GraphSize => whole(vec![self.nodes as i64]),
-            Input::Column(_) | Input::Features | Input::Target | Input::Kind | Input::FeaturesOf(_) | Input::PlaceAmong(_) => panic!("{input:?} is not given here"),
+            Input::Column(_) | Input::Features | Input::Target | Input::Kind | Input::FeaturesOf(_) | Input::PlaceAmong(_) => {
+                panic!("{input:?} is not given here")
+            }
         }
     }
 
