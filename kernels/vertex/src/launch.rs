@@ -97,6 +97,13 @@ pub enum Role {
     Features,
     /// Node features of the graph artifact, kept as offsets, indices and values; read only, and only by sparse products.
     SparseFeatures,
+    /// Node features of one kind, kept so; a row for each of its vertices, in the order of the graph artifact.
+    SparseFeaturesOf {
+        /// Number of the kind.
+        kind: u32,
+        /// Nonzeros.
+        entries: u64,
+    },
     /// The training target: class as a real number in one column, or the values to fit; read only.
     Target,
     /// Something else that the data set gives: a column, degrees, weights of edges and so on; read only.
@@ -549,6 +556,13 @@ pub struct Reason {
     pub why: String,
     /// What else there was, with its predicted cost in bytes, the chosen one included.
     pub alternatives: BTreeMap<String, u64>,
+}
+
+impl Role {
+    /// Whether the contents are kept as offsets, indices and values.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Role::SparseFeatures | Role::SparseFeaturesOf { .. })
+    }
 }
 
 impl View {

@@ -56,6 +56,10 @@ pub struct Inputs {
     pub columns: BTreeMap<String, Vec<f64>>,
     /// Graph of each node; empty: one graph.
     pub graph_of_node: Vec<u32>,
+    /// Kind of each node; empty: one kind.
+    pub kind_of_node: Vec<u32>,
+    /// Dense feature rows of the nodes of each kind, in the order of the graph artifact, by the kind's number.
+    pub features_of_kind: BTreeMap<u32, Vec<f64>>,
 }
 
 /// Adam as torch has it: the decay is added to the gradient.
@@ -174,6 +178,7 @@ impl<'a> Reference<'a> {
             reference.values.insert(buffer.name.clone(), reference.empty(buffer));
             match &buffer.role {
                 Role::Features | Role::SparseFeatures => reference.set(&buffer.name, &inputs.features)?,
+                Role::SparseFeaturesOf { kind, .. } => reference.set(&buffer.name, inputs.features_of_kind.get(kind).map_or(&[][..], Vec::as_slice))?,
                 Role::Target => reference.set(&buffer.name, &inputs.target)?,
                 Role::Given(input) => {
                     let given = reference.given(buffer, input);
@@ -412,7 +417,7 @@ impl<'a> Reference<'a> {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
         let (across, weights) = (&self.values[left.0], &self.values[right.0]);
-        let sparse = self.role(left.0) == Role::SparseFeatures;
+        let sparse = self.role(left.0).is_sparse();
         for row in 0..made.rows {
             for inner in 0..across.columns {
                 let element = across.at(row, inner);
@@ -434,7 +439,7 @@ impl<'a> Reference<'a> {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
         let (first, second) = (&self.values[left], &self.values[right.0]);
-        let sparse = self.role(right.0) == Role::SparseFeatures;
+        let sparse = self.role(right.0).is_sparse();
         for row in 0..second.rows {
             for column in 0..second.columns {
                 let element = second.at(row, column);
@@ -556,7 +561,7 @@ impl<'a> Reference<'a> {
     /// What an operation means is what the interpreter makes of it.
     fn evaluated(&mut self, (out, shape): (&str, &[u64]), op: &Op, inputs: &[Operand]) {
         let made = self.buffer(out);
-        if let (Op::Input(Input::Features), [Operand::Rows(rows)]) = (op, inputs) {
+        if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) = (op, inputs) {
             *self.entry(out) = self.values[&rows.buffer].clone();
             return;
         }
@@ -690,6 +695,7 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
     world.weight.clone_from(&graph.weight);
     world.edge_type.clone_from(&inputs.edge_type);
     world.graph_of_node.clone_from(&inputs.graph_of_node);
+    world.kind_of_node.clone_from(&inputs.kind_of_node);
     world.artifact_rows = artifact_rows.to_vec();
     let edges = graph.source.len() as u64;
     for buffer in &list.buffers {
@@ -699,6 +705,12 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
                 let given = inputs.columns.get(name).map_or(&[][..], Vec::as_slice);
                 same(&format!("rows of the column `{name}`"), graph.nodes, given.len())?;
                 world.columns.insert(name.clone(), whole_or_real(buffer.element, given.len(), 1, given));
+            }
+            Input::Kind | Input::PlaceAmong(_) => same("kinds of nodes", graph.nodes, inputs.kind_of_node.len())?,
+            Input::FeaturesOf(kind) => {
+                let given = inputs.features_of_kind.get(kind).map_or(&[][..], Vec::as_slice);
+                same(&format!("features of kind {kind}"), table_rows(buffer).saturating_mul(buffer.columns), given.len())?;
+                world.features_of_kind.insert(*kind, interpret::Rows::real(table_rows(buffer) as usize, buffer.columns as usize, given.to_vec()));
             }
             Input::EdgeFeatures => {
                 let columns = buffer.columns as usize;
@@ -712,6 +724,11 @@ fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_ro
         same("relations of edges", edges, inputs.edge_type.len())?;
     }
     Ok(world)
+}
+
+/// Rows of a table.
+fn table_rows(buffer: &Buffer) -> u64 {
+    if let Rows::Fixed(rows) = buffer.rows { rows } else { 0 }
 }
 
 fn list_reads_relations(list: &LaunchList) -> bool {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use warploom_vertex::gir::{Data, Loss, Target, Type};
+use warploom_vertex::gir::{Data, Loss, NodeKind, Target, Type};
 use warploom_vertex::syntax::parse;
 use warploom_vertex::trace::trace;
 
@@ -33,6 +33,12 @@ fn data(training: bool, features: Option<u64>) -> Data {
     let target = Some(Target { columns: 7, loss: Loss::CrossEntropy });
     let columns = [("age", Type::Real), ("kind", Type::Int), ("label", Type::Int)].map(|(name, kind)| (name.to_owned(), kind));
     Data { features, relations: vec!["cites".to_owned(), "likes".to_owned()], columns: columns.into(), target, training, ..Data::bare(100, 400) }
+}
+
+/// Kinds of these widths; none: without features.
+fn kinds(widths: [Option<u64>; 2]) -> Data {
+    let kind = |(name, features): (&str, Option<u64>)| NodeKind { name: name.to_owned(), nodes: 50, features, sparse_features: None };
+    Data { kinds: ["paper", "author"].into_iter().zip(widths).map(kind).collect(), ..data(true, None) }
 }
 
 fn programs() -> Vec<(String, String)> {
@@ -172,7 +178,7 @@ fn mutants_are_traced_or_refused() {
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
     words.retain(|word| word.len() > 1 || is_word(word) || "+-*/@<>%=".contains(word.as_str()));
     let count = if env::var_os("WARPLOOM_TEST_LONG").is_some() { 50 * MUTANTS } else { MUTANTS };
-    let sets = [data(false, Some(12)), data(true, Some(12)), data(false, None), data(true, None)];
+    let sets = [data(false, Some(12)), data(true, Some(12)), data(false, None), data(true, None), kinds([Some(12), None]), kinds([Some(12); 2])];
     let mut parsed = 0;
     for step in 0..count {
         let (name, text) = &programs[draw.below(programs.len())];

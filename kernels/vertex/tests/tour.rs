@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use warploom_vertex::gir::{Data, Gir, Loss, Output, Place, Target, Type};
+use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type};
 use warploom_vertex::interpret::{Interpreter, Rows, Scalar, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes;
@@ -41,10 +41,22 @@ fn graph() -> (Data, World) {
     (data, world)
 }
 
+/// The vertices of the part about kinds: two people, two papers, and a venue without features.
+fn with_kinds() -> (Data, World) {
+    let (mut data, mut world) = graph();
+    let kind = |name: &str, nodes, features| NodeKind { name: name.to_owned(), nodes, features, sparse_features: None };
+    data.kinds = vec![kind("person", 2, Some(1)), kind("paper", 2, Some(3)), kind("venue", 1, None)];
+    (data.features, world.features) = (None, None);
+    world.kind_of_node = vec![0, 0, 1, 1, 2];
+    let features = [(0, Rows::real(2, 1, vec![2.0, 3.0])), (1, Rows::real(2, 3, vec![1.0, 0.0, 1.0, 0.0, 5.0, 0.0]))];
+    world.features_of_kind = features.into();
+    (data, world)
+}
+
 /// What the page says of a program: its mistakes, or its result, with and without the passes.
 fn answer(program: &str) -> String {
-    let (data, world) = graph();
     let entry = program.trim_start().strip_prefix("def ").and_then(|rest| rest.split('(').next()).unwrap();
+    let (data, world) = if entry.contains("kind") { with_kinds() } else { graph() };
     let traced = match trace(program, entry, &BTreeMap::new(), &data) {
         Ok(traced) => traced,
         Err(found) => return found.iter().map(|diagnostic| diagnostic.render(&format!("{entry}.py"), program)).collect(),

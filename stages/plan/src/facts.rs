@@ -11,7 +11,7 @@ use warploom_shell::{columns, requests::PlanRequest};
 use warploom_spec::Loss;
 use warploom_vertex::{
     Facts,
-    gir::{Data, Target},
+    gir::{Data, NodeKind, Target},
     launch::LossKind,
 };
 
@@ -24,6 +24,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let typed = inputs.get(Kind::Csr)?.has("types.arrow");
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
     let labels = labels(artifact);
+    let names = graph::open_names(artifact)?;
     if training {
         refuse_without_labels(artifact, request, &labels)?;
     }
@@ -32,7 +33,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
         edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
-        relations: if typed { (0..profile.relations).map(|relation| relation.to_string()).collect() } else { Vec::new() },
+        relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
+        kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
         columns: columns::readable(&schema, training).collect(),
         target: target(request, &labels, training, count)?,
         training,
@@ -43,6 +45,24 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
 
 fn labels(artifact: &Artifact) -> String {
     artifact.manifest.facts.get("labels").and_then(|labels| labels.as_str()).unwrap_or("none").to_owned()
+}
+
+/// Names of as many relations as edges are of; a number where there is no name.
+fn relations(mut names: Vec<String>, count: u64) -> Vec<String> {
+    names.extend((names.len() as u64..count).map(|relation| relation.to_string()));
+    names
+}
+
+/// A kind of nodes, as the manifest counts them.
+fn kind(artifact: &Artifact, name: String) -> NodeKind {
+    let count = |what: &str| artifact.manifest.counts.get(&format!("{what}.{name}")).copied().unwrap_or(0);
+    let is_sparse = artifact.has(&graph::features_sparse_file(&name));
+    NodeKind {
+        nodes: count("nodes"),
+        features: Some(count("feature_columns")).filter(|columns| *columns > 0),
+        sparse_features: is_sparse.then(|| count("feature_entries")),
+        name,
+    }
 }
 
 /// What is learned, if there are labels.

@@ -107,7 +107,7 @@ impl<T: Precision> Executor<T> {
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
         let program = Program::resolve(list)?;
         let (mut reals, mut ids, mut wholes) = (Bank::default(), Bank::default(), Bank::default());
-        for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
+        for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
             let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
@@ -116,7 +116,12 @@ impl<T: Precision> Executor<T> {
                 Element::Whole(_) => wholes.push(Slot { rows, columns, contents: whole_contents(buffer, &mut data, count)? }),
             };
         }
-        if list.buffers.iter().any(|buffer| buffer.role == Role::SparseFeatures) && data.sparse.is_none() {
+        let is_missing = |buffer: &Buffer| match buffer.role {
+            Role::SparseFeatures => data.sparse.is_none(),
+            Role::SparseFeaturesOf { kind, .. } => !data.sparse_of_kind.contains_key(&kind),
+            _ => false,
+        };
+        if list.buffers.iter().any(is_missing) {
             return Err(missing("sparse features"));
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
@@ -281,8 +286,8 @@ impl<T: Precision> Machine<T> {
                 product_over_rows(&mut made, &ProductOverRows { left: &left.contents, right: &right.contents, rows, left_columns, right_columns });
                 self.reals.put(*out, made);
             }
-            Action::SparseProduct(places, dropout, epilogue) => self.sparse_product(*places, *dropout, epilogue, pass),
-            Action::SparseProductOverRows(places, dropout) => self.sparse_product_over_rows(*places, *dropout, pass),
+            Action::SparseProduct(of, places, dropout, epilogue) => self.sparse_product((*of, *places), *dropout, epilogue, pass),
+            Action::SparseProductOverRows(of, places, dropout) => self.sparse_product_over_rows((*of, *places), *dropout, pass),
             Action::Elementwise(out, epilogue) => {
                 let context = context(&self.data, self.seed, self.reals.slot(*out).rows, pass);
                 each(&mut self.reals, *out, epilogue, context);
@@ -317,8 +322,10 @@ impl<T: Precision> Machine<T> {
     }
 
     fn evaluate(&mut self, work: &Evaluate<T>, pass: Pass) {
-        if work.op == Op::Input(gir::Input::Features) {
-            return self.write_sparse_out(work);
+        match work.op {
+            Op::Input(gir::Input::Features) => return self.write_sparse_out(work, None),
+            Op::Input(gir::Input::FeaturesOf(kind)) => return self.write_sparse_out(work, Some(kind)),
+            _ => {}
         }
         match work.out {
             Place::Real(index) => {
@@ -331,7 +338,7 @@ impl<T: Precision> Machine<T> {
                 self.evaluate_into(ValuesMut::Whole(&mut made), work, pass);
                 self.wholes.put(index, made);
             }
-            Place::Id(_) | Place::Sparse => unreachable!("a validated list evaluates into reals and whole numbers"),
+            Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
         }
     }
 
@@ -357,10 +364,10 @@ impl<T: Precision> Machine<T> {
     }
 
     /// The sparse features as dense rows.
-    fn write_sparse_out(&mut self, work: &Evaluate<T>) {
+    fn write_sparse_out(&mut self, work: &Evaluate<T>, of: Option<u32>) {
         let Place::Real(index) = work.out else { unreachable!("features are real") };
         let mut made = self.reals.take(index);
-        let sparse = self.data.sparse.as_ref().expect("looked for when the buffers were made");
+        let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
         made.fill(T::ZERO);
         for (row, made) in made.chunks_exact_mut(sparse.columns.max(1)).enumerate() {
             for entry in sparse.offsets[row] as usize..sparse.offsets[row + 1] as usize {
@@ -389,12 +396,12 @@ impl<T: Precision> Machine<T> {
         self.reals.put(out, made);
     }
 
-    fn sparse_product(&mut self, [out, right]: [usize; 2], dropout: Option<Dropout>, epilogue: &Epilogue<T>, pass: Pass) {
-        let context = context(&self.data, self.seed, Rows::Nodes, pass);
+    fn sparse_product(&mut self, (of, [out, right]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, epilogue: &Epilogue<T>, pass: Pass) {
+        let context = context(&self.data, self.seed, self.reals.slot(out).rows, pass);
         let mut made = self.reals.take(out);
         let operands = self.reals.operands(epilogue);
         let work = SparseProduct {
-            left: self.data.sparse.as_ref().expect("looked for when the buffers were made").rows(),
+            left: self.data.sparse_of(of).expect("looked for when the buffers were made").rows(),
             right: self.reals.get(right),
             columns: self.reals.slot(out).columns,
             dropout,
@@ -404,10 +411,10 @@ impl<T: Precision> Machine<T> {
         self.reals.put(out, made);
     }
 
-    fn sparse_product_over_rows(&mut self, [out, left]: [usize; 2], dropout: Option<Dropout>, pass: Pass) {
-        let context = context(&self.data, self.seed, Rows::Nodes, pass);
+    fn sparse_product_over_rows(&mut self, (of, [out, left]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, pass: Pass) {
+        let context = context(&self.data, self.seed, self.reals.slot(left).rows, pass);
         let mut made = self.reals.take(out);
-        let sparse = self.data.sparse.as_ref().expect("looked for when the buffers were made");
+        let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
         let work = SparseProductOverRows {
             left: self.reals.get(left),
             left_columns: self.reals.slot(left).columns,

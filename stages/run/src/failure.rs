@@ -6,9 +6,15 @@
 use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_spec::Optimizer;
+use warploom_vertex::gir::Input;
 use warploom_vertex::launch::{LaunchList, Role, Rows};
 
-use crate::{executor::Executor, optimizers::name_and_rate, precision::Precision, upload::shown_id};
+use crate::{
+    executor::Executor,
+    optimizers::name_and_rate,
+    precision::Precision,
+    upload::{Sparse, shown_id},
+};
 
 /// The error for a loss that is not finite.
 pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u64, optimizer: &Optimizer) -> StageError {
@@ -53,11 +59,35 @@ fn in_inputs<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<
         let node = first_node(executor, executor.real(&buffer.name)?, buffer.columns as usize)?;
         return Some((buffer.name.clone(), node));
     }
+    if let Some(found) = in_kinds(executor, list) {
+        return Some(found);
+    }
     let sparse = executor.machine.data.sparse.as_ref()?;
-    let entry = sparse.values.iter().position(|value| is_odd(*value))?;
-    let row = sparse.offsets.partition_point(|&offset| offset <= entry as u64) - 1;
     let data = &executor.machine.data;
-    Some(("features".to_owned(), shown_id(&data.ids, data.old(row))))
+    Some(("features".to_owned(), shown_id(&data.ids, data.old(first_row(sparse)?))))
+}
+
+/// The row of the first value of sparse features that is not finite.
+fn first_row<T: Precision>(sparse: &Sparse<T>) -> Option<usize> {
+    let entry = sparse.values.iter().position(|value| is_odd(*value))?;
+    Some(sparse.offsets.partition_point(|&offset| offset <= entry as u64) - 1)
+}
+
+/// As `in_inputs`, of features of kinds, whose rows stand in the order of the graph artifact.
+fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, String)> {
+    let data = &executor.machine.data;
+    list.buffers.iter().find_map(|buffer| {
+        let (kind, row) = match buffer.role {
+            Role::Given(Input::FeaturesOf(kind)) => {
+                let odd = executor.real(&buffer.name)?.iter().position(|value| is_odd(*value))?;
+                (kind, odd / buffer.columns.max(1) as usize)
+            }
+            Role::SparseFeaturesOf { kind, .. } => (kind, first_row(data.sparse_of(Some(kind))?)?),
+            _ => return None,
+        };
+        let node = data.kind_of_node.iter().enumerate().filter(|(_, of)| u32::from(**of) == kind).map(|(node, _)| node).nth(row)?;
+        Some((format!("features of kind {kind}"), shown_id(&data.ids, node)))
+    })
 }
 
 /// The first launch whose output is not finite, and the node where it has rows for nodes.

@@ -23,6 +23,7 @@ use warploom_vertex::{
 
 use crate::{
     buffers::{Aligned, Contents},
+    kinds,
     lists::{self, EDGES_MAX},
     precision::Precision,
     upload::{Data, Given},
@@ -46,6 +47,9 @@ pub fn load<T: Precision>(data: &Data<T>, list: &LaunchList, csr: &Csr, artifact
 
 fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artifact) -> Result<Given<T>, StageError> {
     match input {
+        Input::Kind => whole(kinds::of_rows(data, artifact)?.into_iter()),
+        Input::PlaceAmong(kinds) => whole(kinds::places_among(data, kinds, artifact)?.into_iter()),
+        Input::FeaturesOf(kind) => kinds::dense(artifact, *kind),
         Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
         Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),
         Input::Weight => match &csr.weights {
@@ -73,7 +77,7 @@ fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artif
     }
 }
 
-fn absent(artifact: &Artifact, what: &str) -> StageError {
+pub(crate) fn absent(artifact: &Artifact, what: &str) -> StageError {
     StageError::defect(format!("the plan reads {what}, and the graph it names has none")).at(artifact.path.display())
 }
 

@@ -178,7 +178,7 @@ fn save<T: Precision>(executor: &Executor<T>, number: usize, done: u64) -> Tenso
         Place::Real(index) => Tensor::of_reals(&[machine.reals.get(index).len()], machine.reals.get(index)),
         Place::Id(index) => Tensor::of_ids(machine.ids.get(index)),
         Place::Whole(index) => Tensor::of_wholes(machine.wholes.get(index)),
-        Place::Sparse => unreachable!("a validated list commits values"),
+        Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
     let states = executor.program.loops.iter().take(number + 1).enumerate();
     let named = states.flat_map(|(number, repeated)| repeated.commits.iter().enumerate().map(move |(index, (place, _))| (name_of(number, index), *place)));
@@ -222,7 +222,7 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
             Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.reals.get(place).len()).map(State::Real),
             Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.ids.get(place).len()).map(State::Ids),
             Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.wholes.get(place).len()).map(State::Wholes),
-            Place::Sparse => None,
+            Place::Sparse(_) => None,
         };
         found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
     };

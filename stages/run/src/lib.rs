@@ -11,6 +11,7 @@ pub mod failure;
 pub mod given;
 pub mod history;
 pub mod iterate;
+pub mod kinds;
 pub mod lists;
 pub mod optimizers;
 pub mod parameters;

@@ -26,8 +26,8 @@ pub enum Place {
     Id(usize),
     /// Among the whole numbers.
     Whole(usize),
-    /// The sparse features, which are in no bank.
-    Sparse,
+    /// Sparse features, which are in no bank: of all nodes, or of those of a kind.
+    Sparse(Option<u32>),
 }
 
 /// A sum, minimum or maximum over neighbours.
@@ -86,10 +86,10 @@ pub enum Action<T> {
     Product([usize; 3], RightLayout, Epilogue<T>),
     /// Dense gradient of a weight: out, left, right.
     ProductOverRows([usize; 3]),
-    /// Sparse features times a weight: out, right.
-    SparseProduct([usize; 2], Option<Dropout>, Epilogue<T>),
+    /// Sparse features, of all nodes or of a kind, times a weight: out, right.
+    SparseProduct(Option<u32>, [usize; 2], Option<Dropout>, Epilogue<T>),
     /// Gradient of that weight: out, left.
-    SparseProductOverRows([usize; 2], Option<Dropout>),
+    SparseProductOverRows(Option<u32>, [usize; 2], Option<Dropout>),
     /// Each element of a buffer of reals.
     Elementwise(usize, Epilogue<T>),
     /// Each element of a buffer of ids.
@@ -270,7 +270,8 @@ impl<'a> Names<'a> {
             *counter - 1
         };
         let place = |buffer: &Buffer| match (&buffer.role, buffer.element) {
-            (Role::SparseFeatures, _) => Place::Sparse,
+            (Role::SparseFeatures, _) => Place::Sparse(None),
+            (Role::SparseFeaturesOf { kind, .. }, _) => Place::Sparse(Some(*kind)),
             (_, Element::Real) => Place::Real(count(&mut reals)),
             (_, Element::Id) => Place::Id(count(&mut ids)),
             (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
@@ -341,6 +342,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Whose sparse features these are.
+    fn sparse(&self, name: &str) -> Option<u32> {
+        match self.place(name) {
+            Place::Sparse(kind) => kind,
+            other => unreachable!("`{name}` is sparse in a validated list, found {other:?}"),
+        }
+    }
+
     fn id(&self, name: &str) -> usize {
         match self.place(name) {
             Place::Id(index) => index,
@@ -360,10 +369,12 @@ impl<'a> Names<'a> {
                 Action::Product([out, left, right].map(|name| real(name)), layout, epilogue_of(epilogue, real)?)
             }
             Operation::ProductOverRows { out, left, right } => Action::ProductOverRows([out, left, right].map(|name| real(name))),
-            Operation::SparseProduct { out, right, dropout, epilogue, .. } => {
-                Action::SparseProduct([out, right].map(|name| real(name)), *dropout, epilogue_of(epilogue, real)?)
+            Operation::SparseProduct { out, left, right, dropout, epilogue } => {
+                Action::SparseProduct(self.sparse(left), [out, right].map(|name| real(name)), *dropout, epilogue_of(epilogue, real)?)
             }
-            Operation::SparseProductOverRows { out, left, dropout, .. } => Action::SparseProductOverRows([out, left].map(|name| real(name)), *dropout),
+            Operation::SparseProductOverRows { out, left, right, dropout } => {
+                Action::SparseProductOverRows(self.sparse(right), [out, left].map(|name| real(name)), *dropout)
+            }
             Operation::Elementwise { out, expression } => match self.place(out) {
                 Place::Id(index) => Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?),
                 _ => Action::Elementwise(real(out), epilogue_of(expression, real)?),

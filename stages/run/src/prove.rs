@@ -35,6 +35,7 @@ mod again;
 
 use crate::{
     given::{self, Column},
+    kinds,
     precision::Precision,
     results::{CLASS, ID, SCORES, VALUE, class_of},
     tensors::Tensors,
@@ -327,10 +328,14 @@ fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
 fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Result<(), Violation> {
     let edges = graph::read_edges(graph)?;
     inputs.edge_type = edges.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
+    inputs.kind_of_node = graph::read_nodes(graph)?.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
     for buffer in &list.buffers {
         if buffer.role == Role::Given(Input::EdgeFeatures) {
             let rows = graph::open_edge_features(graph)?;
             inputs.edge_features = rows.iter().flat_map(|(_, values)| values.iter()).map(|&value| f64::from(value)).collect();
+        }
+        if let Role::Given(Input::FeaturesOf(kind)) | Role::SparseFeaturesOf { kind, .. } = &buffer.role {
+            inputs.features_of_kind.insert(*kind, kinds::reference_rows(graph, *kind)?);
         }
         if let Role::Given(Input::Column(name)) = &buffer.role {
             let values = match given::read_column(graph, name)? {

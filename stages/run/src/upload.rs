@@ -27,7 +27,7 @@ use warploom_vertex::launch::{Body, BufferName, Direction, EdgeFactor, LaunchLis
 
 use crate::{
     buffers::{Aligned, Contents},
-    given,
+    given, kinds,
     lists::EdgeLists,
     precision::Precision,
 };
@@ -149,6 +149,10 @@ pub struct Data<T: Precision> {
     pub features: Option<Contents<T>>,
     /// Sparse features.
     pub sparse: Option<Sparse<T>>,
+    /// Sparse features of kinds of nodes, in the order of the graph artifact.
+    pub sparse_of_kind: BTreeMap<u32, Sparse<T>>,
+    /// Kind of each node, in the order of the graph artifact; empty: one kind.
+    pub kind_of_node: Vec<u16>,
     /// Classes as numbers, or values to fit; not a number where a node has none.
     pub target: Option<Contents<T>>,
     /// Rows of the training, validation and test nodes, ascending.
@@ -163,6 +167,11 @@ impl<T: Precision> Data<T> {
     /// The graph artifact's row of a row.
     pub fn old(&self, row: usize) -> usize {
         self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
+    }
+
+    /// Sparse features of a kind, or of all nodes.
+    pub fn sparse_of(&self, kind: Option<u32>) -> Option<&Sparse<T>> {
+        kind.map_or(self.sparse.as_ref(), |kind| self.sparse_of_kind.get(&kind))
     }
 
     /// The graph as evaluated operations see it.
@@ -211,6 +220,8 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, s
     if trains {
         data.load_labels(&table, split)?;
     }
+    data.kind_of_node = table.kind.unwrap_or_default();
+    data.sparse_of_kind = kinds::sparse(artifact, list, Needs::of(list).sparse_by_columns)?;
     data.given = given::load(&data, list, &csr, artifact)?;
     data.ids = table.ids;
     go_on(stop)?;
@@ -297,6 +308,8 @@ impl<T: Precision> Data<T> {
             given: BTreeMap::new(),
             features: None,
             sparse: None,
+            sparse_of_kind: BTreeMap::new(),
+            kind_of_node: Vec::new(),
             target: None,
             splits: Default::default(),
             old_of_new: None,

@@ -6,7 +6,7 @@ use warploom_vertex::launch::Dropout;
 
 use super::element::Element;
 use super::source::{At, Get, Layout, Rows, Way};
-use super::{Call, Part, Values, ValuesMut};
+use super::{Call, Index, Part, Values, ValuesMut};
 use crate::Real;
 use crate::division::rows_per_task;
 use crate::random::dropout::Drops;
@@ -119,6 +119,21 @@ fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
     let a = rows(call, 0, Values::real);
     let Some(drops) = Drops::new(dropout, &call.context) else { return one(out, &a, call, |a: T| a) };
     let scale = T::rounded(drops.scale());
+    // The rows of a table that all share are those of its first axis.
+    if let ([_, columns], Part::Leaf(leaf)) = (call.shape, &call.inputs[0])
+        && leaf.index == Index::One
+        && *columns > 0
+    {
+        let columns = *columns as usize;
+        let in_task = rows_per_task(columns);
+        let tasks = out.par_chunks_mut(in_task * columns).zip(a.values.par_chunks(in_task * columns)).enumerate();
+        return tasks.for_each(|(task, (out, a))| {
+            for (row, (out, a)) in out.chunks_exact_mut(columns).zip(a.chunks_exact(columns)).enumerate() {
+                let kept = |column: usize| drops.keeps((task * in_task + row) as u32, column);
+                out.iter_mut().zip(a).enumerate().for_each(|(column, (out, a))| *out = if kept(column) { *a * scale } else { T::ZERO });
+            }
+        });
+    }
     by_rows(out, call, |row, out| {
         let (a, graph_row) = (Laid::of(&a, row), call.context.graph_row(row));
         for (column, out) in out.iter_mut().enumerate() {

@@ -411,6 +411,49 @@ fn parts_of_rows() {
 }
 
 #[test]
+fn parts_of_tables() {
+    for axis in 0..2 {
+        let table = |length: u64| given(Place::P, Type::Real, &if axis == 0 { [length, 3] } else { [3, length] });
+        check(&Op::Concat(axis), &[700, 0, 1, 40].map(table), None);
+        check(&Op::Slice { axis, start: 700, length: 1 }, &[table(741)], None);
+        check(&Op::Slice { axis, start: 700, length: 0 }, &[table(741)], None);
+        check(&Op::Unslice { axis, start: 1, total: 50 }, &[table(40)], None);
+    }
+    check(&Op::Slice { axis: 1, start: 1, length: 1 }, &[given(Place::D, Type::Real, &[2, 3, 2])], None);
+    check(&Op::Concat(1), &[given(Place::D, Type::Real, &[2, 1, 2]), given(Place::P, Type::Real, &[2, 2, 2])], None);
+}
+
+/// The rows of a table draw as rows of vertices do, whatever the division of the work.
+#[test]
+fn tables_are_dropped_row_by_row() {
+    let sample = &samples()[0];
+    for shape in [[4000u64, 3], [1, 9], [0, 4], [4, 0]] {
+        let count = (shape[0] * shape[1]) as usize;
+        let values = real::<f64>(count, 3);
+        let context = Context { seed: 5, epoch: 2, active: true, row_in_graph: None };
+        let op = Op::Dropout { probability: 0.5, site: 7 };
+        let run = |shape: &[u64], rows: usize, index: Index| {
+            let inputs = [Part::Leaf(Leaf { values: Values::Real(&values), shape, index })];
+            in_pools(|| {
+                let mut out = vec![-77.0; count];
+                evaluate(ValuesMut::Real(&mut out), &Call { op: &op, shape, rows, kind: Type::Real, inputs: &inputs, graph: sample.graph(), context });
+                out
+            })
+        };
+        assert_eq!(run(&shape, 1, Index::One), run(&shape[1..], shape[0] as usize, Index::Same), "{shape:?}");
+        let drops = crate::random::dropout::Drops::new(warploom_vertex::launch::Dropout { probability: 0.5, site: 7 }, &context).unwrap();
+        let draw = |site: u32, probability: f64, row: u64, column: u64| {
+            assert_eq!((site, probability), (7, 0.5));
+            if drops.keeps(row as u32, column as usize) { drops.scale() } else { 0.0 }
+        };
+        let context = interpret::Context { training: true, draw: Some(&draw) };
+        let (of, given) = (node(op.clone(), Place::P, Type::Real, &shape), interpret::Rows::real(1, count, values.clone()));
+        let expected = interpret::evaluate(&of, &[&given], &[&of], &sample.world, context);
+        assert_eq!(run(&shape, 1, Index::One), expected.values.reals(), "{shape:?}");
+    }
+}
+
+#[test]
 fn products_and_tables() {
     for transposed in [false, true] {
         let matrix = if transposed { [5, 3] } else { [3, 5] };
@@ -427,4 +470,8 @@ fn products_and_tables() {
     check(&Op::Outer, &[given(ONCE, Type::Real, &[2, 2]), given(ONCE, Type::Real, &[2, 3])], None);
     check(&Op::Outer, &[seen(Op::Near(EdgeSet::IN), &[2]), seen(Op::Near(EdgeSet::IN), &[3])], None);
     check(&Op::Outer, &[given(Place::P, Type::Real, &[2]), given(Place::P, Type::Real, &[3])], None);
+    for rows in [0, 1, 500] {
+        check(&Op::Outer, &[given(Place::P, Type::Real, &[rows, 2]), given(Place::P, Type::Real, &[rows, 3])], None);
+        check(&Op::Product { transposed: true }, &[given(Place::P, Type::Real, &[rows, 3]), given(Place::P, Type::Real, &[2, 3])], None);
+    }
 }

@@ -75,42 +75,47 @@ fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     });
     let inputs: Vec<Rows<A>> = inputs.collect();
-    let table = picks(call);
+    let runs = runs(call);
     by_rows(out, call.columns(), |row, out| {
-        for (out, pick) in out.iter_mut().zip(&table) {
-            *out = pick.map_or_else(A::default, |(input, column)| inputs[input].of_row(At::row(row))[column]);
+        if let Op::Unslice { .. } = call.op {
+            out.fill(A::default());
+        }
+        for Run { input, from, to, length } in &runs {
+            out[*to..to + length].copy_from_slice(&inputs[*input].of_row(At::row(row))[*from..from + length]);
         }
     });
 }
 
-/// For each element of a row: which input, and which element of its row; none: 0.
-fn picks<T>(call: &Call<T>) -> Vec<Option<(usize, usize)>> {
+/// Elements that stand side by side in a row of an input and in one of the result.
+struct Run {
+    input: usize,
+    from: usize,
+    to: usize,
+    length: usize,
+}
+
+/// What a row of the result is copied from: for each place before the axis a run of each input.
+fn runs<T>(call: &Call<T>) -> Vec<Run> {
     let shapes: Vec<Vec<u64>> = call.inputs.iter().map(Part::shape).collect();
-    let axis = match call.op {
-        Op::Concat(axis) | Op::Slice { axis, .. } | Op::Unslice { axis, .. } => *axis,
+    let (axis, first) = match call.op {
+        Op::Concat(axis) => (*axis, 0),
+        Op::Slice { axis, start, .. } | Op::Unslice { axis, start, .. } => (*axis, *start as usize),
         op => unreachable!("`{op:?}` picks nothing"),
     };
-    let [_, length, after] = around(call.shape, axis);
-    let column_of = |input: usize, before: usize, place: usize, rest: usize| (before * shapes[input][axis] as usize + place) * after + rest;
-    let pick = |column: usize| {
-        let (before, place, rest) = (column / after / length, column / after % length, column % after);
-        match call.op {
-            Op::Slice { start, .. } => Some((0, column_of(0, before, place + *start as usize, rest))),
-            Op::Unslice { start, .. } => {
-                let place = place.checked_sub(*start as usize).filter(|place| *place < shapes[0][axis] as usize)?;
-                Some((0, column_of(0, before, place, rest)))
-            }
-            _ => {
-                let mut place = place;
-                for (input, shape) in shapes.iter().enumerate() {
-                    if place < shape[axis] as usize {
-                        return Some((input, column_of(input, before, place, rest)));
-                    }
-                    place -= shape[axis] as usize;
-                }
-                None
-            }
+    let [before, made, after] = around(call.shape, axis);
+    let mut runs = Vec::with_capacity(before * shapes.len());
+    for before in 0..before {
+        let mut to = before * made * after;
+        for (input, shape) in shapes.iter().enumerate() {
+            let held = shape[axis] as usize;
+            let (from, start, length) = match call.op {
+                Op::Slice { .. } => (first, 0, made),
+                Op::Unslice { .. } => (0, first, held),
+                _ => (0, 0, held),
+            };
+            runs.push(Run { input, from: (before * held + from) * after, to: to + start * after, length: length * after });
+            to += length * after;
         }
-    };
-    (0..call.columns()).map(pick).collect()
+    }
+    runs
 }

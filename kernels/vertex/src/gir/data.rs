@@ -24,6 +24,9 @@ pub struct Data {
     pub features: Option<u64>,
     /// Nonzeros of the features when they are kept sparse.
     pub sparse_features: Option<u64>,
+    /// Kinds of vertices, by number; empty: all are of one kind. Without `features` of all vertices, each kind has its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<NodeKind>,
     /// Columns of the edge features; 0 without.
     pub edge_features: u64,
     /// Whether edges have weights.
@@ -38,6 +41,21 @@ pub struct Data {
     pub training: bool,
     /// Bytes of a real: 4 or 8. Decides by bytes only, never what is computed.
     pub bytes_per_real: u64,
+}
+
+/// A kind of vertices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeKind {
+    /// Its name.
+    pub name: String,
+    /// How many vertices are of it.
+    pub nodes: u64,
+    /// Columns of its features; none: `v.x` is one-hot identity among the vertices of the kind.
+    pub features: Option<u64>,
+    /// Nonzeros of its features when they are kept sparse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sparse_features: Option<u64>,
 }
 
 /// What is learned.
@@ -60,6 +78,7 @@ impl Data {
             many_graphs: false,
             features: None,
             sparse_features: None,
+            kinds: Vec::new(),
             edge_features: 0,
             weighted: false,
             relations: Vec::new(),

@@ -90,6 +90,16 @@ impl Builder<'_> {
                 Some(columns) => row(Place::D, Type::Real, &[columns]),
                 None => Err(Misfit::new("features", "a graph with features", "none")),
             },
+            Input::Kind if data.kinds.is_empty() => Err(Misfit::new("kinds of vertices", "a graph with several kinds", "one")),
+            Input::Kind => row(Place::D, Type::Int, &[]),
+            Input::FeaturesOf(kind) => match data.kinds.get(*kind as usize).map(|kind| (kind.nodes, kind.features)) {
+                Some((nodes, Some(columns))) => row(Place::P, Type::Real, &[nodes, columns]),
+                _ => Err(Misfit::new(format!("features of kind {kind}"), "a kind with features", "none")),
+            },
+            Input::PlaceAmong(kinds) => match kinds.iter().find(|kind| **kind as usize >= data.kinds.len()) {
+                None => row(Place::D, Type::Int, &[]),
+                Some(kind) => Err(Misfit::new("kind of vertices", format!("a number below {}", data.kinds.len()), kind.to_string())),
+            },
             Input::Column(name) => match data.columns.get(name) {
                 Some(kind) => row(Place::D, *kind, &[]),
                 None => Err(Misfit::new(format!("column `{name}`"), "a column of the node table", "no such column")),

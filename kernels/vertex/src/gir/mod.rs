@@ -14,7 +14,7 @@ mod print;
 mod types;
 
 pub use build::{Builder, Made, Misfit};
-pub use data::{Data, Target};
+pub use data::{Data, NodeKind, Target};
 pub use fit::broadcast;
 pub use print::line_and_column;
 pub use types::{EdgeRows, EdgeSet, Number, Place, Type};
@@ -181,7 +181,8 @@ pub enum Op {
     /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
     Cast(Type),
     /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site, own row, column). The
-    /// identity when not training. Of S it is drawn once for each far row. `[a]`.
+    /// identity when not training. Of S it is drawn once for each far row; the rows of a table (P with two axes) are those of its
+    /// first axis. `[a]`.
     Dropout {
         /// Probability of 0.
         probability: f64,
@@ -279,6 +280,13 @@ pub enum Op {
 pub enum Input {
     /// Features. D real `[columns]`.
     Features,
+    /// Number of the vertex's kind. D int.
+    Kind,
+    /// Features of the vertices of a kind as a table, one row each, in the order of the graph artifact. P real `[vertices of the kind, columns]`.
+    FeaturesOf(u32),
+    /// Place of the vertex among those of these kinds: those of the first kind come first, each in the order of the graph
+    /// artifact; -1 for a vertex of another kind. D int. What tables of kinds are looked up by.
+    PlaceAmong(Vec<u32>),
     /// A further column of nodes.parquet. D.
     Column(String),
     /// Row of nodes.parquet. D id.

@@ -83,6 +83,8 @@ impl Op {
             Op::Constant(number) => number.to_string(),
             Op::Input(Input::Column(name)) => format!("column {name}"),
             Op::Input(Input::Degree(edges)) => format!("degree.{edges}"),
+            Op::Input(Input::FeaturesOf(kind)) => format!("features of kind {kind}"),
+            Op::Input(Input::PlaceAmong(kinds)) => format!("place among kinds {kinds:?}"),
             Op::Input(input) => format!("input {}", lower(input)),
             Op::Parameter(index) => format!("parameter {index}"),
             Op::State(position) => format!("state {position}"),

@@ -29,8 +29,13 @@ pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
 pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
     let Some(draw) = call.context.draw.filter(|_| call.context.training) else { return call.inputs[0].clone() };
     call.element_by_element(|[a, ..], row, column| {
-        let own_row = if call.node.place == Place::D { call.world.artifact_row(row) } else { row as u64 };
-        let factor = draw(site, probability, own_row, column as u64);
+        let (own_row, column) = match (call.node.place, call.node.shape.as_slice()) {
+            (Place::D, _) => (call.world.artifact_row(row), column as u64),
+            // A table draws for its own rows.
+            (Place::P | Place::C, [_, columns]) => (column as u64 / columns, column as u64 % columns),
+            _ => (row as u64, column as u64),
+        };
+        let factor = draw(site, probability, own_row, column);
         Scalar::Real(if factor == 0.0 { 0.0 } else { a.real() * factor })
     })
 }

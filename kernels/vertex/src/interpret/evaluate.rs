@@ -73,6 +73,12 @@ fn input_rows(call: &Call, input: &Input) -> Rows {
     let (world, kept) = (call.world, "what a program reads was found in the world");
     match input {
         Input::Features => world.features.clone().expect(kept),
+        Input::Kind => call.whole_rows(|vertex| world.kind_of_node[vertex].into()),
+        Input::FeaturesOf(kind) => {
+            let rows = world.features_of_kind.get(kind).cloned().expect(kept);
+            Rows { rows: 1, columns: rows.rows * rows.columns, values: rows.values }
+        }
+        Input::PlaceAmong(kinds) => Rows::whole(call.rows(), 1, world.places_among(kinds)),
         Input::Column(name) => world.columns.get(name).cloned().expect(kept),
         Input::Id => call.whole_rows(|vertex| world.artifact_row(vertex) as i64),
         Input::Degree(edges) => edges::degree(call, *edges),

@@ -243,6 +243,10 @@ fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
     };
     match &node.op {
         Op::Input(Input::Features) => there("features".to_owned(), world.features.as_ref()),
+        Op::Input(Input::FeaturesOf(kind)) => match world.features_of_kind.get(kind) {
+            Some(_) => Ok(()),
+            None => Err(Unfit::new(format!("features of kind {kind}"), "some, since the program reads them", "none")),
+        },
         Op::Input(Input::EdgeFeatures) => there("edge features".to_owned(), world.edge_features.as_ref()),
         Op::Input(Input::Target) => there("targets".to_owned(), world.targets.as_ref()),
         Op::Input(Input::Column(name)) => there(format!("column `{name}`"), world.columns.get(name)),

@@ -30,6 +30,10 @@ pub struct World {
     pub graphs: usize,
     /// Features of each vertex, dense also where a data set keeps them sparse.
     pub features: Option<Rows>,
+    /// Kind of each vertex; empty: all are of one.
+    pub kind_of_node: Vec<u32>,
+    /// Features of the vertices of a kind, in the order of the graph artifact, by its number; of kinds that have them.
+    pub features_of_kind: BTreeMap<u32, Rows>,
     /// Further columns of the node table.
     pub columns: BTreeMap<String, Rows>,
     /// For each vertex (or graph, in a set of many) the class as a real number, or the values to fit.
@@ -106,6 +110,23 @@ impl World {
         self.artifact_rows.get(vertex).map_or(vertex as u64, |row| u64::from(*row))
     }
 
+    /// For each vertex its place among those of these kinds, as `Input::PlaceAmong` counts.
+    pub fn places_among(&self, kinds: &[u32]) -> Vec<i64> {
+        let mut places = vec![-1; self.nodes];
+        let mut by_artifact: Vec<usize> = (0..self.nodes).collect();
+        by_artifact.sort_by_key(|vertex| self.artifact_row(*vertex));
+        let mut next = 0;
+        for kind in kinds {
+            for vertex in &by_artifact {
+                if self.kind_of_node[*vertex] == *kind {
+                    places[*vertex] = next;
+                    next += 1;
+                }
+            }
+        }
+        places
+    }
+
     /// Vertices at the near and the far end of the edge of this row, in a list over these edges.
     pub fn ends(&self, edges: EdgeSet, row: usize) -> (usize, usize) {
         let count = self.edges();
@@ -149,10 +170,26 @@ impl World {
         } else if self.nodes > 0 && self.graphs == 0 {
             return Err(Unfit::new("graphs", "at least 1", 0));
         }
+        self.check_kinds(data)?;
         let (what, trained) = if data.many_graphs { ("training graph", self.graphs) } else { ("training row", self.nodes) };
         below(what, &self.training_rows, trained)?;
         self.check_permutation()?;
         self.check_tables(data)
+    }
+
+    fn check_kinds(&self, data: &Data) -> Result<(), Unfit> {
+        if !data.kinds.is_empty() || !self.kind_of_node.is_empty() {
+            same("kinds of nodes", data.nodes, self.kind_of_node.len())?;
+            below("kind of a node", &self.kind_of_node, data.kinds.len())?;
+        }
+        for (number, kind) in data.kinds.iter().enumerate() {
+            let found = self.kind_of_node.iter().filter(|of| **of as usize == number).count();
+            same(&format!("nodes of kind `{}`", kind.name), kind.nodes, found)?;
+            if let (Some(columns), Some(features)) = (kind.features, self.features_of_kind.get(&(number as u32))) {
+                table(&format!("features of kind `{}`", kind.name), features, found, columns)?;
+            }
+        }
+        Ok(())
     }
 
     fn check_permutation(&self) -> Result<(), Unfit> {

@@ -186,8 +186,8 @@ fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) 
             let passes = if *direction == Direction::Both { 2 } else { 1 };
             walk.bytes(facts).saturating_add(rows).saturating_mul(passes)
         }
-        Operation::SparseProduct { out, .. } => gathered_by_nonzero(columns(out), facts),
-        Operation::SparseProductOverRows { left, .. } => gathered_by_nonzero(columns(left), facts),
+        Operation::SparseProduct { out, left, .. } => gathered_by_nonzero(columns(out), index.get(left.as_str()).copied(), facts),
+        Operation::SparseProductOverRows { left, right, .. } => gathered_by_nonzero(columns(left), index.get(right.as_str()).copied(), facts),
         // The parameter is read and written, and so are its two moments.
         Operation::Optimize { .. } => written.saturating_mul(5),
         _ => 0,
@@ -222,8 +222,16 @@ fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
     found
 }
 
-fn gathered_by_nonzero(columns: u64, facts: &Facts) -> u64 {
-    facts.sparse_features.unwrap_or(0).saturating_mul(columns).saturating_mul(facts.bytes_per_real)
+/// Nonzeros of sparse features.
+fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
+    match buffer.role {
+        Role::SparseFeaturesOf { entries, .. } => entries,
+        _ => facts.sparse_features.unwrap_or(0),
+    }
+}
+
+fn gathered_by_nonzero(columns: u64, features: Option<&Buffer>, facts: &Facts) -> u64 {
+    features.map_or(0, |features| nonzeros(features, facts)).saturating_mul(columns).saturating_mul(facts.bytes_per_real)
 }
 
 /// How an operation is divided: edges by the partition, rows in blocks, what is small at once.
@@ -243,8 +251,8 @@ fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
 /// Bytes of a whole buffer; sparse features as offsets, indices and values.
 fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
     let rows = facts.count(buffer.rows);
-    if buffer.role == Role::SparseFeatures {
-        let nonzeros = facts.sparse_features.unwrap_or(0);
+    if buffer.role.is_sparse() {
+        let nonzeros = nonzeros(buffer, facts);
         let entries = nonzeros.saturating_mul(INDEX + facts.bytes_per_real);
         return Facts::bytes_of_offsets(rows, nonzeros).saturating_add(entries);
     }

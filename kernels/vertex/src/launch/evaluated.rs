@@ -76,7 +76,11 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
 /// Whether sparse features are written out as dense rows.
 fn is_dense_copy(index: &BTreeMap<&str, &Buffer>, op: &Op, inputs: &[Operand]) -> bool {
     let [Operand::Rows(Rowed { buffer, .. })] = inputs else { return false };
-    *op == Op::Input(Input::Features) && index[buffer.as_str()].role == Role::SparseFeatures
+    match (op, &index[buffer.as_str()].role) {
+        (Op::Input(Input::Features), Role::SparseFeatures) => true,
+        (Op::Input(Input::FeaturesOf(wanted)), Role::SparseFeaturesOf { kind, .. }) => wanted == kind,
+        _ => false,
+    }
 }
 
 fn elements(buffer: &Buffer, shape: &[u64]) -> Result<(), Unfit> {

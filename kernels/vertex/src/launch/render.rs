@@ -89,7 +89,7 @@ impl LaunchList {
             };
             let role = match buffer.role {
                 Role::Features => "features",
-                Role::SparseFeatures => "sparse features",
+                Role::SparseFeatures | Role::SparseFeaturesOf { .. } => "sparse features",
                 Role::Target => "target",
                 Role::Given(_) => "given",
                 Role::Parameter => "parameter",

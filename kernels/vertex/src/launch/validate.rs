@@ -328,14 +328,15 @@ impl<'a> Inspector<'a> {
                 self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
                 continue;
             }
-            let given = matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::Target | Role::Given(_) | Role::Parameter);
+            let given =
+                matches!(buffer.role, Role::Features | Role::SparseFeatures | Role::SparseFeaturesOf { .. } | Role::Target | Role::Given(_) | Role::Parameter);
             if !given && !self.written.contains(&*name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "written by an earlier launch", "nothing there yet");
             }
             if buffer.role == Role::Parameter && phase == Phase::Prepare {
                 self.flaw(&launch.name, format!("reads `{name}`"), "nothing that learns, in prepare", "a parameter");
             }
-            if buffer.role == Role::SparseFeatures && !takes_sparse(operation, &name) {
+            if buffer.role.is_sparse() && !takes_sparse(operation, &name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "dense rows", "sparse features");
             }
         }
@@ -380,7 +381,7 @@ impl<'a> Inspector<'a> {
                 let (made, across) = (buffer(self, out), buffer(self, left));
                 self.shape(name, left, made.rows, across.columns, Element::Real);
                 self.shape(name, right, Rows::Fixed(made.columns), across.columns, Element::Real);
-                self.role(name, left, &Role::SparseFeatures);
+                self.sparse(name, left);
                 self.role(name, right, &Role::Parameter);
             }
             Operation::ProductOverRows { out, left, right } | Operation::SparseProductOverRows { out, left, right, .. } => {
@@ -389,7 +390,7 @@ impl<'a> Inspector<'a> {
                 self.shape(name, right, first.rows, second.columns, Element::Real);
                 self.shape(name, out, Rows::Fixed(first.columns), second.columns, Element::Real);
                 if matches!(launch.operation, Operation::SparseProductOverRows { .. }) {
-                    self.role(name, right, &Role::SparseFeatures);
+                    self.sparse(name, right);
                 }
             }
             Operation::SumOverRows { out, source } => {
@@ -521,6 +522,12 @@ impl<'a> Inspector<'a> {
         }
     }
 
+    fn sparse(&mut self, launch: &str, name: &str) {
+        if self.index.get(name).is_none_or(|buffer| !buffer.role.is_sparse()) {
+            self.role(launch, name, &Role::SparseFeatures);
+        }
+    }
+
     fn role(&mut self, launch: &str, name: &str, role: &Role) {
         match self.index.get(name) {
             Some(buffer) if buffer.role == *role => {}
@@ -540,7 +547,7 @@ fn takes_sparse(operation: &Operation, name: &str) -> bool {
     match operation {
         Operation::SparseProduct { left, .. } => left == name,
         Operation::SparseProductOverRows { right, .. } => right == name,
-        Operation::Evaluate { op, .. } => *op == Op::Input(crate::gir::Input::Features),
+        Operation::Evaluate { op, .. } => matches!(op, Op::Input(crate::gir::Input::Features | crate::gir::Input::FeaturesOf(_))),
         _ => false,
     }
 }

@@ -56,8 +56,8 @@ type Phase = usize;
 enum Held {
     /// Something that launches read.
     Operand(Operand),
-    /// The sparse features, with dropout or without.
-    Sparse(Option<Dropout>),
+    /// Sparse features, of all vertices or of a kind, with dropout or without.
+    Sparse(Option<u32>, Option<Dropout>),
 }
 
 /// A launch list while it is made.
@@ -127,13 +127,14 @@ impl<'a> Lowering<'a> {
         match &node.op {
             Op::Constant(number) => Some(Held::Operand(Operand::Number(*number))),
             Op::Parameter(index) => Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape)),
-            Op::Input(Input::Features) if self.data.sparse_features.is_some() => Some(Held::Sparse(None)),
+            Op::Input(Input::Features) if self.data.sparse_features.is_some() => Some(Held::Sparse(None, None)),
+            Op::Input(Input::FeaturesOf(kind)) if self.entries_of(*kind).is_some() => Some(Held::Sparse(Some(*kind), None)),
             Op::Input(given) => Some(self.given(given, node)),
             // Nothing is drawn where nothing is trained.
             Op::Dropout { .. } if !self.data.training => input(),
             Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => self.held.get(&node.inputs[1]).cloned(),
             Op::Dropout { probability, site } if self.uses.is_sparse_only(id) => match input() {
-                Some(Held::Sparse(None)) => Some(Held::Sparse(Some(Dropout { probability: *probability, site: *site }))),
+                Some(Held::Sparse(kind, None)) => Some(Held::Sparse(kind, Some(Dropout { probability: *probability, site: *site }))),
                 _ => None,
             },
             Op::Detach => input().filter(|held| matches!(held, Held::Operand(_))),
@@ -174,7 +175,7 @@ impl<'a> Lowering<'a> {
     fn operand(&self, id: NodeId) -> Option<Operand> {
         match self.held.get(&id)? {
             Held::Operand(operand) => Some(operand.clone()),
-            Held::Sparse(_) => None,
+            Held::Sparse(..) => None,
         }
     }
 
@@ -182,20 +183,22 @@ impl<'a> Lowering<'a> {
     fn read(&mut self, id: NodeId, phase: Phase) -> Operand {
         match self.held.get(&id).cloned() {
             Some(Held::Operand(operand)) => operand,
-            Some(Held::Sparse(dropout)) => self.dense(id, dropout, phase),
+            Some(Held::Sparse(kind, dropout)) => self.dense(id, (kind, dropout), phase),
             None => unreachable!("inputs stand before users, and what is needed is visited"),
         }
     }
 
     /// Sparse features as dense rows, written once in the first phase.
-    fn dense(&mut self, id: NodeId, dropout: Option<Dropout>, phase: Phase) -> Operand {
-        let shape = self.gir.node(id).shape.clone();
-        let whole = (Place::D, Type::Real, &shape[..]);
-        let sparse = Operand::Rows(Rowed { buffer: self.sparse(), shape: shape.clone(), view: View::Own });
-        let plain = "x.dense".to_owned();
+    fn dense(&mut self, id: NodeId, (kind, dropout): (Option<u32>, Option<Dropout>), phase: Phase) -> Operand {
+        let (place, shape) = (self.gir.node(id).place, self.gir.node(id).shape.clone());
+        let whole = (place, Type::Real, &shape[..]);
+        let sparse = self.sparse(kind);
+        let plain = format!("{sparse}.dense");
+        let sparse = Operand::Rows(Rowed { buffer: sparse, shape: shape.clone(), view: View::Own });
         if !self.buffers.iter().any(|buffer| buffer.name == plain) {
             self.buffer_for(plain.clone(), whole, Role::Value);
-            self.evaluate(0, (plain.clone(), shape.clone()), Op::Input(Input::Features), vec![sparse]);
+            let input = kind.map_or(Input::Features, Input::FeaturesOf);
+            self.evaluate(0, (plain.clone(), shape.clone()), Op::Input(input), vec![sparse]);
         }
         let plain = Operand::Rows(Rowed { buffer: plain, shape: shape.clone(), view: View::Own });
         let Some(Dropout { probability, site }) = dropout else { return plain };
@@ -207,9 +210,19 @@ impl<'a> Lowering<'a> {
         Operand::Rows(Rowed { buffer: dropped, shape, view: View::Own })
     }
 
-    fn sparse(&mut self) -> BufferName {
-        let columns = self.data.features.unwrap_or(0);
-        self.declare("x".to_owned(), Rows::Nodes, columns, (Element::Real, Role::SparseFeatures))
+    /// The buffer of sparse features, of all vertices or of a kind.
+    fn sparse(&mut self, kind: Option<u32>) -> BufferName {
+        let Some((number, of)) = kind.and_then(|number| Some((number, self.data.kinds.get(number as usize)?))) else {
+            let columns = self.data.features.unwrap_or(0);
+            return self.declare("x".to_owned(), Rows::Nodes, columns, (Element::Real, Role::SparseFeatures));
+        };
+        let role = Role::SparseFeaturesOf { kind: number, entries: of.sparse_features.unwrap_or(0) };
+        self.declare(format!("x.{number}"), Rows::Fixed(of.nodes), of.features.unwrap_or(0), (Element::Real, role))
+    }
+
+    /// Nonzeros of the features of a kind, if they are sparse.
+    fn entries_of(&self, kind: u32) -> Option<u64> {
+        self.data.kinds.get(kind as usize).and_then(|kind| kind.sparse_features)
     }
 
     /// A launch of its own, and what it leaves.
@@ -250,14 +263,20 @@ impl<'a> Lowering<'a> {
         let at = |lowering: &Self, position: usize| node.inputs.get(position).and_then(|input| lowering.held.get(input)).cloned();
         match node.op {
             Op::Product { transposed: true } => {
-                let (Some(Held::Sparse(dropout)), Op::Parameter(index)) = (at(self, 0), &self.gir.node(node.inputs[1]).op) else { return None };
-                let (left, right) = (self.sparse(), parameter_buffer(&self.gir.parameters[*index].name));
+                let (Some(Held::Sparse(kind, dropout)), Op::Parameter(index)) = (at(self, 0), &self.gir.node(node.inputs[1]).op) else { return None };
+                let (left, right) = (self.sparse(kind), parameter_buffer(&self.gir.parameters[*index].name));
                 Some(Operation::SparseProduct { out: out.to_owned(), left, right, dropout, epilogue: crate::launch::Expression::Made })
             }
             Op::Outer => {
-                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(dropout))) = (at(self, 0), at(self, 1)) else { return None };
-                let plain = left.view == View::Own && left.shape.len() == 1;
-                let right = plain.then(|| self.sparse())?;
+                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(kind, dropout))) = (at(self, 0), at(self, 1)) else { return None };
+                let right = self.sparse(kind);
+                let rows = self.buffers.iter().find(|buffer| buffer.name == right)?.rows;
+                let held = self.buffers.iter().find(|buffer| buffer.name == left.buffer)?;
+                // Rows of the table and of the gradient are the same.
+                let is_plain = left.view == View::Own && held.rows == rows && left.shape.last() == Some(&held.columns);
+                if !is_plain || left.shape.len() != axes_of_features(kind) {
+                    return None;
+                }
                 Some(Operation::SparseProductOverRows { out: out.to_owned(), left: left.buffer, right, dropout })
             }
             _ => None,
@@ -315,8 +334,16 @@ fn seen(operand: Operand, view: View) -> Option<Held> {
     }
 }
 
+/// Axes of rows of features: those of a kind are one table.
+fn axes_of_features(kind: Option<u32>) -> usize {
+    if kind.is_some() { 2 } else { 1 }
+}
+
 fn given_name(input: &Input) -> BufferName {
     match input {
+        Input::Kind => "given.kind".to_owned(),
+        Input::FeaturesOf(kind) => format!("x.{kind}"),
+        Input::PlaceAmong(kinds) => format!("given.place.{}", kinds.iter().map(u32::to_string).collect::<Vec<_>>().join(".")),
         Input::Features => "x".to_owned(),
         Input::Target => "target".to_owned(),
         Input::Column(name) => format!("given.column.{name}"),

@@ -32,7 +32,7 @@ impl Uses {
                 users[input.index()].push(id);
             }
         }
-        Uses { live, users, roots, sparse: data.sparse_features.is_some() }
+        Uses { live, users, roots, sparse: data.sparse_features.is_some() || data.kinds.iter().any(|kind| kind.sparse_features.is_some()) }
     }
 
     /// Whether a value is the sparse features' dropout and only meets weights.

@@ -116,7 +116,8 @@ impl<'a> Tracer<'a> {
 
     fn assign_column(&mut self, name: &Name, value: Value, span: Span, at: Span) -> Step<()> {
         let column = format!("v.{}", name.text);
-        if super::vertices::is_built_in(&name.text) {
+        let is_kind = name.text == super::vertices::KIND && !self.data.kinds.is_empty();
+        if super::vertices::is_built_in(&name.text) || is_kind {
             let found = Diagnostic::error(span, format!("`{column}` is built in and cannot be assigned to"), "expected another name");
             return Err(Box::new(found.hint("choose another name, as in  v.h = ...")));
         }
@@ -132,7 +133,7 @@ impl<'a> Tracer<'a> {
                 let way = if list.edges.direction == crate::launch::Direction::Out { "v.outedges" } else { "v.inedges" };
                 return Err(Box::new(found.hint(format!("reduce it, as in  sum(...), or make a column of edges:  for e in {way}: e.{} = ...", name.text))));
             }
-            Value::OneHot(_) | Value::Bool(_) | Value::Int(_) | Value::Real(_) => value,
+            Value::Unmade(_) | Value::Bool(_) | Value::Int(_) | Value::Real(_) => value,
             Value::Tuple(ref values) if value.is_constant() => {
                 let found =
                     Diagnostic::error(at, format!("`{column}` cannot hold a tuple"), format!("expected rows of numbers, found a tuple of {}", values.len()));

@@ -101,8 +101,8 @@ fn by_zero() -> Wrong {
     ("division by zero".to_owned(), "the right side is 0".to_owned())
 }
 
-/// `a comparison b` of two constants; `names` are those of the relations.
-pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: &[String]) -> Result<bool, Wrong> {
+/// `a comparison b` of two constants; `names` are those of the relations and of the kinds of vertices.
+pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: [&[String]; 2]) -> Result<bool, Wrong> {
     match (comparison, b) {
         (Comparison::In | Comparison::NotIn, Value::Tuple(values)) => {
             let found = values.iter().any(|value| equal(a, value, names));
@@ -135,12 +135,16 @@ pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value, names: &[Str
     })
 }
 
-fn equal(a: &Value, b: &Value, names: &[String]) -> bool {
-    let name = |relation: &u32| names.get(*relation as usize).map(String::as_str);
+fn equal(a: &Value, b: &Value, names: [&[String]; 2]) -> bool {
+    let name = |names: &[String], number: &u32, text: &str| names.get(*number as usize).is_some_and(|name| name == text);
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => a == b,
         (Value::Relation(a), Value::Relation(b)) => a == b,
-        (Value::Relation(relation), Value::Text(text)) | (Value::Text(text), Value::Relation(relation)) => name(relation) == Some(text),
+        (Value::Relation(relation), Value::Text(text)) | (Value::Text(text), Value::Relation(relation)) => name(names[0], relation, text),
+        (Value::Kind(a), Value::Kind(b)) => a == b,
+        (Value::Kind(kind), Value::Text(text)) | (Value::Text(text), Value::Kind(kind)) => name(names[1], kind, text),
+        (Value::Kind(_), Value::Relation(_)) | (Value::Relation(_), Value::Kind(_)) => false,
+        (Value::Kind(kind), number) | (number, Value::Kind(kind)) => whole(number) == Some(i64::from(*kind)),
         (Value::Relation(relation), number) | (number, Value::Relation(relation)) => whole(number) == Some(i64::from(*relation)),
         (Value::Tuple(a), Value::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b, names)),
         _ => match (whole(a), whole(b)) {

@@ -225,7 +225,11 @@ impl<'a> Tracer<'a> {
             Value::Int(number) if (0..count as i64).contains(&number) => Ok(number as u32),
             Value::Text(name) => match self.data.relations.iter().position(|relation| **relation == *name) {
                 Some(number) => Ok(number as u32),
-                None => Err(self.unknown_relation(&name, index.span)),
+                // Names as they end names of parameters will do.
+                None => match self.relation_labels.iter().position(|label| **label == *name) {
+                    Some(number) => Ok(number as u32),
+                    None => Err(self.unknown_relation(&name, index.span)),
+                },
             },
             other => {
                 let label = format!("expected a relation, found {}", self.describe(&other));
@@ -243,6 +247,14 @@ impl<'a> Tracer<'a> {
             None => format!("it has {}", relations.iter().take(8).map(|relation| format!("`{relation}`")).collect::<Vec<_>>().join(", ")),
         };
         Box::new(Diagnostic::error(span, format!("the data set has no relation `{name}`"), "no relation has this name").hint(hint))
+    }
+
+    pub fn unknown_kind(&self, name: &str, span: Span) -> Box<Diagnostic> {
+        let hint = match nearest(name, self.kind_names.iter().map(String::as_str)) {
+            Some(close) => format!("did you mean  \"{close}\""),
+            None => format!("it has {}", self.kind_names.iter().take(8).map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")),
+        };
+        Box::new(Diagnostic::error(span, format!("the data set has no kind of vertices `{name}`"), "no kind has this name").hint(hint))
     }
 
     /// `x[..., i, j]`: places of the last axes, which are removed.

@@ -81,7 +81,7 @@ impl Tracer<'_> {
     pub fn extreme(&mut self, span: Span, a: &At, b: &At, largest: bool) -> Step<Value> {
         if a.0.is_constant() && b.0.is_constant() {
             let comparison = if largest { Comparison::GreaterEqual } else { Comparison::LessEqual };
-            return match constants::compare(comparison, &a.0, &b.0, &self.data.relations) {
+            return match constants::compare(comparison, &a.0, &b.0, [&self.data.relations, &self.kind_names]) {
                 Ok(first) => Ok(if first { a.0.clone() } else { b.0.clone() }),
                 Err((what, label)) => Err(Box::new(Diagnostic::error(span, what, label))),
             };

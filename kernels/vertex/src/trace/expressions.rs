@@ -2,8 +2,8 @@
 //!
 //! promises  what is known when compiled is computed as Python does; of a choice by a constant only the chosen side is walked
 use super::constants::{self, Wrong};
-use super::one_hot::Rows;
 use super::tracer::{Step, Tracer};
+use super::unmade::Rows;
 use super::value::Value;
 use crate::gir::{Binary, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
@@ -117,9 +117,9 @@ impl<'a> Tracer<'a> {
             };
             return made.map_err(|_| self.no_number(at, &value));
         }
-        if let (Sign::Minus, Value::OneHot(rows)) = (sign, &value) {
+        if let (Sign::Minus, Value::Unmade(rows)) = (sign, &value) {
             let minus = self.constant(span, Number::Real(-1.0));
-            return self.one_hot(span, Rows::Scaled(rows.clone(), minus));
+            return self.unmade(span, Rows::Scaled(rows.clone(), minus));
         }
         let node = self.node(at, &value)?;
         let node = match (sign, self.kind(node)) {
@@ -150,7 +150,7 @@ impl<'a> Tracer<'a> {
             (Value::Bias(number), other) | (other, Value::Bias(number)) if operator == Operator::Add => {
                 return self.add_bias(span, *number, other, (a_at, b_at));
             }
-            (Value::OneHot(_), _) | (_, Value::OneHot(_)) => return self.one_hot_arithmetic(span, operator, (&a, a_at), (&b, b_at)),
+            (Value::Unmade(_), _) | (_, Value::Unmade(_)) => return self.unmade_arithmetic(span, operator, (&a, a_at), (&b, b_at)),
             _ => {}
         }
         let exponent = if let Value::Int(exponent) = b { Some(exponent) } else { None };
@@ -287,14 +287,14 @@ impl<'a> Tracer<'a> {
 
     pub fn compare(&mut self, span: Span, comparison: Comparison, (a, a_at): (&Value, Span), (b, b_at): (&Value, Span)) -> Step<Value> {
         if a.is_constant() && b.is_constant() {
-            self.check_relation_name(a, b, b_at)?;
-            self.check_relation_name(b, a, a_at)?;
-            return constants::compare(comparison, a, b, &self.data.relations).map(Value::Bool).or_else(|wrong| self.wrong(span, wrong));
+            self.check_name_of(a, b, b_at)?;
+            self.check_name_of(b, a, a_at)?;
+            return constants::compare(comparison, a, b, [&self.data.relations, &self.kind_names]).map(Value::Bool).or_else(|wrong| self.wrong(span, wrong));
         }
         if let Comparison::In | Comparison::NotIn = comparison {
             return self.contained(span, comparison == Comparison::In, (a, a_at), (b, b_at));
         }
-        let mut nodes = [self.node(a_at, a)?, self.node(b_at, b)?];
+        let mut nodes = [self.node_beside(a_at, a, b)?, self.node_beside(b_at, b, a)?];
         for (one, other, value, at) in [(0, 1, b, b_at), (1, 0, a, a_at)] {
             if self.kind(nodes[one]) == Type::Id && self.kind(nodes[other]) != Type::Id {
                 nodes[other] = self.row_number(at, value)?;
@@ -313,13 +313,30 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(made))
     }
 
-    fn check_relation_name(&self, relation: &Value, name: &Value, at: Span) -> Step<()> {
-        if let (Value::Relation(_), Value::Text(name)) = (relation, name)
-            && !self.data.relations.iter().any(|relation| **relation == **name)
-        {
-            return Err(self.unknown_relation(name, at));
+    /// A relation, or a kind of vertices, is compared with names that there are.
+    fn check_name_of(&self, named: &Value, name: &Value, at: Span) -> Step<()> {
+        match (named, name) {
+            (Value::Relation(_), Value::Text(name)) if !self.data.relations.iter().any(|relation| **relation == **name) => Err(self.unknown_relation(name, at)),
+            (Value::Kind(_), Value::Text(name)) if !self.kind_names.iter().any(|kind| **kind == **name) => Err(self.unknown_kind(name, at)),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The value as rows; a name beside numbers of kinds or relations is its number.
+    fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> Step<NodeId> {
+        if let (Value::Text(name), Value::Node(other)) = (value, other) {
+            let Some(names) = self.names_of(*other) else {
+                let found = Diagnostic::error(at, "rows of numbers are compared with a string", format!("expected a number, found {}", self.describe(value)));
+                return Err(Box::new(found.hint("names are those of kinds and relations:  v.kind == \"...\", e.type == \"...\"")));
+            };
+            let is_kind = std::ptr::eq(names, self.kind_names.as_slice());
+            return match names.iter().position(|known| **known == **name) {
+                Some(number) => Ok(self.constant(at, Number::Int(number as i64))),
+                None if is_kind => Err(self.unknown_kind(name, at)),
+                None => Err(self.unknown_relation(name, at)),
+            };
+        }
+        self.node(at, value)
     }
 
     /// A whole number that an id is compared with: a row of the node table.

@@ -6,6 +6,7 @@
 use super::calls::{Arguments, At};
 use super::constants;
 use super::tracer::{PendingBias, Step, Tracer};
+use super::unmade::Matrix;
 use super::value::{End, Value};
 use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
 use crate::launch::Init;
@@ -82,13 +83,18 @@ impl Tracer<'_> {
     /// `x` times a weight, plus a bias.
     fn linear(&mut self, span: Span, x: &At, width: &[u64], bias: bool, name: String) -> Step<NodeId> {
         let out: u64 = width.iter().product();
+        if let (Value::Unmade(rows), false) = (&x.0, self.data.kinds.is_empty()) {
+            let rows = rows.clone();
+            let made = self.linear_of_kinds(span, &rows, (out, bias), &name)?;
+            return self.as_wide(span, made, width);
+        }
         let weight_name = format!("{name}.weight");
         self.declare(span, &weight_name)?;
         let product = match &x.0 {
-            Value::OneHot(rows) => {
+            Value::Unmade(rows) => {
                 let rows = rows.clone();
                 let weight = self.parameter(span, weight_name, vec![out, self.data.nodes], Init::GlorotUniform, true);
-                self.one_hot_product(span, &rows, weight, true)?
+                self.unmade_product(span, &rows, Matrix::Whole(weight, true))?
             }
             value => {
                 let node = self.row(x.1, value)?;
@@ -104,6 +110,11 @@ impl Tracer<'_> {
             let bias = self.parameter(span, bias_name, vec![out], Init::Zero, true);
             made = self.make(span, |builder| builder.add(made, bias))?;
         }
+        self.as_wide(span, made, width)
+    }
+
+    /// The last axis as these.
+    fn as_wide(&mut self, span: Span, made: NodeId, width: &[u64]) -> Step<NodeId> {
         let mut shape = self.shape(made).to_vec();
         shape.pop();
         shape.extend(width);
@@ -200,11 +211,11 @@ impl Tracer<'_> {
             let label = format!("expected an int or an id, found {}", self.builder.describe(node));
             return Err(Box::new(Diagnostic::error(index.1, "an embedding is looked up by a whole number", label).hint("embedding(v.id, width)")));
         }
-        let is_type = matches!(self.builder.node(node).op, Op::Input(crate::gir::Input::EdgeType));
+        let named = self.names_of(node).map(<[String]>::len);
         let count = match count {
             Some(count) => self.lengths(&(Value::tuple(vec![count.0]), count.1), "a number of rows")?[0],
             None if self.kind(node) == Type::Id => self.data.nodes.max(1),
-            None if is_type => self.data.relations.len() as u64,
+            None if named.is_some() => named.unwrap_or(0) as u64,
             None => {
                 let found = Diagnostic::error(span, "the number of rows of this embedding is not known", "expected `count`, since the index is not an id");
                 return Err(Box::new(found.hint("embedding(index, width, count=100)")));
@@ -231,9 +242,11 @@ impl Tracer<'_> {
         };
         let site = self.dropouts;
         self.dropouts += 1;
-        if let Value::OneHot(rows) = &x.0 {
+        if let Value::Unmade(rows) = &x.0 {
             let rows = rows.clone();
-            return if p == 0.0 { Ok(x.0) } else { self.one_hot_dropout(span, &rows, p, site) };
+            // Tables of kinds are dropped at sites of their own.
+            self.dropouts += self.data.kinds.len() as u32;
+            return if p == 0.0 { Ok(x.0) } else { self.unmade_dropout(span, &rows, p, site) };
         }
         let node = self.real(x.1, &x.0)?;
         if p == 0.0 {

@@ -152,13 +152,11 @@ impl<'a> Tracer<'a> {
         for name in &assigned.columns {
             let Some(column) = self.columns.get(name).cloned() else { continue };
             let at = self.written[column.written].span;
-            if let Value::OneHot(_) = column.value {
-                let found = Diagnostic::error(
-                    at,
-                    format!("`v.{name}` cannot be carried by a loop"),
-                    "expected rows of numbers, found one-hot rows, since the data set has no features",
-                );
-                return Err(Box::new(found.hint("set  ingest.features: random")));
+            if let (Value::Unmade(_), false) = (&column.value, self.is_even()) {
+                let label = format!("expected rows of numbers, found {}", self.describe(&column.value));
+                let found = Diagnostic::error(at, format!("`v.{name}` cannot be carried by a loop"), label);
+                let hint = if self.data.kinds.is_empty() { "set  ingest.features: random" } else { "give it to `linear` first:  v.h = linear(v.x, width)" };
+                return Err(Box::new(found.hint(hint)));
             }
             let first = self.as_state(at, &column.value, None)?;
             states.push((name.clone(), false));

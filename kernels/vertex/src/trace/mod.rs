@@ -17,12 +17,12 @@ mod learned;
 mod loops;
 mod names;
 mod normalise;
-mod one_hot;
 mod reductions;
 mod rows;
 mod settings;
 mod statements;
 mod tracer;
+mod unmade;
 mod value;
 mod vertices;
 

@@ -1,9 +1,9 @@
 //! names: how learned tensors are called, `<entry>.<def>.<i>.<kind>.<j>`.
 //!
 //! promises  i counts the calls of that function, j that kind within that call, both from 0 and after unrolling; in a loop over
-//!           relations both are those of its first pass, followed by the relation's name, so that relations can be added
-//!           without renaming; `name=` replaces `<kind>.<j>`; equal names are an error
-use std::collections::HashMap;
+//!           relations, or over kinds of vertices, both are those of its first pass, followed by the relation's name, so that
+//!           relations can be added without renaming (`labels` says how odd names are written); `name=` replaces `<kind>.<j>`; equal names are an error
+use std::collections::{HashMap, HashSet};
 
 use super::tracer::{Step, Tracer};
 use super::value::Value;
@@ -24,6 +24,35 @@ pub(super) struct Counts {
     calls: HashMap<String, usize>,
     most_kinds: HashMap<String, usize>,
     most_calls: HashMap<String, usize>,
+}
+
+/// What stands for each of these names in names of parameters: letters, digits, `_` and `-`, each once. Of an address (`/`, `#`)
+/// it is the last part if no other name ends so, else the whole; other letters become `_`; what is still the same ends in its number.
+pub(super) fn labels(names: &[String]) -> Vec<String> {
+    let plain = |text: &str| text.chars().map(|letter| if letter.is_alphanumeric() || "_-".contains(letter) { letter } else { '_' }).collect::<String>();
+    let last = |name: &str| plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or(""));
+    let mut made: Vec<String> = names.iter().map(|name| last(name)).collect();
+    let short = counted(&made);
+    for (label, name) in made.iter_mut().zip(names) {
+        if label.is_empty() || short[label] > 1 {
+            *label = plain(name);
+        }
+    }
+    let mut taken: HashSet<String> = HashSet::new();
+    let whole = counted(&made);
+    for (number, label) in made.iter_mut().enumerate() {
+        while label.is_empty() || whole.get(label).is_some_and(|count| *count > 1) || taken.contains(label) {
+            *label = if label.is_empty() { number.to_string() } else { format!("{label}-{number}") };
+        }
+        taken.insert(label.clone());
+    }
+    made
+}
+
+fn counted(labels: &[String]) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    labels.iter().for_each(|label| *counts.entry(label.clone()).or_insert(0) += 1);
+    counts
 }
 
 impl Tracer<'_> {
@@ -65,9 +94,10 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// A loop over these values begins, if they are relations.
+    /// A loop over these values begins, if they are relations or kinds of vertices.
     pub fn begin_relations(&mut self, values: &[Value]) -> Option<Counts> {
-        let relations = !values.is_empty() && values.iter().all(|value| matches!(value, Value::Relation(_)));
+        let all = |passes: fn(&Value) -> bool| !values.is_empty() && values.iter().all(passes);
+        let relations = all(|value| matches!(value, Value::Relation(_))) || all(|value| matches!(value, Value::Kind(_)));
         let body = self.bodies.last().filter(|_| relations)?;
         let (kinds, calls) = (body.kinds.clone(), self.calls.clone());
         Some(Counts { most_kinds: kinds.clone(), most_calls: calls.clone(), kinds, calls })
@@ -75,8 +105,12 @@ impl Tracer<'_> {
 
     /// One pass begins.
     pub fn begin_relation(&mut self, counts: Option<&Counts>, value: &Value) {
-        let (Some(counts), Value::Relation(number)) = (counts, value) else { return };
-        let name = self.data.relations.get(*number as usize).cloned().unwrap_or_default();
+        let label = match value {
+            Value::Relation(number) => self.relation_labels.get(*number as usize),
+            Value::Kind(number) => self.kind_labels.get(*number as usize),
+            _ => None,
+        };
+        let (Some(counts), Some(name)) = (counts, label.cloned()) else { return };
         self.calls.clone_from(&counts.calls);
         if let Some(body) = self.bodies.last_mut() {
             body.kinds.clone_from(&counts.kinds);
@@ -98,6 +132,35 @@ impl Tracer<'_> {
         if let Some(body) = self.bodies.last_mut() {
             raise(&mut counts.most_kinds, &mut body.kinds);
             body.relations.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::labels;
+
+    #[test]
+    fn odd_names_are_written_plainly_and_each_once() {
+        let of = |names: &[&str]| labels(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["cites", "written-by", "has_topic"]), ["cites", "written-by", "has_topic"]);
+        assert_eq!(of(&["http://swrc.ontoware.org/ontology#author", "http://www.w3.org/ns/type/", "is a"]), ["author", "type", "is_a"]);
+        assert_eq!(of(&["a#x", "b#x", "y"]), ["a_x", "b_x", "y"]);
+        assert_eq!(of(&["a b", "a.b", "a_b"]), ["a_b-0", "a_b-1", "a_b-2"]);
+        assert_eq!(of(&["", "#", "0", "1"]), ["0", "_", "0-2", "1"]);
+        assert_eq!(of(&["a b", "a.b", "a_b-0"]), ["a_b-0", "a_b-1", "a_b-0-2"]);
+        assert_eq!(of(&["a", "a"]), ["a-0", "a-1"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn labels_are_unique_and_plain(names in proptest::collection::vec("[a-c/# .0-1_é-]{0,4}", 0..12)) {
+            let made = labels(&names);
+            proptest::prop_assert_eq!(made.len(), names.len());
+            for (number, label) in made.iter().enumerate() {
+                proptest::prop_assert!(!label.is_empty() && label.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter)), "{label:?}");
+                proptest::prop_assert!(!made[..number].contains(label), "{made:?} of {names:?}");
+            }
         }
     }
 }

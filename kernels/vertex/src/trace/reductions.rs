@@ -3,8 +3,8 @@
 //! promises  which of them is meant follows from the argument alone; over no edges there is never a NaN
 use super::calls::{Arguments, At};
 use super::constants;
-use super::one_hot::Rows;
 use super::tracer::{Step, Tracer};
+use super::unmade::Rows;
 use super::value::{List, Value};
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary};
 use crate::syntax::{Diagnostic, Operator};
@@ -190,11 +190,14 @@ impl Tracer<'_> {
             let count = self.count(span, edges, mask)?;
             return self.with_default(span, Value::Node(count), edges, mask, default);
         }
-        if let Value::OneHot(rows) = &list.element {
-            if !matches!(name, "sum" | "mean") || default.is_some() {
+        if let Value::Unmade(rows) = &list.element {
+            let is_linear = matches!(name, "sum" | "mean") && default.is_none();
+            if !is_linear && !self.is_even() {
                 return Err(self.no_number(at, &list.element));
             }
-            return self.one_hot(span, Rows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" });
+            if is_linear {
+                return self.unmade(span, Rows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" });
+            }
         }
         if let Value::Tuple(parts) = &list.element {
             let found = Diagnostic::error(at, format!("`{name}` of pairs has no meaning"), format!("expected one value for each edge, found {}", parts.len()));

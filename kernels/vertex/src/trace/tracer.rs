@@ -3,10 +3,11 @@
 //! promises  a value of edges is read only where those edges are walked over; what reads an assignment marks it as read
 use std::collections::{BTreeMap, HashMap};
 
-use super::names::Body;
+use super::names::{Body, labels};
+use super::unmade::Matrix;
 use super::value::Value;
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
-use crate::gir::{Builder, Data, EdgeSet, Gir, Made, Misfit, NodeId, Number, Place, Span, Type};
+use crate::gir::{Builder, Data, EdgeSet, Gir, Input, Made, Misfit, NodeId, Number, Op, Place, Span, Type};
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
 
@@ -48,6 +49,12 @@ pub(super) struct Tracer<'a> {
     pub repeating: Option<Repeating>,
     /// Dropouts so far.
     pub dropouts: u32,
+    /// What ends the names of parameters of each relation.
+    pub relation_labels: Vec<String>,
+    /// Names of the kinds of vertices.
+    pub kind_names: Vec<String>,
+    /// What ends the names of parameters of each kind.
+    pub kind_labels: Vec<String>,
     pub warnings: Vec<Diagnostic>,
     walks_begun: usize,
     steps: usize,
@@ -119,6 +126,7 @@ pub(super) struct Written {
 
 impl<'a> Tracer<'a> {
     pub fn new(file: &'a File, entry_name: &'a str, data: &'a Data) -> Tracer<'a> {
+        let kind_names: Vec<String> = data.kinds.iter().map(|kind| kind.name.clone()).collect();
         Tracer {
             data,
             file,
@@ -136,6 +144,9 @@ impl<'a> Tracer<'a> {
             written: Vec::new(),
             repeating: None,
             dropouts: 0,
+            relation_labels: labels(&data.relations),
+            kind_labels: labels(&kind_names),
+            kind_names,
             warnings: Vec::new(),
             walks_begun: 0,
             steps: 0,
@@ -186,6 +197,23 @@ impl<'a> Tracer<'a> {
         Ok(made)
     }
 
+    /// As `make`, of a table: a row for each of many, whose number is no width.
+    pub fn make_table(&mut self, span: Span, build: impl FnOnce(&mut Builder<'a>) -> Made) -> Step<NodeId> {
+        self.builder.span = span;
+        build(&mut self.builder).map_err(|misfit| unfit(span, misfit))
+    }
+
+    /// Names of what a whole number counts: kinds or relations.
+    pub fn names_of(&self, node: NodeId) -> Option<&[String]> {
+        let seen = self.builder.node(node);
+        match seen.op {
+            Op::Far(_) | Op::Near(_) => self.names_of(seen.inputs[0]),
+            Op::Input(Input::Kind) => Some(&self.kind_names),
+            Op::Input(Input::EdgeType) => Some(&self.data.relations),
+            _ => None,
+        }
+    }
+
     /// A constant as a node.
     pub fn constant(&mut self, span: Span, number: Number) -> NodeId {
         self.builder.span = span;
@@ -209,10 +237,12 @@ impl<'a> Tracer<'a> {
         match value {
             Value::Node(node) => self.builder.describe(*node),
             Value::Relation(number) => format!("the relation `{}`", self.data.relations.get(*number as usize).map_or("?", String::as_str)),
+            Value::Kind(number) => format!("the kind `{}`", self.kind_names.get(*number as usize).map_or("?", String::as_str)),
             Value::Edges(edges) => format!("the {}", self.edges_in_words(*edges)),
             Value::Neighbours(edges) => format!("the neighbours along {}", self.edges_in_words(*edges)),
             Value::List(list) => format!("a list over {}", self.edges_in_words(list.edges)),
-            Value::OneHot(_) => "one-hot rows, since the data set has no features".to_owned(),
+            Value::Unmade(_) if self.data.kinds.is_empty() => "one-hot rows, since the data set has no features".to_owned(),
+            Value::Unmade(_) => format!("rows of a width for each kind: {}", self.widths_in_words()),
             other => other.words(),
         }
     }
@@ -235,7 +265,11 @@ impl<'a> Tracer<'a> {
             Value::Bool(value) => self.constant(span, Number::Bool(*value)),
             Value::Int(value) => self.constant(span, Number::Int(*value)),
             Value::Real(value) => self.constant(span, Number::Real(*value)),
-            Value::Relation(number) => self.constant(span, Number::Int(i64::from(*number))),
+            Value::Relation(number) | Value::Kind(number) => self.constant(span, Number::Int(i64::from(*number))),
+            Value::Unmade(rows) if self.is_even() => {
+                let rows = rows.clone();
+                self.unmade_product(span, &rows, Matrix::Nothing)?
+            }
             other => return Err(self.no_number(span, other)),
         })
     }
@@ -251,7 +285,8 @@ impl<'a> Tracer<'a> {
                 let found = if made.is_some() { found.note("the bias", made) } else { found };
                 return Box::new(found.hint("add it:  x + bias()"));
             }
-            Value::OneHot(_) => "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
+            Value::Unmade(_) if !self.data.kinds.is_empty() => "give it to `linear` first, which has a weight for each kind:  v.h = linear(v.x, width)",
+            Value::Unmade(_) => "these can be summed, scaled and given to `linear`; or set  ingest.features: random",
             Value::Vertex | Value::End(..) => "read one of its columns, as in  v.h, u.h, e.src.h",
             Value::Edge(_) => "read one of its values, as in  e.w, e.src.h",
             Value::Graph => "read one of its values, as in  v.graph.nodes",
@@ -368,7 +403,7 @@ impl<'a> Tracer<'a> {
         match value {
             Value::Node(node) => self.place(*node).edge_rows().is_some(),
             Value::Edge(_) | Value::End(..) => true,
-            Value::OneHot(rows) => rows.is_of_edges(),
+            Value::Unmade(rows) => rows.is_of_edges(),
             Value::Tuple(values) => values.iter().any(|value| self.is_of_edges(value)),
             _ => false,
         }

@@ -3,7 +3,7 @@
 //! promises  a value is cheap to copy; constants are exactly those values that are known when compiled
 use std::rc::Rc;
 
-use super::one_hot::OneHot;
+use super::unmade::Unmade;
 use crate::gir::{EdgeSet, NodeId};
 
 /// What an expression is.
@@ -17,14 +17,16 @@ pub(super) enum Value {
     Real(f64),
     /// A string.
     Text(Rc<str>),
-    /// Several values: a tuple, a range, the relations.
+    /// Several values: a tuple, a range, the relations, the kinds of vertices.
     Tuple(Rc<[Value]>),
     /// A relation, by its number.
     Relation(u32),
+    /// A kind of vertices, by its number.
+    Kind(u32),
     /// A value with a row for each of something.
     Node(NodeId),
-    /// Rows of the identity matrix, or sums of them: `v.x` of a data set without features.
-    OneHot(Rc<OneHot>),
+    /// Rows that are never made, or sums of them: `v.x` of a data set without features, or with features of each kind.
+    Unmade(Rc<Unmade>),
     /// A `bias()` by its number, whose shape is that of what it is added to.
     Bias(usize),
     /// `v`.
@@ -81,7 +83,7 @@ impl Value {
     /// Whether it is known when compiled.
     pub fn is_constant(&self) -> bool {
         match self {
-            Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Text(_) | Value::Relation(_) => true,
+            Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Text(_) | Value::Relation(_) | Value::Kind(_) => true,
             Value::Tuple(values) => values.iter().all(Value::is_constant),
             _ => false,
         }
@@ -112,10 +114,12 @@ impl Value {
             Value::Real(number) => format!("`{number:?}`"),
             Value::Text(text) => format!("the string `{text}`"),
             Value::Tuple(values) if values.iter().all(|value| matches!(value, Value::Relation(_))) && !values.is_empty() => "the relations".to_owned(),
+            Value::Tuple(values) if values.iter().all(|value| matches!(value, Value::Kind(_))) && !values.is_empty() => "the kinds of vertices".to_owned(),
             Value::Tuple(values) => format!("a tuple of {}", values.len()),
             Value::Relation(_) => "a relation".to_owned(),
+            Value::Kind(_) => "a kind of vertices".to_owned(),
             Value::Node(_) => "a value".to_owned(),
-            Value::OneHot(_) => "one-hot rows".to_owned(),
+            Value::Unmade(_) => "one-hot rows".to_owned(),
             Value::Bias(_) => "a bias that is added to nothing".to_owned(),
             Value::Vertex => "the vertex itself".to_owned(),
             Value::Graph => "the graph itself".to_owned(),

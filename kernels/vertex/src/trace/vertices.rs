@@ -2,8 +2,8 @@
 //!
 //! promises  what is built in wins, then what the program assigned, then columns of the node table; a value read through an
 //!           edge is the row of the vertex at its end
-use super::one_hot::Rows;
 use super::tracer::{Step, Tracer};
+use super::unmade::Rows;
 use super::value::{End, Value};
 use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
 use crate::launch::Direction;
@@ -11,12 +11,14 @@ use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};
 
 /// What every vertex has, besides its edges.
 const VALUES: [&str; 6] = ["x", "id", "indegree", "outdegree", "degree", "classes"];
+/// What it has besides where there are several kinds of vertices.
+pub(super) const KIND: &str = "kind";
 /// The edges of a vertex, and the graph.
 const WAYS: [&str; 6] = ["graph", "innbs", "outnbs", "nbs", "inedges", "outedges"];
 /// What every edge has.
 pub(super) const EDGE_BUILT_IN: [&str; 5] = ["src", "dst", "w", "x", "type"];
 /// What a graph has.
-const GRAPH: [&str; 4] = ["nodes", "edges", "relations", "size"];
+const GRAPH: [&str; 5] = ["nodes", "edges", "relations", "kinds", "size"];
 /// Columns of the node table that say what is to be learned, and where.
 const HIDDEN_IN_TRAINING: [&str; 2] = ["label", "split"];
 
@@ -72,7 +74,9 @@ impl<'a> Tracer<'a> {
     /// A value that each vertex has; `base` is how the vertex is written, for messages.
     fn column(&mut self, name: &Name, base: &str, span: Span) -> Step<Value> {
         let input = match name.text.as_str() {
-            "x" if self.data.features.is_none() => return self.one_hot(span, Rows::Own),
+            "x" if self.data.features.is_none() && self.data.kinds.is_empty() => return self.unmade(span, Rows::Own),
+            "x" if self.data.features.is_none() => return self.rows_of_kinds(span),
+            KIND if !self.data.kinds.is_empty() => Input::Kind,
             "x" => Input::Features,
             "id" => Input::Id,
             "indegree" => Input::Degree(EdgeSet::IN),
@@ -114,6 +118,7 @@ impl<'a> Tracer<'a> {
             return Box::new(found.note("assigned", Some(*lost)).hint(format!("give it a first value before the loop:  v.{column} = ...")));
         }
         let known = VALUES.iter().chain(if base == "v" { &WAYS[..] } else { &[] }).copied();
+        let known = known.chain((!self.data.kinds.is_empty()).then_some(KIND));
         let known = known.chain(self.columns.keys().map(String::as_str)).chain(self.data.columns.keys().map(String::as_str));
         let close = nearest(column, known);
         let found = Diagnostic::error(
@@ -124,6 +129,7 @@ impl<'a> Tracer<'a> {
         let hint = match column {
             "w" | "weight" => "weights belong to edges:  sum(e.w for e in v.inedges)".to_owned(),
             "neighbors" | "neighbours" => "neighbours are  v.innbs, v.outnbs or v.nbs".to_owned(),
+            KIND => "the data set has one kind of vertices".to_owned(),
             "edges" => "edges are  v.inedges or v.outedges".to_owned(),
             "h" | "feat" | "features" => "features are  v.x;  start with  v.h = v.x".to_owned(),
             _ => match close {
@@ -144,11 +150,16 @@ impl<'a> Tracer<'a> {
             "edges" => Value::Int(self.data.edges.min(i64::MAX as u64) as i64),
             "size" => Value::Node(self.make(span, |builder| builder.make(Op::Input(Input::GraphSize), &[]))?),
             "relations" => {
-                if self.data.relations.is_empty() && !self.warnings.iter().any(|warning| warning.span == span) {
-                    let found = Diagnostic::warning(span, "the data set has no relations", "a loop over them runs nothing");
-                    self.warnings.push(found.hint("without an index,  v.innbs  are all neighbours"));
+                if self.data.relations.is_empty() {
+                    self.warn_of_nothing(span, "the data set has no relations", "without an index,  v.innbs  are all neighbours");
                 }
                 Value::tuple((0..self.data.relations.len() as u32).map(Value::Relation).collect())
+            }
+            "kinds" => {
+                if self.data.kinds.is_empty() {
+                    self.warn_of_nothing(span, "the data set has one kind of vertices, without a name", "linear(v.x, width)  needs no loop");
+                }
+                Value::tuple((0..self.data.kinds.len() as u32).map(Value::Kind).collect())
             }
             other => {
                 let found = Diagnostic::error(
@@ -158,12 +169,18 @@ impl<'a> Tracer<'a> {
                 );
                 let hint = match nearest(other, GRAPH) {
                     Some(close) => format!("did you mean  v.graph.{close}"),
-                    None if other == "kinds" => "the data set has one kind of nodes".to_owned(),
                     None => "v.graph.nodes  is the number of vertices".to_owned(),
                 };
                 return Err(Box::new(found.hint(hint)));
             }
         })
+    }
+
+    /// Says once that there is nothing to walk over.
+    fn warn_of_nothing(&mut self, span: Span, what: &str, hint: &str) {
+        if !self.warnings.iter().any(|warning| warning.span == span) {
+            self.warnings.push(Diagnostic::warning(span, what, "a loop over them runs nothing").hint(hint));
+        }
     }
 
     fn of_edge(&mut self, name: &Name, edges: EdgeSet, span: Span) -> Step<Value> {
@@ -249,7 +266,7 @@ impl<'a> Tracer<'a> {
     pub fn seen(&mut self, span: Span, value: Value, edges: EdgeSet, end: End) -> Step<Value> {
         match value {
             Value::Node(node) => self.seen_node(span, node, edges, end).map(Value::Node),
-            Value::OneHot(rows) => self.one_hot(span, Rows::Seen(rows, edges, end)),
+            Value::Unmade(rows) => self.unmade(span, Rows::Seen(rows, edges, end)),
             other => Ok(other),
         }
     }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
+    Unary, Until,
 };
 use warploom_vertex::interpret::{Rows, World};
 use warploom_vertex::launch::Init;
@@ -80,7 +81,20 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
     let weighted = draws.below(2) == 0;
     let columns = BTreeMap::from([("age".to_owned(), Type::Int), ("length".to_owned(), Type::Real)]);
     let ages = Rows::whole(nodes, 1, (0..nodes).map(|_| draws.below(5) as i64 - 2).collect());
+    // Two kinds with features of other widths, one without.
+    let kind_of_node: Vec<u32> = (0..nodes).map(|_| draws.below(3) as u32).collect();
+    let of_kind = |kind: u32| kind_of_node.iter().filter(|of| **of == kind).count();
+    let kinds = [("wide", Some(3)), ("narrow", Some(2)), ("bare", None)].into_iter().zip(0u32..).map(|((name, features), kind)| NodeKind {
+        name: name.to_owned(),
+        nodes: of_kind(kind) as u64,
+        features,
+        sparse_features: None,
+    });
+    let kinds = kinds.collect();
+    let features_of_kind = BTreeMap::from([(0, table(of_kind(0), 3, draws)), (1, table(of_kind(1), 2, draws))]);
     let world = World {
+        kind_of_node,
+        features_of_kind,
         nodes,
         source: (0..edges).map(|_| end(draws)).collect(),
         target: (0..edges).map(|_| end(draws)).collect(),
@@ -105,6 +119,7 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         weighted,
         relations: vec!["first".to_owned(), "second".to_owned()],
         columns,
+        kinds,
         target: Some(Target { columns: 3, loss }),
         training: draws.below(4) > 0,
         ..Data::bare(nodes as u64, edges as u64)
@@ -132,6 +147,8 @@ impl Maker<'_> {
             Input::Column("length".to_owned()),
             Input::Column("age".to_owned()),
             Input::Id,
+            Input::Kind,
+            Input::PlaceAmong(vec![1, 0]),
             Input::Degree(EdgeSet::IN),
             Input::Degree(EdgeSet::BOTH),
             Input::Weight,
@@ -189,7 +206,7 @@ impl Maker<'_> {
     /// One more value, or a few.
     fn step(&mut self) {
         let before = self.builder.gir.nodes.len();
-        let made = match self.draws.below(22) {
+        let made = match self.draws.below(23) {
             0..=2 => self.unary(),
             3..=6 => self.binary(),
             7 => self.choice(),
@@ -205,10 +222,44 @@ impl Maker<'_> {
             18 => self.trained(),
             19 => self.over_edges(),
             20 => self.neutral(),
+            21 => self.of_kinds(),
             _ => self.whole(),
         };
         let made = made.filter(|made| self.builder.node(*made).columns() <= 12 && made.index() >= before);
         self.values.extend(made);
+    }
+
+    /// Features of kinds, or what they are with weights, in the rows of their vertices: `linear` of `v.x`, as the tracer writes it.
+    fn of_kinds(&mut self) -> Option<NodeId> {
+        let out = 1 + self.draws.below(3) as u64;
+        if !self.builder.data.training {
+            let table = self.builder.make(Op::Input(Input::FeaturesOf(1)), &[]).ok()?;
+            let place = self.builder.make(Op::Input(Input::PlaceAmong(vec![1])), &[]).ok()?;
+            return self.builder.make(Op::Lookup { transposed: false }, &[table, place]).ok();
+        }
+        let kinds = self.draws.one_of(&[vec![0, 1], vec![1], vec![1, 0], vec![0]]);
+        let mut parts = Vec::new();
+        for kind in &kinds {
+            let mut table = self.builder.make(Op::Input(Input::FeaturesOf(*kind)), &[]).ok()?;
+            if self.draws.below(4) == 0 {
+                self.sites += 1;
+                table = self.builder.make(Op::Dropout { probability: 0.5, site: self.sites }, &[table]).ok()?;
+            }
+            let columns = self.builder.node(table).shape[1];
+            let weight = self.parameter(&[out, columns]);
+            parts.push(self.builder.make(Op::Product { transposed: true }, &[table, weight]).ok()?);
+        }
+        let table = if parts.len() == 1 { parts[0] } else { self.builder.make(Op::Concat(0), &parts).ok()? };
+        let place = self.builder.make(Op::Input(Input::PlaceAmong(kinds)), &[]).ok()?;
+        let made = self.builder.make(Op::Lookup { transposed: false }, &[table, place]).ok()?;
+        let bare = self.builder.data.kinds[2].nodes;
+        // No rows where no vertex is of the kind: they are no operands of others.
+        let (columns, place) = (self.parameter(&[out, bare]), self.builder.make(Op::Input(Input::PlaceAmong(vec![2])), &[]).ok()?);
+        let others = self.builder.make(Op::Lookup { transposed: true }, &[columns, place]).ok()?;
+        let sum = self.builder.add(made, others).ok()?;
+        self.values.retain(|value| *value != columns);
+        self.learned.push(sum);
+        Some(sum)
     }
 
     fn unary(&mut self) -> Option<NodeId> {

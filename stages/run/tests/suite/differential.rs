@@ -17,13 +17,14 @@ use warploom_run::{
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::builtin::{self, Order};
-use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind, Role};
+use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind};
 use warploom_vertex::reference::{self, Draw, Reference};
 
 use crate::direct::{Direct, first_apart, held, scale_of};
 use crate::graphs::{Shape, random, signed, uniform, zoo};
 
-const SEED: u64 = 7;
+/// Of parameters and dropout.
+pub const SEED: u64 = 7;
 const CLASSES: u64 = 3;
 const FEATURES: usize = 6;
 
@@ -77,7 +78,7 @@ const EPSILON: f64 = 1e-3;
 
 /// Every buffer that both have.
 fn compare<T: Precision>(what: &str, tolerance: f64, (list, executor, reference): (&LaunchList, &Executor<T>, &Reference)) {
-    for buffer in list.buffers.iter().filter(|buffer| buffer.role != Role::SparseFeatures) {
+    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
         let got = held(executor, list, &buffer.name).unwrap();
         let want = reference.get(&buffer.name).unwrap();
         // The reference fills with NaN what nobody has written yet.
@@ -94,8 +95,12 @@ fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
     let initial: Vec<Vec<f64>> = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
     let named: BTreeMap<String, Vec<f64>> = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
-    let mut reference = direct.reference(list, &graph, &named);
-    let mut executor = Executor::<T>::new(list, direct.data(list), SEED).unwrap();
+    let reference = direct.reference(list, &graph, &named);
+    stepped(what, list, Executor::<T>::new(list, direct.data(list), SEED).unwrap(), reference, &initial);
+}
+
+/// Three epochs of both, from the same parameters; `SEED` is the executor's.
+pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Executor<T>, mut reference: Reference, initial: &[Vec<f64>]) {
     executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>());
     let adam = Adam { rate: 0.01, weight_decay: 1e-3, epsilon: EPSILON, ..Adam::default() };
     executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]);

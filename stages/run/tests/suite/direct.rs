@@ -130,7 +130,9 @@ impl Direct {
             Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
             Input::EdgeFeatures => real(&self.edge_features),
             Input::GraphSize => whole(vec![self.nodes as i64]),
-            Input::Column(_) | Input::Features | Input::Target => panic!("{input:?} is not given here"),
+            Input::Column(_) | Input::Features | Input::Target | Input::Kind | Input::FeaturesOf(_) | Input::PlaceAmong(_) => {
+                panic!("{input:?} is not given here")
+            }
         }
     }
 
@@ -219,9 +221,13 @@ pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str)
             let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
-        Place::Whole(index) => Some(executor.machine.wholes.get(*index).iter().map(|&value| value as f64).collect()),
+        Place::Whole(index) => {
+            let elements = executor.machine.wholes.get(*index);
+            let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
+            Some(ordered.into_iter().map(|value| value as f64).collect())
+        }
         Place::Id(index) => Some(data.unpermuted(executor.machine.ids.get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
-        Place::Sparse => None,
+        Place::Sparse(_) => None,
     }
 }
 

@@ -88,6 +88,11 @@ impl Workshop {
     }
 
     pub fn try_graph(&self, given: &Given) -> Result<Artifact, StageError> {
+        self.try_graph_with(given, |_| Ok(()))
+    }
+
+    /// With whatever else is written into it.
+    pub fn try_graph_with(&self, given: &Given, more: impl FnOnce(&mut Outputs) -> Result<(), StageError>) -> Result<Artifact, StageError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let request = json!({"number": NUMBER.fetch_add(1, Ordering::Relaxed)});
         let document = KeyDocument::new(INGEST.name, INGEST.version, INGEST.writes, request);
@@ -111,6 +116,7 @@ impl Workshop {
             write_rows(&outputs.file(Kind::Graph, graph::EDGE_FEATURES_FILE), graph::FEATURES_COLUMN, columns, values).unwrap();
             outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
         }
+        more(&mut outputs)?;
         Ok(outputs.publish(store)?.remove(0))
     }
 

@@ -1,0 +1,3 @@
+# data: {"columns": {}}
+def program(v):
+    return v.kind

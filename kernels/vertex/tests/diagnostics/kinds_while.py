@@ -1,0 +1,6 @@
+# data: {"features": null, "kinds": [{"name": "paper", "nodes": 60, "features": 12}, {"name": "author", "nodes": 30, "features": 7}, {"name": "venue", "nodes": 10, "features": null}]}
+def program(v):
+    v.h = v.x
+    while changed(v.h):
+        v.h = sum(u.h for u in v.innbs)
+    return linear(v.h, 8)

@@ -1,0 +1,3 @@
+# data: {"features": null, "kinds": [{"name": "paper", "nodes": 60, "features": 12}, {"name": "author", "nodes": 30, "features": 7}, {"name": "venue", "nodes": 10, "features": null}]}
+def program(v):
+    return linear(max(u.x for u in v.innbs), 8)
