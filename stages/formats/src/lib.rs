@@ -30,6 +30,8 @@ pub mod planetoid;
 pub mod raw;
 pub mod road;
 mod statements;
+#[cfg(feature = "tables")]
+pub mod tables;
 pub mod tar;
 mod text;
 #[cfg(test)]
@@ -63,6 +65,8 @@ pub const FORMATS: &[Format] = &[
     tu::FORMAT,
     ogb::FORMAT,
     hetero::FORMAT,
+    #[cfg(feature = "tables")]
+    tables::FORMAT,
     npz::FORMAT,
     ntriples::FORMAT,
     triples::FORMAT,

@@ -86,8 +86,8 @@ pub enum Kind {
 }
 
 /// One number.
-#[derive(Clone, Copy, Debug)]
-enum Number {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
     Signed(i64),
     Unsigned(u64),
     Real(f64),
@@ -379,7 +379,7 @@ fn half(bits: u16) -> f64 {
 }
 
 impl Number {
-    fn unsigned(self) -> Option<u64> {
+    pub(crate) fn unsigned(self) -> Option<u64> {
         match self {
             Number::Signed(number) => u64::try_from(number).ok(),
             Number::Unsigned(number) => Some(number),
@@ -387,7 +387,7 @@ impl Number {
         }
     }
 
-    fn signed(self) -> Option<i64> {
+    pub(crate) fn signed(self) -> Option<i64> {
         match self {
             Number::Signed(number) => Some(number),
             Number::Unsigned(number) => i64::try_from(number).ok(),
@@ -395,7 +395,7 @@ impl Number {
         }
     }
 
-    fn real(self) -> f64 {
+    pub(crate) fn real(self) -> f64 {
         match self {
             Number::Signed(number) => number as f64,
             Number::Unsigned(number) => number as f64,
@@ -404,7 +404,7 @@ impl Number {
     }
 
     /// A number that is finite stays finite.
-    fn single(self) -> Option<f32> {
+    pub(crate) fn single(self) -> Option<f32> {
         let number = self.real();
         let single = number as f32;
         (single.is_finite() || !number.is_finite()).then_some(single)

@@ -1,0 +1,166 @@
+//! Edge and node tables in Parquet or Arrow, as pandas, polars, Spark, Dask and DuckDB write them, and as the store keeps graphs.
+//!
+//! reads     `edges.parquet` (or .arrow, .feather; or a folder of parts), beside it `nodes`, `graphs` and `features` in the same forms
+//! promises  edges: two columns by name (source/target, src/dst, from/to, u/v, head/tail, start/end), `weight`, `type`; others are features
+//!           only where `edge_features` asks; nodes: `id`, `label`, `split` or masks, `graph`, `kind`, `features` or x0, x1, ...; others are
+//!           further columns. Letters of either case; without a node table, nodes are those that edges name
+//! promises  a null in an id is an error that names file and row; ends that no row of the node table has are errors
+//! promises  in tables of the store (written by `warploom`) ends are rows of the node table, and graphs rows of the graph table
+//! never     takes positions of columns for their meaning; reads `features-<kind>.arrow`, `features-sparse.arrow` or names.json of the store
+//! bounds    as edges.rs and nodes.rs say; one batch a thread beyond that
+mod column;
+mod edges;
+mod ends;
+mod layout;
+mod nodes;
+mod open;
+
+use crate::{
+    Format, Look, Options,
+    raw::{Features, Graphs, Kinds, NodeIds, RawGraph, Read, ReadError},
+};
+use layout::Part;
+use nodes::Table;
+use open::Source;
+use std::path::{Path, PathBuf};
+
+/// Names of the column of ids.
+const IDS: &[&str] = &["id", "node_id", "node", "vertex_id", "vertex"];
+const LABELS: &[&str] = &["label", "labels", "y", "class"];
+
+/// Edge and node tables.
+pub const FORMAT: Format = Format { name: "tables", about: "Parquet or Arrow: edges.parquet or a folder of parts, nodes.parquet beside it", recognise, read };
+
+/// An edge table by its name, or one table whose columns are those of edges; with the tables beside it.
+fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let files: Vec<PathBuf> = look.files().flat_map(|(path, _)| layout::below(path)).collect();
+    let found = layout::layout(&files);
+    let edges = match (&found.edges[..], &found.others[..]) {
+        ([], [only]) if open::open(only).is_ok_and(|source| edges::is_edges(&source)) => std::slice::from_ref(only),
+        (edges, _) => edges,
+    };
+    let parts = edges.iter().chain(&found.nodes).chain(&found.graphs).chain(&found.features);
+    (!edges.is_empty()).then(|| parts.map(|part| part.path.clone()).collect())
+}
+
+/// Reads the tables; files may come in any order, and folders of parts by their own names.
+pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    let files: Vec<PathBuf> = files.iter().flat_map(|path| if path.is_dir() { layout::below(path) } else { vec![path.clone()] }).collect();
+    let mut found = layout::layout(&files);
+    if found.edges.is_empty() {
+        found.edges = std::mem::take(&mut found.others);
+    }
+    if let Some(other) = found.others.first() {
+        let error = ReadError::new(&other.path, "the name of this table does not say what it holds");
+        return Err(Box::new(error.expected("edges, nodes, graphs or features, by its own name or its folder's", "another name")));
+    }
+    let open = |parts: &[Part]| parts.iter().map(open::open).collect::<Read<Vec<Source>>>();
+    let (edge_files, node_files) = (open(&found.edges)?, open(&found.nodes)?);
+    let ours = edge_files.iter().chain(&node_files).all(|source| source.ours) && !node_files.is_empty();
+    let mut graph = RawGraph::default();
+    let nodes = if node_files.is_empty() { None } else { Some(read_nodes(&node_files, options, &mut graph)?) };
+    let (ids, edges, relations) = edges::read(&edge_files, options, nodes, ours)?;
+    (graph.ids, graph.edges, graph.relations) = (ids, edges, relations);
+    if !found.graphs.is_empty() {
+        read_graphs(&open(&found.graphs)?, ours, &mut graph)?;
+    }
+    if !found.features.is_empty() {
+        read_features(&open(&found.features)?, &mut graph)?;
+    }
+    graphs_hold(&graph, &edge_files[0].path)?;
+    Ok(graph)
+}
+
+/// Reads the node table into the graph; the ids come back.
+fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Read<NodeIds> {
+    let mut table = nodes::read(sources)?;
+    let ids = table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32));
+    graph.labels = table.take_labels(options.label.as_deref(), LABELS)?;
+    graph.splits = table.take_splits()?;
+    if let Some((of_node, names)) = table.take_shared(&["graph", "graph_id"])? {
+        graph.graphs = Some(Graphs { of_node, ids: names, ..Graphs::default() });
+    }
+    if let Some((of_node, names)) = table.take_shared(&["kind", "node_type", "type"])? {
+        if names.len() > usize::from(u16::MAX) {
+            let error = sources[0].error("the nodes have too many kinds").expected(format!("at most {}", u16::MAX), names.len().to_string());
+            return Err(Box::new(error));
+        }
+        let features = vec![None; names.len()];
+        graph.kinds = Some(Kinds { of_node: of_node.into_iter().map(|kind| kind as u16).collect(), names: words_of(&names), features });
+    }
+    graph.features = table.take_features()?;
+    graph.columns = table.take_rest()?;
+    Ok(ids)
+}
+
+fn words_of(names: &NodeIds) -> Vec<String> {
+    match names {
+        NodeIds::Count(count) => (0..*count).map(|number| number.to_string()).collect(),
+        NodeIds::Numbers(numbers) => numbers.iter().map(u64::to_string).collect(),
+        NodeIds::Strings(words) => words.clone(),
+    }
+}
+
+/// Reads the graph table: labels and splits of the graphs that nodes name.
+fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()> {
+    let mut table: Table = nodes::read(sources)?;
+    let Some(graphs) = &mut graph.graphs else {
+        return Err(Box::new(
+            sources[0].error("there is a table of graphs, but nodes do not say their graph").expected("a column `graph` of the node table", "none"),
+        ));
+    };
+    let ids = table.take_ids(&["id", "graph", "graph_id"])?.unwrap_or(NodeIds::Count(table.rows as u32));
+    let by_row = NodeIds::Count(ids.len() as u32);
+    let index = ends::Index::new(if ours { &by_row } else { &ids });
+    let row_of: Vec<Option<u32>> = match &graphs.ids {
+        NodeIds::Count(count) => (0..u64::from(*count)).map(|id| index.number(id)).collect(),
+        NodeIds::Numbers(numbers) => numbers.iter().map(|&id| index.number(id)).collect(),
+        NodeIds::Strings(words) => words.iter().map(|id| index.word(id)).collect(),
+    };
+    for graph in &mut graphs.of_node {
+        let missing = || {
+            let found = words_of(&graphs.ids).swap_remove(*graph as usize);
+            Box::new(sources[0].error("a node is in a graph that the table of graphs does not have").expected("an id of the table", format!("`{found}`")))
+        };
+        *graph = row_of[*graph as usize].ok_or_else(missing)?;
+    }
+    graphs.labels = table.take_labels(None, LABELS)?;
+    graphs.splits = table.take_splits()?;
+    graphs.ids = ids;
+    Ok(())
+}
+
+/// Reads features that stand in a table of their own, in the order of the nodes.
+fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
+    let mut table: Table = nodes::read(sources)?;
+    let first = &sources[0];
+    if graph.features.is_some() {
+        return Err(Box::new(first.error("the node table has features too").expected("them in one place", "this file too")));
+    }
+    if let Some(ids) = table.take_ids(IDS)?
+        && ids != graph.ids
+    {
+        return Err(Box::new(first.error("the ids of the features are not those of the nodes").expected("a row for each node", format!("{} ids", ids.len()))));
+    }
+    if table.rows != graph.ids.len() {
+        return Err(Box::new(first.error("there is not a row for each node").expected(graph.ids.len().to_string(), table.rows.to_string())));
+    }
+    let features: Option<Features> = table.take_features()?;
+    graph.features = Some(
+        features.ok_or_else(|| Box::new(first.error("the table has no features").expected("a column `features` of lists, or x0, x1, ...", first.names())))?,
+    );
+    Ok(())
+}
+
+/// An edge joins nodes of one graph.
+fn graphs_hold(graph: &RawGraph, path: &Path) -> Read<()> {
+    let Some(graphs) = &graph.graphs else { return Ok(()) };
+    let mut ends = graph.edges.source.iter().zip(&graph.edges.target);
+    match ends.position(|(&source, &target)| graphs.of_node[source as usize] != graphs.of_node[target as usize]) {
+        None => Ok(()),
+        Some(edge) => Err(Box::new(ReadError::new(path, format!("edge {edge} (from 0) joins nodes of two graphs")).expected("one graph", "two"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

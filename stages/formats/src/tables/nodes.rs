@@ -1,0 +1,419 @@
+//! Tables with a row a node, or a graph: ids, labels, splits, kinds, features, further columns.
+//!
+//! promises  rows are sorted by id; ids that come twice, or are null, are errors with their place
+//! promises  whole numbers and words as labels are classes, reals are values, lists are rows; null (or a negative class) is no label
+//! never     drops a column: one that is not read is an error that names its type
+//! bounds    16 bytes a number while it is read
+use super::{
+    column::{self, Sort},
+    edges::find,
+    ends::within,
+    open::Source,
+};
+use crate::{
+    npy::{Number, meaning},
+    raw::{Column, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION},
+};
+use arrow_array::Array;
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// A table of nodes or graphs, column by column, rows in the order of the file until they are sorted.
+pub struct Table {
+    pub rows: usize,
+    columns: Vec<(String, Values)>,
+    /// Files with the number of rows in each, for errors.
+    files: Vec<(PathBuf, usize)>,
+    /// The row of the files that became row i; empty: as it is.
+    order: Vec<u32>,
+}
+
+/// The values of a column.
+enum Values {
+    Numbers(Vec<Option<Number>>),
+    Words(Vec<Option<String>>),
+    /// Lists of one length; rows without one are zeros.
+    Lists {
+        width: Option<usize>,
+        values: Vec<f32>,
+        present: Vec<bool>,
+    },
+}
+
+impl Values {
+    fn empty(sort: Sort) -> Values {
+        match sort {
+            Sort::Numbers => Values::Numbers(Vec::new()),
+            Sort::Words => Values::Words(Vec::new()),
+            Sort::Lists => Values::Lists { width: None, values: Vec::new(), present: Vec::new() },
+        }
+    }
+
+    fn extend(&mut self, array: &dyn Array) -> Result<(), String> {
+        match self {
+            Values::Numbers(numbers) => numbers.extend(column::numbers(array)?),
+            Values::Words(words) => words.extend(column::words(array)?),
+            Values::Lists { width, values, present } => {
+                let (items, ranges) = column::lists(array)?;
+                let items = column::numbers(&items)?;
+                for range in ranges {
+                    present.push(range.is_some());
+                    let Some((begin, end)) = range else { continue };
+                    let own = *width.get_or_insert(end - begin);
+                    if own != end - begin {
+                        return Err(format!("lists differ in length: expected {own}, found {} in row {}", end - begin, present.len() - 1));
+                    }
+                    for number in &items[begin..end] {
+                        values.push(number.and_then(Number::single).ok_or_else(|| format!("a list in row {} has no usable number", present.len() - 1))?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, other: Values) -> Result<(), String> {
+        match (self, other) {
+            (Values::Numbers(all), Values::Numbers(more)) => all.extend(more),
+            (Values::Words(all), Values::Words(more)) => all.extend(more),
+            (Values::Lists { width, values, present }, Values::Lists { width: other, values: more, present: more_present }) => {
+                if let (Some(own), Some(other)) = (*width, other)
+                    && own != other
+                {
+                    return Err(format!("lists differ in length: expected {own}, found {other}"));
+                }
+                *width = width.or(other);
+                values.extend(more);
+                present.extend(more_present);
+            }
+            _ => return Err("its type is not the same in all parts".into()),
+        }
+        Ok(())
+    }
+
+    fn reorder(&mut self, order: &[u32]) {
+        match self {
+            Values::Numbers(numbers) => *numbers = order.iter().map(|&row| numbers[row as usize]).collect(),
+            Values::Words(words) => *words = order.iter().map(|&row| words[row as usize].take()).collect(),
+            Values::Lists { width, values, present } => {
+                let width = width.unwrap_or(0);
+                let begins: Vec<usize> = present.iter().scan(0, |at, &is_there| Some(std::mem::replace(at, *at + if is_there { width } else { 0 }))).collect();
+                let rows = order.iter().filter(|&&row| present[row as usize]);
+                *values = rows.flat_map(|&row| values[begins[row as usize]..][..width].iter().copied()).collect();
+                *present = order.iter().map(|&row| present[row as usize]).collect();
+            }
+        }
+    }
+}
+
+/// Reads all columns of all parts.
+pub fn read(sources: &[Source]) -> Read<Table> {
+    let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new() };
+    let jobs: Vec<(usize, usize)> = sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
+    let pieces: Vec<Read<(usize, Vec<(String, Values)>, usize)>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
+    for piece in pieces {
+        let (of, columns, rows) = piece?;
+        let source = &sources[of];
+        table.rows += rows;
+        table.files.push((source.path.clone(), rows));
+        if table.columns.is_empty() {
+            table.columns = columns;
+            continue;
+        }
+        let names = |columns: &[(String, Values)]| columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ");
+        if table.columns.len() != columns.len() {
+            return Err(Box::new(source.error("the parts of the table differ in their columns").expected(names(&table.columns), names(&columns))));
+        }
+        for (name, more) in columns {
+            let Some((_, all)) = table.columns.iter_mut().find(|(known, _)| *known == name) else {
+                let expected = names(&table.columns);
+                return Err(Box::new(source.error("the parts of the table differ in their columns").expected(expected, format!("`{name}`"))));
+            };
+            all.append(more).map_err(|what| source.error(format!("the column `{name}`: {what}")))?;
+        }
+    }
+    if let Some(source) = sources.first() {
+        within(&source.path, table.rows as u64)?;
+    }
+    Ok(table)
+}
+
+fn read_piece(source: &Source, of: usize, piece: usize) -> Read<(usize, Vec<(String, Values)>, usize)> {
+    let mut columns = Vec::new();
+    for field in source.schema.fields() {
+        let refused = || {
+            let error = source.error(format!("the column `{}` has a type that is not read", field.name()));
+            let error = error.expected("numbers, words or lists of numbers", field.data_type().to_string());
+            Box::new(error.hint("write the table without this column, or as numbers or words"))
+        };
+        columns.push((field.name().clone(), Values::empty(column::sort(field.data_type()).ok_or_else(refused)?)));
+    }
+    let all: Vec<usize> = (0..columns.len()).collect();
+    let mut rows = 0;
+    source.read(piece, &all, &mut |_, batch| {
+        rows += batch.num_rows();
+        for (name, values) in &mut columns {
+            let array = batch.column_by_name(name).ok_or_else(|| Box::new(source.error(format!("a part of the table has no column `{name}`"))))?;
+            values.extend(array).map_err(|what| source.error(format!("the column `{name}`: {what}")))?;
+        }
+        Ok(())
+    })?;
+    for (name, value) in &source.constants {
+        if find(source, &[name]).is_none() {
+            columns.push((name.clone(), Values::Words(vec![(!value.is_empty()).then(|| value.clone()); rows])));
+        }
+    }
+    Ok((of, columns, rows))
+}
+
+impl Table {
+    /// An error about the column of this name.
+    fn error(&self, what: impl Into<String>) -> ReadError {
+        ReadError::new(&self.files.first().map(|(path, _)| path.clone()).unwrap_or_default(), what)
+    }
+
+    /// An error about a row, by its place in the files.
+    fn at(&self, row: usize, what: &str) -> ReadError {
+        let mut row = self.order.get(row).map_or(row, |&row| row as usize);
+        for (path, rows) in &self.files {
+            if row < *rows {
+                return ReadError::new(path, format!("row {row} {what}"));
+            }
+            row -= rows;
+        }
+        self.error(what)
+    }
+
+    /// Takes the column of one of these names, in any case of letters.
+    fn take(&mut self, names: &[&str]) -> Option<(String, Values)> {
+        let at = names.iter().find_map(|name| self.columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name)))?;
+        Some(self.columns.remove(at))
+    }
+
+    /// Takes the ids and sorts all rows by them; none: the table has no ids.
+    pub fn take_ids(&mut self, names: &[&str]) -> Read<Option<NodeIds>> {
+        let Some((name, values)) = self.take(names) else { return Ok(None) };
+        let null = |table: &Table, row: usize, found: String| {
+            let error = table.at(row, &format!("has no id in the column `{name}`"));
+            Err(Box::new(error.expected("a whole number from 0, or a word", found)))
+        };
+        let (ids, order) = match values {
+            Values::Numbers(numbers) => {
+                let mut ids = Vec::with_capacity(numbers.len());
+                for (row, number) in numbers.iter().enumerate() {
+                    match number.and_then(Number::unsigned) {
+                        Some(id) => ids.push(id),
+                        None => return null(self, row, number.map_or("null".into(), |number| number.to_string())),
+                    }
+                }
+                let order = self.ascending(&ids)?;
+                (NodeIds::from_ascending(order.iter().map(|&row| ids[row as usize]).collect()), order)
+            }
+            Values::Words(words) => {
+                if let Some(row) = words.iter().position(Option::is_none) {
+                    return null(self, row, "null".into());
+                }
+                let order = self.ascending(&words.iter().flatten().collect::<Vec<_>>())?;
+                let mut words = words;
+                (NodeIds::Strings(order.iter().filter_map(|&row| words[row as usize].take()).collect()), order)
+            }
+            Values::Lists { .. } => return Err(Box::new(self.error(format!("the column `{name}` has lists in place of ids")))),
+        };
+        if !order.is_sorted() {
+            self.columns.iter_mut().for_each(|(_, values)| values.reorder(&order));
+            self.order = order;
+        }
+        Ok(Some(ids))
+    }
+
+    /// Rows by ascending id.
+    fn ascending<T: Ord + Sync + std::fmt::Display>(&self, ids: &[T]) -> Read<Vec<u32>> {
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.par_sort_by(|&a, &b| ids[a as usize].cmp(&ids[b as usize]));
+        match order.windows(2).find(|pair| ids[pair[0] as usize] == ids[pair[1] as usize]) {
+            None => Ok(order),
+            Some(pair) => {
+                let error = self.at(pair[1] as usize, "has an id that another row has too");
+                Err(Box::new(error.expected("ids that differ", format!("`{}` twice", ids[pair[0] as usize]))))
+            }
+        }
+    }
+
+    /// Takes the labels.
+    pub fn take_labels(&mut self, asked: Option<&str>, names: &[&str]) -> Read<Option<Labels>> {
+        let names = asked.as_slice().iter().copied().chain(names.iter().copied().filter(|_| asked.is_none())).collect::<Vec<_>>();
+        let Some((name, values)) = self.take(&names) else {
+            return match asked {
+                None => Ok(None),
+                Some(name) => {
+                    let found: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+                    Err(Box::new(self.error(format!("the table has no column `{name}`")).expected(format!("`{name}`"), found.join(", "))))
+                }
+            };
+        };
+        Ok(Some(match values {
+            Values::Words(words) => meaning::classes(words.into_iter().map(Option::unwrap_or_default).collect(), |word: &String| !word.is_empty()),
+            Values::Numbers(numbers) if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) => {
+                let value = |(row, number): (usize, Option<Number>)| match number {
+                    None => Ok(f32::NAN),
+                    Some(number) => number.single().ok_or_else(|| Box::new(self.at(row, &format!("has a label in `{name}` that is beyond 32 bits")))),
+                };
+                Labels::Values(numbers.into_iter().enumerate().map(value).collect::<Read<_>>()?)
+            }
+            Values::Numbers(numbers) => {
+                let class = |(row, number): (usize, Option<Number>)| match number {
+                    None => Ok(-1),
+                    Some(number) => number.signed().ok_or_else(|| Box::new(self.at(row, &format!("has a label in `{name}` that is beyond 64 bits")))),
+                };
+                meaning::classes(numbers.into_iter().enumerate().map(class).collect::<Read<Vec<i64>>>()?, |&class| class >= 0)
+            }
+            Values::Lists { width, values, present } => {
+                if let Some(row) = present.iter().position(|is_there| !is_there) {
+                    return Err(Box::new(self.at(row, &format!("has no list in the column `{name}`"))));
+                }
+                Labels::Rows { columns: width.unwrap_or(0) as u32, values }
+            }
+        }))
+    }
+
+    /// Takes the splits: `split`, or masks.
+    pub fn take_splits(&mut self) -> Read<Vec<Vec<u8>>> {
+        if let Some((name, values)) = self.take(&["split", "splits"]) {
+            return self.splits(&name, values);
+        }
+        let mut split = Vec::new();
+        for (names, part) in [(&["train_mask"][..], TRAIN), (&["val_mask", "valid_mask", "validation_mask"], VALIDATION), (&["test_mask"], TEST)] {
+            let Some((name, values)) = self.take(names) else { continue };
+            let Values::Numbers(numbers) = values else {
+                return Err(Box::new(self.error(format!("the column `{name}` is no mask")).expected("bool, or 0 and 1", "words or lists")));
+            };
+            split.resize(self.rows, IN_NO_PART);
+            for (row, number) in numbers.into_iter().enumerate() {
+                match number.map_or(Some(0), Number::unsigned) {
+                    Some(0) => {}
+                    Some(1) if split[row] == IN_NO_PART => split[row] = part,
+                    Some(1) => return Err(Box::new(self.at(row, "is in two parts of the split"))),
+                    _ => return Err(Box::new(self.at(row, &format!("has neither 0 nor 1 in the column `{name}`")))),
+                }
+            }
+        }
+        Ok(if split.is_empty() { Vec::new() } else { vec![split] })
+    }
+
+    fn splits(&self, name: &str, values: Values) -> Read<Vec<Vec<u8>>> {
+        let wrong = |row: usize, found: String| {
+            let error = self.at(row, &format!("has no part of a split in the column `{name}`"));
+            Box::new(error.expected("train, validation, test, none or null; or 0 none, 1 train, 2 validation, 3 test", found))
+        };
+        match values {
+            Values::Words(words) => {
+                let part = |(row, word): (usize, Option<String>)| match word.unwrap_or_default().to_lowercase().as_str() {
+                    "train" | "training" => Ok(TRAIN),
+                    "val" | "valid" | "validation" | "dev" => Ok(VALIDATION),
+                    "test" | "testing" => Ok(TEST),
+                    "" | "none" => Ok(IN_NO_PART),
+                    other => Err(wrong(row, format!("`{other}`"))),
+                };
+                Ok(vec![words.into_iter().enumerate().map(part).collect::<Read<_>>()?])
+            }
+            Values::Numbers(numbers) => {
+                let part = |(row, number): (usize, Option<Number>)| match number.map_or(Some(0), Number::unsigned) {
+                    Some(part @ 0..=3) => Ok(part as u8),
+                    _ => Err(wrong(row, number.map_or("null".into(), |number| number.to_string()))),
+                };
+                Ok(vec![numbers.into_iter().enumerate().map(part).collect::<Read<_>>()?])
+            }
+            Values::Lists { width, values, present } => {
+                let width = width.unwrap_or(0);
+                if let Some(row) = present.iter().position(|is_there| !is_there) {
+                    return Err(wrong(row, "null".into()));
+                }
+                let is_part = |value: &f32| [0.0, 1.0, 2.0, 3.0].contains(value);
+                if let Some(at) = values.iter().position(|value| !is_part(value)) {
+                    return Err(wrong(at / width.max(1), values[at].to_string()));
+                }
+                Ok((0..width).map(|split| values.iter().skip(split).step_by(width).map(|&part| part as u8).collect()).collect())
+            }
+        }
+    }
+
+    /// Takes names that many rows share, such as kinds and graphs: the place of each row's name among the sorted names, and these.
+    pub fn take_shared(&mut self, names: &[&str]) -> Read<Option<(Vec<u32>, NodeIds)>> {
+        let Some((name, values)) = self.take(names) else { return Ok(None) };
+        let missing =
+            |row: usize| Box::new(self.at(row, &format!("has nothing usable in the column `{name}`")).expected("a whole number from 0, or a word", "none"));
+        fn places<T: Ord + Clone + Sync + Send>(of_row: &[T]) -> (Vec<u32>, Vec<T>) {
+            let mut names = of_row.to_vec();
+            names.par_sort_unstable();
+            names.dedup();
+            (of_row.iter().map(|name| names.partition_point(|known| known < name) as u32).collect(), names)
+        }
+        match values {
+            Values::Numbers(numbers) => {
+                let number = |(row, number): (usize, Option<Number>)| number.and_then(Number::unsigned).ok_or_else(|| missing(row));
+                let (of_row, names) = places(&numbers.into_iter().enumerate().map(number).collect::<Read<Vec<u64>>>()?);
+                Ok(Some((of_row, NodeIds::from_ascending(names))))
+            }
+            Values::Words(words) => {
+                let (of_row, names) =
+                    places(&words.into_iter().enumerate().map(|(row, word)| word.ok_or_else(|| missing(row))).collect::<Read<Vec<String>>>()?);
+                Ok(Some((of_row, NodeIds::Strings(names))))
+            }
+            Values::Lists { .. } => Err(missing(0)),
+        }
+    }
+
+    /// Takes the features: one column of lists, or x0, x1, x2, ...
+    pub fn take_features(&mut self) -> Read<Option<Features>> {
+        if let Some((name, values)) = self.take(&["features", "feature", "feat", "x", "embedding"]) {
+            let Values::Lists { width, values, present } = values else {
+                // A plain column `x` is a coordinate, not a row of features.
+                self.columns.push((name, values));
+                return self.take_numbered();
+            };
+            if let Some(row) = present.iter().position(|is_there| !is_there) {
+                return Err(Box::new(self.at(row, &format!("has no list in the column `{name}`")).expected("a list in every row", "null")));
+            }
+            return Ok(Some(Features::Dense { columns: width.unwrap_or(0) as u32, values }));
+        }
+        self.take_numbered()
+    }
+
+    fn take_numbered(&mut self) -> Read<Option<Features>> {
+        let mut columns = Vec::new();
+        while let Some((name, values)) = self.take(&[&format!("x{}", columns.len())]) {
+            let Values::Numbers(numbers) = values else {
+                return Err(Box::new(self.error(format!("the feature `{name}` is no column of numbers"))));
+            };
+            let value = |(row, number): (usize, Option<Number>)| {
+                number.and_then(Number::single).ok_or_else(|| Box::new(self.at(row, &format!("has no usable number in the feature `{name}`"))))
+            };
+            columns.push(numbers.into_iter().enumerate().map(value).collect::<Read<Vec<f32>>>()?);
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let values = (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+        Ok(Some(Features::Dense { columns: columns.len() as u32, values }))
+    }
+
+    /// What is left: further columns.
+    pub fn take_rest(&mut self) -> Read<Vec<(String, Column)>> {
+        let mut rest = Vec::new();
+        for (name, values) in std::mem::take(&mut self.columns) {
+            let column = match values {
+                Values::Words(words) => Column::Texts(words),
+                Values::Numbers(numbers) if numbers.iter().flatten().all(|number| !matches!(number, Number::Real(_)) && number.signed().is_some()) => {
+                    Column::Integers(numbers.into_iter().map(|number| number.and_then(Number::signed)).collect())
+                }
+                Values::Numbers(numbers) => Column::Reals(numbers.into_iter().map(|number| number.map(Number::real)).collect()),
+                Values::Lists { .. } => {
+                    let error = self.error(format!("the column `{name}` has lists, which only features, labels and splits may"));
+                    return Err(Box::new(error.hint("call it `features`, or write the table without it")));
+                }
+            };
+            rest.push((name, column));
+        }
+        Ok(rest)
+    }
+}

@@ -1,0 +1,321 @@
+//! Opens Parquet and Arrow files and hands out their rows in batches.
+//!
+//! promises  row groups of a Parquet file can be read at the same time; a batch has at most `BATCH` rows (Arrow: as written)
+//! promises  sizes that a file claims are compared with its own size before anything is made
+//! promises  a panic of the crates that decode damaged bytes ends here, as an error: `guarded` is the one place
+//! never     maps a file; reads encrypted files, or columns packed as Brotli or LZO
+//! source    github.com/apache/parquet-format; Arrow Columnar Format, "Serialization and Interprocess Communication"
+use super::layout::Part;
+use crate::raw::{Read, ReadError};
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::{
+    Block, MetadataVersion,
+    reader::{FileDecoder, StreamDecoder},
+};
+use arrow_schema::SchemaRef;
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
+    },
+    basic::Compression,
+};
+use std::{
+    fs::File,
+    io::{self, BufReader, Read as _, Seek, SeekFrom},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Rows of a batch.
+const BATCH: usize = 1 << 16;
+/// Rows that a file may have in any case, and for each of its bytes: equal values pack well, but not that well.
+const ROWS_ALWAYS: u64 = 1 << 20;
+const ROWS_A_BYTE: u64 = 1 << 12;
+/// What LZ4 (255) and zstd (some 2^15) can reach.
+const RATIO_MOST: i64 = 40_000;
+const AGAIN: &str = "the file may be cut short or damaged: write or download it again";
+
+/// An opened file.
+pub struct Source {
+    pub path: PathBuf,
+    /// Columns that its path says.
+    pub constants: Vec<(String, String)>,
+    pub schema: SchemaRef,
+    /// Written by the store of this program.
+    pub ours: bool,
+    form: Form,
+}
+
+enum Form {
+    /// With the first row of each row group.
+    Parquet(ArrowReaderMetadata, Vec<u64>),
+    /// Messages at places that a footer names.
+    Blocks { version: MetadataVersion, dictionaries: Vec<Block>, batches: Vec<Block> },
+    /// Messages one after the other.
+    Messages,
+}
+
+/// Calls the decoding crates: what they do not expect of damaged bytes is a panic in them, and an error here.
+fn guarded<T>(path: &Path, work: impl FnOnce() -> Read<T>) -> Read<T> {
+    let damaged = || Box::new(ReadError::new(path, "the table is damaged in a way that its decoder does not expect").hint(AGAIN));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(damaged()))
+}
+
+fn damaged(path: &Path, what: impl std::fmt::Display) -> Box<ReadError> {
+    Box::new(ReadError::new(path, format!("not a readable table: {what}")).hint(AGAIN))
+}
+
+/// Opens a file by its first bytes.
+pub fn open(part: &Part) -> Read<Source> {
+    let path = &part.path;
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let mut file = File::open(path).map_err(fault)?;
+    let length = file.metadata().map_err(fault)?.len();
+    let mut first = Vec::new();
+    file.by_ref().take(8).read_to_end(&mut first).map_err(fault)?;
+    let refuse = |found: &str, hint: &str| Err(Box::new(ReadError::new(path, "not a readable table").expected("a Parquet or an Arrow file", found).hint(hint)));
+    let (schema, form) = match &first[..] {
+        [b'P', b'A', b'R', b'1', ..] => guarded(path, || open_parquet(path, &file, length))?,
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => guarded(path, || open_blocks(path, &mut file, length))?,
+        [0xff, 0xff, 0xff, 0xff, ..] => guarded(path, || open_messages(path))?,
+        [b'P', b'A', b'R', b'E', ..] => return refuse("an encrypted Parquet file", "write it again without encryption"),
+        [b'F', b'E', b'A', b'1', ..] => return refuse("a Feather file of version 1", "write it again:  pyarrow.feather.write_feather(TABLE, FILE)"),
+        [0x1f, 0x8b, ..] => return refuse("a gzip file", "unpack it first:  gunzip FILE"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => return refuse("a zstd file", "unpack it first:  unzstd FILE"),
+        _ => return refuse(&format!("{length} bytes that begin with {first:02x?}"), AGAIN),
+    };
+    let ours = matches!(&form, Form::Parquet(metadata, _) if metadata.metadata().file_metadata().created_by() == Some("warploom"));
+    Ok(Source { path: path.clone(), constants: part.constants.clone(), schema, ours, form })
+}
+
+fn open_parquet(path: &Path, file: &File, length: u64) -> Read<(SchemaRef, Form)> {
+    let loaded = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(|error| damaged(path, error))?;
+    let (mut rows, mut first_rows) = (0u64, Vec::new());
+    for group in loaded.metadata().row_groups() {
+        first_rows.push(rows);
+        let count = u64::try_from(group.num_rows()).map_err(|_| damaged(path, "a row group has less than no rows"))?;
+        rows = rows.saturating_add(count);
+        for column in group.columns() {
+            match column.compression() {
+                Compression::BROTLI(_) | Compression::LZO => {
+                    let found = format!("{:?}", column.compression());
+                    let name = found.split('(').next().unwrap_or_default().to_owned();
+                    let error = ReadError::new(path, format!("the column `{}` is packed by a codec that is not read", column.column_path()));
+                    return Err(Box::new(error.expected("snappy, gzip, lz4, zstd or none", name).hint("write it again with  compression='zstd'")));
+                }
+                _ => {}
+            }
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
+            let (start, bytes) = (u64::try_from(start).unwrap_or(u64::MAX), u64::try_from(column.compressed_size()).unwrap_or(u64::MAX));
+            if start.checked_add(bytes).is_none_or(|end| end > length) {
+                return Err(damaged(path, format!("the column `{}` lies beyond the end of the file", column.column_path())));
+            }
+        }
+    }
+    let most = ROWS_ALWAYS + ROWS_A_BYTE.saturating_mul(length);
+    if rows > most {
+        let error = ReadError::new(path, "the table claims more rows than its size allows");
+        return Err(Box::new(error.expected(format!("at most {most}"), rows.to_string()).hint(AGAIN)));
+    }
+    Ok((loaded.schema().clone(), Form::Parquet(loaded, first_rows)))
+}
+
+/// The footer of an Arrow file: its schema, and where its dictionaries and batches stand.
+fn open_blocks(path: &Path, file: &mut File, length: u64) -> Read<(SchemaRef, Form)> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let mut tail = [0; 10];
+    if length < 18 {
+        return Err(damaged(path, "an Arrow file has at least 18 bytes"));
+    }
+    file.seek(SeekFrom::Start(length - 10)).map_err(fault)?;
+    file.read_exact(&mut tail).map_err(fault)?;
+    let footer = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
+    if &tail[4..] != b"ARROW1" || footer > length - 18 {
+        return Err(damaged(path, "an Arrow file ends in ARROW1 and a footer before it"));
+    }
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(length - 10 - footer)).map_err(fault)?;
+    file.by_ref().take(footer).read_to_end(&mut bytes).map_err(fault)?;
+    let footer = arrow_ipc::root_as_footer(&bytes).map_err(|error| damaged(path, error))?;
+    let schema = footer.schema().ok_or_else(|| damaged(path, "the footer of the Arrow file has no schema"))?;
+    let schema = arrow_ipc::convert::try_fb_to_schema(schema).map_err(|error| damaged(path, error))?;
+    let dictionaries = footer.dictionaries().into_iter().flatten().copied().collect::<Vec<Block>>();
+    let batches = footer.recordBatches().into_iter().flatten().copied().collect::<Vec<Block>>();
+    let mut total = 0u64;
+    for block in dictionaries.iter().chain(&batches) {
+        let [at, head, body] = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()].map(|value| u64::try_from(value).unwrap_or(u64::MAX));
+        // Batches that share bytes would make a small file large.
+        total = total.saturating_add(head).saturating_add(body);
+        if at.saturating_add(head).saturating_add(body) > length || head < 8 || total > length {
+            return Err(damaged(path, "a batch of the Arrow file lies beyond its end, or over another"));
+        }
+    }
+    Ok((Arc::new(schema), Form::Blocks { version: footer.version(), dictionaries, batches }))
+}
+
+/// The bytes of a message that stand where the footer says.
+fn read_block(path: &Path, file: &mut File, block: &Block) -> Read<Buffer> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    // Not negative, and within the file: `open_blocks` compared them.
+    let (at, head, body) = (block.offset() as u64, block.metaDataLength() as u64, block.bodyLength() as u64);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(at)).map_err(fault)?;
+    file.by_ref().take(head + body).read_to_end(&mut bytes).map_err(fault)?;
+    if (bytes.len() as u64) < head + body {
+        return Err(damaged(path, "a batch of the Arrow file is cut short"));
+    }
+    let begin = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let about = arrow_ipc::root_as_message(&bytes[begin..head as usize]).map_err(|error| damaged(path, error))?;
+    refuse_claims(path, &about, &bytes[head as usize..])?;
+    Ok(Buffer::from_vec(bytes))
+}
+
+/// Compares how large packed buffers say they become with how large they are.
+fn refuse_claims(path: &Path, about: &arrow_ipc::Message<'_>, body: &[u8]) -> Read<()> {
+    let batch = about.header_as_record_batch().or_else(|| about.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()));
+    let Some(buffers) = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers()) else { return Ok(()) };
+    for buffer in buffers {
+        let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+        let bytes = range.and_then(|(offset, length)| body.get(offset..)?.get(..length)).ok_or_else(|| damaged(path, "a buffer lies beyond its message"))?;
+        let claim = bytes.first_chunk::<8>().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        if claim > buffer.length().saturating_mul(RATIO_MOST) {
+            return Err(damaged(path, format!("a packed buffer of {} bytes claims to hold {claim}", buffer.length())));
+        }
+    }
+    Ok(())
+}
+
+fn open_messages(path: &Path) -> Read<(SchemaRef, Form)> {
+    let first = Messages::open(path)?.next()?.ok_or_else(|| damaged(path, "it has no Arrow message"))?;
+    let head = if first.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let about = arrow_ipc::root_as_message(&first[head..]).map_err(|error| damaged(path, error))?;
+    let schema = about.header_as_schema().ok_or_else(|| damaged(path, "the first Arrow message is no schema"))?;
+    let schema = arrow_ipc::convert::try_fb_to_schema(schema).map_err(|error| damaged(path, error))?;
+    Ok((Arc::new(schema), Form::Messages))
+}
+
+/// The messages of an Arrow stream, one after the other.
+struct Messages<'a> {
+    path: &'a Path,
+    file: BufReader<File>,
+    left: u64,
+}
+
+impl<'a> Messages<'a> {
+    fn open(path: &'a Path) -> Read<Self> {
+        let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+        let file = File::open(path).map_err(fault)?;
+        let left = file.metadata().map_err(fault)?.len();
+        Ok(Messages { path, file: BufReader::with_capacity(1 << 18, file), left })
+    }
+
+    /// Appends bytes that must be there.
+    fn take(&mut self, count: u64, into: &mut Vec<u8>) -> Read<()> {
+        let got = if count > self.left { Ok(0) } else { self.file.by_ref().take(count).read_to_end(into) };
+        let got = got.map_err(|error| Box::new(ReadError::from_io(self.path, &error)))? as u64;
+        if got < count {
+            let error = ReadError::new(self.path, "the Arrow stream is cut short").expected(format!("{count} more bytes"), self.left.to_string());
+            return Err(Box::new(error.hint(AGAIN)));
+        }
+        self.left -= got;
+        Ok(())
+    }
+
+    /// The next whole message; none: the end.
+    fn next(&mut self) -> Read<Option<Buffer>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut message = Vec::new();
+        self.take(4, &mut message)?;
+        if message == [0xff; 4] {
+            self.take(4, &mut message)?;
+        }
+        let head = message.len();
+        let length = u32::from_le_bytes([message[head - 4], message[head - 3], message[head - 2], message[head - 1]]);
+        if length == 0 {
+            return Ok(None);
+        }
+        self.take(u64::from(length), &mut message)?;
+        let about = arrow_ipc::root_as_message(&message[head..]).map_err(|error| damaged(self.path, error))?;
+        let body = u64::try_from(about.bodyLength()).map_err(|_| damaged(self.path, "a message has less than no bytes"))?;
+        let body_at = message.len();
+        self.take(body, &mut message)?;
+        let about = arrow_ipc::root_as_message(&message[head..body_at]).map_err(|error| damaged(self.path, error))?;
+        refuse_claims(self.path, &about, &message[body_at..])?;
+        Ok(Some(Buffer::from_vec(message)))
+    }
+}
+
+impl Source {
+    /// Pieces that can be read at the same time.
+    pub fn pieces(&self) -> usize {
+        match &self.form {
+            Form::Parquet(metadata, _) => metadata.metadata().num_row_groups(),
+            Form::Blocks { .. } | Form::Messages => 1,
+        }
+    }
+
+    /// Reads a piece: batches with (at least) these columns of the schema, each with the number of its first row in the file.
+    pub fn read(&self, piece: usize, columns: &[usize], each: &mut dyn FnMut(u64, &RecordBatch) -> Read<()>) -> Read<()> {
+        let path = &self.path;
+        guarded(path, || match &self.form {
+            Form::Parquet(metadata, first_rows) => {
+                // A file of its own: clones of one share their place in it.
+                let file = File::open(path).map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
+                let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
+                let batches = builder.with_projection(mask).with_row_groups(vec![piece]).with_batch_size(BATCH).build();
+                let mut row = first_rows[piece];
+                for batch in batches.map_err(|error| damaged(path, error))? {
+                    let batch = batch.map_err(|error| damaged(path, error))?;
+                    each(row, &batch)?;
+                    row += batch.num_rows() as u64;
+                }
+                Ok(())
+            }
+            Form::Blocks { version, dictionaries, batches } => {
+                let mut file = File::open(path).map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
+                let mut decoder = FileDecoder::new(self.schema.clone(), *version);
+                for block in dictionaries {
+                    decoder.read_dictionary(block, &read_block(path, &mut file, block)?).map_err(|error| damaged(path, error))?;
+                }
+                let mut row = 0;
+                for block in batches {
+                    let batch = decoder.read_record_batch(block, &read_block(path, &mut file, block)?).map_err(|error| damaged(path, error))?;
+                    if let Some(batch) = batch {
+                        each(row, &batch)?;
+                        row += batch.num_rows() as u64;
+                    }
+                }
+                Ok(())
+            }
+            Form::Messages => {
+                let mut messages = Messages::open(path)?;
+                let mut decoder = StreamDecoder::new();
+                let mut row = 0;
+                while let Some(mut message) = messages.next()? {
+                    while let Some(batch) = decoder.decode(&mut message).map_err(|error| damaged(path, error))? {
+                        each(row, &batch)?;
+                        row += batch.num_rows() as u64;
+                    }
+                }
+                Ok(())
+            }
+        })
+    }
+
+    /// An error about this file.
+    pub fn error(&self, what: impl Into<String>) -> ReadError {
+        ReadError::new(&self.path, what)
+    }
+
+    /// The names of its columns, those of its path too.
+    pub fn names(&self) -> String {
+        let names = self.schema.fields().iter().map(|field| field.name().as_str()).chain(self.constants.iter().map(|(name, _)| name.as_str()));
+        names.take(40).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,248 @@
+use super::*;
+use crate::raw::{Column, Edges, IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
+use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array};
+use parquet::arrow::ArrowWriter;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/tables").join(name)
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// A folder as a data set: recognised, read, checked.
+fn folder(name: &str, options: &Options) -> RawGraph {
+    let found = recognise(&Look::new(&files_in(&fixture(name)))).unwrap_or_else(|| panic!("{name} is not recognised"));
+    let graph = read(&found, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    graph.validate().unwrap();
+    graph
+}
+
+fn one(name: &str) -> Read<RawGraph> {
+    read(&[fixture(name)], &Options::default()).inspect(|graph| graph.validate().unwrap())
+}
+
+fn tiny() -> RawGraph {
+    let mut graph = RawGraph { ids: NodeIds::Numbers(vec![1, 2, 3, 5, 8]), ..RawGraph::default() };
+    graph.edges = Edges { source: vec![0, 1, 1, 1, 3, 4], target: vec![1, 0, 2, 2, 3, 0], ..Edges::default() };
+    graph.edges.weight = Some(vec![0.5, 0.5, 1.0, 2.0, 3.0, -1.5]);
+    graph
+}
+
+#[test]
+fn the_tiny_graph_is_the_same_from_every_writer_codec_type_and_pair_of_names() {
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/tiny.edges.txt");
+    assert_eq!(crate::edge_list::read(&text, &Options::default()).unwrap(), tiny());
+    let mut count = 0;
+    for path in files_in(&fixture("tiny")) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if ["brotli.parquet", "version1.feather"].contains(&&name[..]) {
+            continue;
+        }
+        assert_eq!(recognise(&Look::new(std::slice::from_ref(&path))), Some(vec![path.clone()]), "{name}");
+        assert_eq!(read(std::slice::from_ref(&path), &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}")), tiny(), "{name}");
+        count += 1;
+    }
+    assert_eq!(count, 27);
+}
+
+#[test]
+fn words_come_from_every_layout_of_texts() {
+    for name in ["dictionary.parquet", "dictionary.feather", "polars.parquet", "views.arrow", "bytes.parquet"] {
+        let graph = one(&format!("words/{name}")).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(graph.ids, NodeIds::Strings(["a", "b", "c"].map(str::to_owned).to_vec()), "{name}");
+        assert_eq!((&graph.edges.source[..], &graph.edges.target[..]), (&[1, 0, 1][..], &[0, 2, 2][..]), "{name}");
+        assert_eq!((graph.edges.relation, graph.relations), (Some(vec![1, 0, 1]), vec!["knows".to_owned(), "likes".to_owned()]), "{name}");
+    }
+}
+
+#[test]
+fn folders_of_parts_are_one_table() {
+    assert_eq!(folder("spark", &Options::default()), tiny());
+    assert_eq!(folder("dask", &Options::default()), tiny());
+    // Folders say the relation; parts come in the order of their names.
+    let graph = folder("duckdb", &Options::default());
+    assert_eq!(graph.relations, ["a b", "knows", "likes"]);
+    let edges: Vec<_> = (0..4).map(|at| (graph.edges.source[at] + 1, graph.edges.target[at] + 1, graph.edges.relation.as_ref().unwrap()[at])).collect();
+    assert_eq!(edges, [(3, 1, 0), (2, 1, 1), (1, 2, 2), (2, 3, 2)]);
+    assert_eq!(graph.edges.weight, Some(vec![1.0, 1.5, 0.5, 2.5]));
+}
+
+#[test]
+fn a_node_table_is_sorted_with_all_its_columns() {
+    let graph = folder("nodes", &Options::default());
+    assert_eq!(graph.ids, NodeIds::Numbers(vec![1, 2, 3, 5, 8, 9]));
+    assert_eq!(graph.edges, tiny().edges);
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, 0, NO_CLASS, 2, 0, 1], names: ["x", "y", "z"].map(str::to_owned).to_vec() }));
+    assert_eq!(graph.splits, [[VALIDATION, IN_NO_PART, TEST, TRAIN, TRAIN, IN_NO_PART]]);
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: vec![1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 5.0, 0.0, 8.0, 0.0, 9.0, 0.0] }));
+    let kinds = graph.kinds.unwrap();
+    assert_eq!((kinds.of_node, kinds.names), (vec![0, 0, 0, 1, 1, 0], vec!["a".to_owned(), "b".to_owned()]));
+    let column = |name: &str| &graph.columns.iter().find(|(known, _)| known == name).unwrap().1;
+    assert_eq!(column("age"), &Column::Integers(vec![None, Some(4), Some(3), Some(5), Some(1), Some(6)]));
+    assert_eq!(column("height"), &Column::Reals(vec![Some(2.0), Some(4.0), None, Some(5.0), Some(1.5), Some(6.0)]));
+    assert_eq!(column("day"), &Column::Integers(vec![Some(1), Some(3), Some(2), Some(4), Some(0), None]));
+    assert_eq!(column("ok"), &Column::Integers(vec![Some(0), Some(1), None, Some(1), Some(1), Some(1)]));
+    assert_eq!(column("town"), &Column::Texts([None, Some("r"), Some("q"), Some("s"), Some("p"), Some("t")].map(|town| town.map(str::to_owned)).to_vec()));
+    assert_eq!(graph.columns.len(), 5);
+    let other = folder("nodes", &Options { label: Some("town".into()), ..Options::default() });
+    assert!(matches!(other.labels, Some(Labels::Classes { names, .. }) if names == ["p", "q", "r", "s", "t"]));
+}
+
+#[test]
+fn numbered_features_real_labels_masks_and_many_graphs_are_read() {
+    let graph = folder("numbered", &Options::default());
+    assert_eq!(graph.features, Some(Features::Dense { columns: 2, values: vec![1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5] }));
+    assert_eq!(graph.splits, [[TRAIN, TEST, TEST, 0, 0]]);
+    let Some(Labels::Values(values)) = &graph.labels else { panic!("expected values") };
+    assert!(values[1].is_nan() && values[0] == 0.5 && values[4] == 3.0);
+    let graph = folder("graphs", &Options::default());
+    let graphs = graph.graphs.unwrap();
+    assert_eq!((graphs.of_node, graphs.ids), (vec![1, 1, 0, 0], NodeIds::Numbers(vec![10, 20, 30])));
+    assert_eq!(graphs.labels, Some(Labels::Classes { class: vec![0, 1, 1], names: vec!["0".into(), "1".into()] }));
+    assert_eq!(graphs.splits, [[TEST, TRAIN, TRAIN]]);
+}
+
+#[test]
+fn columns_that_options_name_are_read() {
+    let name = |name: &str| Some(name.to_owned());
+    let options = Options { source: name("b"), target: name("A"), ..Options::default() };
+    let graph = read(&[fixture("wrong/names.parquet")], &options).unwrap();
+    assert_eq!((graph.ids, graph.edges.source, graph.edges.target), (NodeIds::Numbers(vec![1, 2]), vec![1], vec![0]));
+    let options = Options { weight: name("none"), edge_features: vec!["weight".into(), "source".into()], ..Options::default() };
+    let graph = read(&[fixture("tiny/snappy.parquet")], &options).unwrap();
+    assert!(graph.edges.weight.is_none());
+    assert_eq!(graph.edges.features.unwrap().values[..6], [0.5, 1.0, 0.5, 2.0, 1.0, 2.0]);
+    let error = read(&[fixture("tiny/snappy.parquet")], &Options { relation: name("kind"), ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("the table has no column `kind`\n"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let what = |name: &str| one(&format!("wrong/{name}.parquet")).unwrap_err().to_string();
+    for (name, expected) in [
+        ("null", "the column `source` of row 1 is no id"),
+        ("null_word", "the column `source` of row 1 is no id"),
+        ("negative", "the column `target` of row 0 is no id"),
+        ("real", "= expected a whole number from 0, or a word, found 2.5"),
+        ("gap", "= expected a whole number from 0, or a word, found null"),
+        ("mixed", "the ends of edges are not of one kind"),
+        ("names", "the columns of the edge table do not say which are the ends of an edge"),
+        ("weight", "the column `weight` of row 0 is not usable"),
+        ("weight_null", "= expected a finite number of 32 bits, found null"),
+        ("list", "the ends of edges are not of one kind"),
+        ("struct", "the column `source` has a type that is not read"),
+    ] {
+        assert!(what(name).contains(expected), "{name}: {}", what(name));
+    }
+    let brotli = one("tiny/brotli.parquet").unwrap_err().to_string();
+    assert!(brotli.contains("packed by a codec that is not read") && brotli.contains("expected snappy, gzip, lz4, zstd or none, found BROTLI"), "{brotli}");
+    assert!(one("tiny/version1.feather").unwrap_err().to_string().contains("a Feather file of version 1"));
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("edges.parquet", &b"PAR1"[..]), ("edges.arrow", b"ARROW1\0\0"), ("edges.parquet", b"source,target\n1,2\n"), ("edges.parquet", b"")] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        assert!(read(&[path], &Options::default()).unwrap_err().what.starts_with("not a readable table"));
+    }
+}
+
+#[test]
+fn an_end_that_is_no_node_and_an_id_that_comes_twice_are_errors() {
+    let tables = |edges: &[u32], ids: &[u32]| {
+        let column = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("edges.parquet"), vec![("source", column(edges)), ("target", column(edges))]);
+        write(&folder.path().join("nodes.parquet"), vec![("id", column(ids))]);
+        read(&files_in(folder.path()), &Options::default()).unwrap_err().to_string()
+    };
+    assert!(tables(&[1, 7], &[1, 2]).contains("edges.parquet\n       = expected an id of the node table, found `7`"), "{}", tables(&[1, 7], &[1, 2]));
+    assert!(tables(&[1], &[4, 1, 4]).contains("row 2 has an id that another row has too"), "{}", tables(&[1], &[4, 1, 4]));
+}
+
+fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
+    write_as(path, columns, "someone");
+}
+
+fn write_as(path: &Path, columns: Vec<(&str, ArrayRef)>, writer: &str) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = parquet::file::properties::WriterProperties::builder().set_created_by(writer.to_owned()).set_max_row_group_row_count(Some(1000)).build();
+    let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn a_graph_of_the_store_comes_back_ends_are_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+    let (source, target) = (numbers(&[0, 1, 1, 1, 3, 4]), numbers(&[1, 0, 2, 2, 3, 0]));
+    let weight = Arc::new(Float32Array::from(vec![0.5, 0.5, 1.0, 2.0, 3.0, -1.5])) as ArrayRef;
+    let ids = Arc::new(arrow_array::UInt64Array::from(vec![1, 2, 3, 5, 8])) as ArrayRef;
+    for (writer, is_ours) in [("warploom", true), ("someone", false)] {
+        let columns = vec![("source", source.clone()), ("target", target.clone()), ("weight", weight.clone())];
+        write_as(&folder.path().join("edges.parquet"), columns, writer);
+        write_as(&folder.path().join("nodes.parquet"), vec![("id", ids.clone())], writer);
+        let graph = read(&files_in(folder.path()), &Options::default());
+        // Written by another, the same numbers are ids, and 0 and 4 are none.
+        assert_eq!(graph.ok() == Some(tiny()), is_ours);
+    }
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let number = |at: u32| at.wrapping_mul(2_654_435_761) % 5_000;
+    let words = |salt: u32| Arc::new(StringArray::from_iter_values((0..20_000).map(|at| format!("n{}", number(at + salt))))) as ArrayRef;
+    let numbers = |salt: u32| Arc::new(UInt32Array::from_iter_values((0..20_000).map(|at| number(at + salt) * 100_000))) as ArrayRef;
+    for columns in [vec![("source", words(0)), ("target", words(7))], vec![("source", numbers(0)), ("target", numbers(7))]] {
+        write(&path, columns);
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| read(std::slice::from_ref(&path), &Options::default()).unwrap())
+        };
+        let first = with(1);
+        first.validate().unwrap();
+        assert!(first.ids.len() > 4_000 && first.edges.len() == 20_000);
+        assert_eq!((&with(2), &with(8)), (&first, &first));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn a_changed_table_is_read_or_refused(which in 0usize..12, at in 0usize..20_000, to: u8, second in 0usize..20_000, end in 0usize..20_000) {
+        let names = ["tiny/snappy.parquet", "tiny/lz4.feather", "tiny/zstd.feather", "tiny/stream.arrows", "tiny/packed.arrows", "tiny/groups.parquet",
+            "words/dictionary.parquet", "words/dictionary.feather", "words/views.arrow", "nodes/nodes.parquet", "tiny/gzip.parquet", "words/bytes.parquet"];
+        let path = fixture(names[which]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let length = bytes.len();
+        bytes[at % length] = to;
+        bytes[second % length] ^= 1 << (second % 8);
+        bytes.truncate(end.max(length - length / 20));
+        let folder = tempfile::tempdir().unwrap();
+        let changed = folder.path().join(path.file_name().unwrap());
+        std::fs::write(&changed, bytes).unwrap();
+        let options = Options { source: (which == 9).then(|| "age".into()), target: (which == 9).then(|| "day".into()), ..Options::default() };
+        if let Ok(graph) = read(&[changed], &options) {
+            graph.validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(start in 0usize..4, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300), footer: u8) {
+        let begin: &[u8] = [&b""[..], b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff"][start];
+        let end: Vec<u8> = match start {
+            1 => [&[footer, 0, 0, 0][..], b"PAR1"].concat(),
+            2 => [&[footer, 0, 0, 0][..], b"ARROW1"].concat(),
+            _ => Vec::new(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("edges.parquet");
+        std::fs::write(&path, [begin, &bytes, &end].concat()).unwrap();
+        prop_assert!(read(&[path], &Options::default()).is_err());
+    }
+}
