@@ -14,6 +14,7 @@ mod ends;
 mod layout;
 mod nodes;
 mod open;
+mod pages;
 
 use crate::{
     Format, Look, Options,

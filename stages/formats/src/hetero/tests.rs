@@ -19,8 +19,10 @@ fn named(pairs: &[(&str, &str)]) -> Options {
     Options { kinds: pairs.iter().map(|(letter, name)| (letter.to_string(), name.to_string())).collect(), ..Options::default() }
 }
 
+type Counts = Vec<(String, usize)>;
+
 /// Kinds with their counts, relations with their counts, sizes of classes, sizes of the training parts.
-fn facts(graph: &RawGraph) -> (Vec<(String, usize)>, Vec<(String, usize)>, Vec<usize>, Vec<[usize; 3]>) {
+fn facts(graph: &RawGraph) -> (Counts, Counts, Vec<usize>, Vec<[usize; 3]>) {
     graph.validate().unwrap();
     let kinds = graph.kinds.as_ref().unwrap();
     let count = |kind: usize| kinds.of_node.iter().filter(|&&found| usize::from(found) == kind).count();
@@ -34,7 +36,7 @@ fn facts(graph: &RawGraph) -> (Vec<(String, usize)>, Vec<(String, usize)>, Vec<u
     )
 }
 
-fn list(pairs: &[(&str, usize)]) -> Vec<(String, usize)> {
+fn list(pairs: &[(&str, usize)]) -> Counts {
     pairs.iter().map(|(name, count)| (name.to_string(), *count)).collect()
 }
 

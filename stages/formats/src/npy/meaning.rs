@@ -64,12 +64,15 @@ pub fn expect_rows(array: &Array, nodes: usize) -> Read<()> {
     Err(Box::new(array.error("an array does not have a row for each node").expected(format!("{nodes} rows"), rows.to_string())))
 }
 
+/// Split and node of a value, from its place, the number of splits and that of nodes.
+type Placing = fn(usize, usize, usize) -> (usize, usize);
+
 /// Splits from masks, each one row or several (one a split; either extent may be the nodes), for training, validation and test.
 pub fn splits_of_masks(masks: [Option<&Array>; 3], nodes: usize) -> Read<Vec<Vec<u8>>> {
     let mut splits: Vec<Vec<u8>> = Vec::new();
     for (mask, part) in masks.into_iter().zip([TRAIN, VALIDATION, TEST]) {
         let Some(mask) = mask else { continue };
-        let (count, of_split): (usize, fn(usize, usize, usize) -> (usize, usize)) = match mask.shape[..] {
+        let (count, of_split): (usize, Placing) = match mask.shape[..] {
             [only] if only == nodes as u64 => (1, |at, _, _| (0, at)),
             [count, all] if all == nodes as u64 => (count as usize, |at, _, nodes| (at / nodes, at % nodes)),
             [all, count] if all == nodes as u64 => (count as usize, |at, count, _| (at % count, at / count)),

@@ -61,7 +61,8 @@ fn amazon_photo_is_the_same_as_npz_and_in_a_zip() {
 
 #[test]
 fn heterophilous_sets_have_the_counts_of_their_sources() {
-    let sets: [(&str, u32, usize, u32, &[usize], [usize; 3]); 3] = [
+    type Facts<'a> = (&'a str, u32, usize, u32, &'a [usize], [usize; 3]);
+    let sets: [Facts<'_>; 3] = [
         ("minesweeper/minesweeper.npz", 10_000, 39_402, 7, &[8000, 2000], [5_000, 2_500, 2_500]),
         ("actor/actor.npz", 7_600, 26_659, 932, &[853, 1337, 1630, 1815, 1965], [3_648, 2_432, 1_520]),
         ("webkb_wisconsin/wisconsin.npz", 251, 450, 1703, &[10, 70, 118, 32, 21], [120, 80, 51]),

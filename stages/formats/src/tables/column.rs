@@ -93,12 +93,18 @@ fn keys(array: &dyn Array) -> Result<Vec<Option<usize>>, String> {
     Ok(keys.into_iter().enumerate().map(|(at, key)| (!dictionary.keys().is_null(at)).then_some(key)).collect())
 }
 
+/// Takes the word of a row; none where there is no value.
+pub type Each<'a> = &'a mut dyn FnMut(usize, Option<&str>) -> Result<(), String>;
+
+/// Where the list of each row begins and ends; none where there is no list.
+pub type Ranges = Vec<Option<(usize, usize)>>;
+
 /// Hands out the words of a column with their rows.
-pub fn each_word(array: &dyn Array, each: &mut dyn FnMut(usize, Option<&str>) -> Result<(), String>) -> Result<(), String> {
-    fn all<'a>(words: impl Iterator<Item = Option<&'a str>>, each: &mut dyn FnMut(usize, Option<&str>) -> Result<(), String>) -> Result<(), String> {
+pub fn each_word(array: &dyn Array, each: Each<'_>) -> Result<(), String> {
+    fn all<'a>(words: impl Iterator<Item = Option<&'a str>>, each: Each<'_>) -> Result<(), String> {
         words.enumerate().try_for_each(|(row, word)| each(row, word))
     }
-    fn utf8<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>, each: &mut dyn FnMut(usize, Option<&str>) -> Result<(), String>) -> Result<(), String> {
+    fn utf8<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>, each: Each<'_>) -> Result<(), String> {
         bytes.enumerate().try_for_each(|(row, bytes)| {
             let word = bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| "bytes are not UTF-8".to_owned())).transpose()?;
             each(row, word)
@@ -130,8 +136,8 @@ pub fn words(array: &dyn Array) -> Result<Vec<Option<String>>, String> {
 }
 
 /// The lists of a column: the values of all, and where each row's begin and end; none where there is no list.
-pub fn lists(array: &dyn Array) -> Result<(ArrayRef, Vec<Option<(usize, usize)>>), String> {
-    fn ranges(array: &dyn Array, of: impl Fn(usize) -> (usize, usize)) -> Vec<Option<(usize, usize)>> {
+pub fn lists(array: &dyn Array) -> Result<(ArrayRef, Ranges), String> {
+    fn ranges(array: &dyn Array, of: impl Fn(usize) -> (usize, usize)) -> Ranges {
         (0..array.len()).map(|row| (!array.is_null(row)).then(|| of(row))).collect()
     }
     Ok(match array.data_type() {
@@ -145,7 +151,7 @@ pub fn lists(array: &dyn Array) -> Result<(ArrayRef, Vec<Option<(usize, usize)>>
         }
         DataType::FixedSizeList(_, _) => {
             let list = array.as_fixed_size_list();
-            let first = |row: usize| list.value_offset_at(row) as usize;
+            let first = |row: usize| list.value_offset_at(row);
             (list.values().clone(), ranges(array, |row| (first(row), first(row) + list.value_length() as usize)))
         }
         other => return Err(format!("values of the type {other} are not read as lists")),

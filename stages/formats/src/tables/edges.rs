@@ -152,8 +152,8 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<NodeIds>, by_ro
         Some(ids) => ids,
         None => distinct(path, &pieces, first.sort)?,
     };
-    let mut edges = Edges::default();
-    edges.weight = first.weight.map(|_| pieces.iter().flat_map(|piece| piece.weight.iter().copied()).collect());
+    let weight = first.weight.map(|_| pieces.iter().flat_map(|piece| piece.weight.iter().copied()).collect());
+    let mut edges = Edges { weight, ..Edges::default() };
     let mut names = Vec::new();
     if first.relation.is_some() {
         (edges.relation, names) = relations(path, &pieces).map(|(relation, names)| (Some(relation), names))?;

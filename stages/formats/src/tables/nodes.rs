@@ -28,6 +28,14 @@ pub struct Table {
     order: Vec<u32>,
 }
 
+/// The columns of a row group, or of a file.
+struct Piece {
+    /// Which of the files.
+    of: usize,
+    columns: Vec<(String, Values)>,
+    rows: usize,
+}
+
 /// The values of a column.
 enum Values {
     Numbers(Vec<Option<Number>>),
@@ -110,9 +118,9 @@ impl Values {
 pub fn read(sources: &[Source]) -> Read<Table> {
     let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new() };
     let jobs: Vec<(usize, usize)> = sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
-    let pieces: Vec<Read<(usize, Vec<(String, Values)>, usize)>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
+    let pieces: Vec<Read<Piece>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
     for piece in pieces {
-        let (of, columns, rows) = piece?;
+        let Piece { of, columns, rows } = piece?;
         let source = &sources[of];
         table.rows += rows;
         table.files.push((source.path.clone(), rows));
@@ -138,7 +146,7 @@ pub fn read(sources: &[Source]) -> Read<Table> {
     Ok(table)
 }
 
-fn read_piece(source: &Source, of: usize, piece: usize) -> Read<(usize, Vec<(String, Values)>, usize)> {
+fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
     let mut columns = Vec::new();
     for field in source.schema.fields() {
         let refused = || {
@@ -163,7 +171,7 @@ fn read_piece(source: &Source, of: usize, piece: usize) -> Read<(usize, Vec<(Str
             columns.push((name.clone(), Values::Words(vec![(!value.is_empty()).then(|| value.clone()); rows])));
         }
     }
-    Ok((of, columns, rows))
+    Ok(Piece { of, columns, rows })
 }
 
 impl Table {

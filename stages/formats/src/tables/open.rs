@@ -5,7 +5,7 @@
 //! promises  a panic of the crates that decode damaged bytes ends here, as an error: `guarded` is the one place
 //! never     maps a file; reads encrypted files, or columns packed as Brotli or LZO
 //! source    github.com/apache/parquet-format; Arrow Columnar Format, "Serialization and Interprocess Communication"
-use super::layout::Part;
+use super::{layout::Part, pages};
 use crate::raw::{Read, ReadError};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
@@ -20,6 +20,7 @@ use parquet::{
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
     basic::Compression,
+    file::metadata::ColumnChunkMetaData,
 };
 use std::{
     fs::File,
@@ -91,6 +92,25 @@ pub fn open(part: &Part) -> Read<Source> {
     Ok(Source { path: path.clone(), constants: part.constants.clone(), schema, ours, form })
 }
 
+/// The bytes of a column in a row group, from one to another.
+fn range(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
+    let (begin, bytes) = (u64::try_from(begin).ok()?, u64::try_from(column.compressed_size()).ok()?);
+    Some((begin, begin.checked_add(bytes)?))
+}
+
+/// Looks at the pages of some columns before they are unpacked.
+fn judge_pages(path: &Path, metadata: &ArrowReaderMetadata, group: usize, mask: &ProjectionMask) -> Read<()> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let mut file = File::open(path).map_err(fault)?;
+    for (leaf, column) in metadata.metadata().row_group(group).columns().iter().enumerate() {
+        if let (true, Some((begin, end))) = (mask.leaf_included(leaf), range(column)) {
+            pages::judge(&mut file, begin, end).map_err(fault)?.map_err(|what| damaged(path, format!("the column `{}`: {what}", column.column_path())))?;
+        }
+    }
+    Ok(())
+}
+
 fn open_parquet(path: &Path, file: &File, length: u64) -> Read<(SchemaRef, Form)> {
     let loaded = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(|error| damaged(path, error))?;
     let (mut rows, mut first_rows) = (0u64, Vec::new());
@@ -108,9 +128,7 @@ fn open_parquet(path: &Path, file: &File, length: u64) -> Read<(SchemaRef, Form)
                 }
                 _ => {}
             }
-            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
-            let (start, bytes) = (u64::try_from(start).unwrap_or(u64::MAX), u64::try_from(column.compressed_size()).unwrap_or(u64::MAX));
-            if start.checked_add(bytes).is_none_or(|end| end > length) {
+            if range(column).is_none_or(|(_, end)| end > length) {
                 return Err(damaged(path, format!("the column `{}` lies beyond the end of the file", column.column_path())));
             }
         }
@@ -267,6 +285,7 @@ impl Source {
                 // A file of its own: clones of one share their place in it.
                 let file = File::open(path).map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+                judge_pages(path, metadata, piece, &mask)?;
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
                 let batches = builder.with_projection(mask).with_row_groups(vec![piece]).with_batch_size(BATCH).build();
                 let mut row = first_rows[piece];
