@@ -32,14 +32,13 @@ const LABELS: &[&str] = &["label", "labels", "y", "class"];
 /// Edge and node tables.
 pub const FORMAT: Format = Format { name: "tables", about: "Parquet or Arrow: edges.parquet or a folder of parts, nodes.parquet beside it", recognise, read };
 
-/// An edge table by its name, or one table whose columns are those of edges; with the tables beside it.
+/// An edge table by its name, or tables whose columns are all those of edges; with the tables beside it.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = look.files().flat_map(|(path, _)| layout::below(path)).collect();
     let found = layout::layout(&files);
-    let edges = match (&found.edges[..], &found.others[..]) {
-        ([], [only]) if open::open(only).is_ok_and(|source| edges::is_edges(&source)) => std::slice::from_ref(only),
-        (edges, _) => edges,
-    };
+    // Tables of other names, or the parts of one that stand in the folder itself.
+    let all_edges = || found.others.iter().all(|part| open::open(part).is_ok_and(|source| edges::is_edges(&source)));
+    let edges = if found.edges.is_empty() && all_edges() { &found.others } else { &found.edges };
     let parts = edges.iter().chain(&found.nodes).chain(&found.graphs).chain(&found.features);
     (!edges.is_empty()).then(|| parts.map(|part| part.path.clone()).collect())
 }
@@ -75,7 +74,10 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 /// Reads the node table into the graph; the ids come back.
 fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Read<NodeIds> {
     let mut table = nodes::read(sources)?;
-    let ids = table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32));
+    let ids = match options.id.as_deref() {
+        None => table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32)),
+        Some(name) => table.take_ids(&[name])?.ok_or_else(|| table.missing(name))?,
+    };
     graph.labels = table.take_labels(options.label.as_deref(), LABELS)?;
     graph.splits = table.take_splits()?;
     if let Some((of_node, names)) = table.take_shared(&["graph", "graph_id"])? {
@@ -89,7 +91,7 @@ fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Re
         let features = vec![None; names.len()];
         graph.kinds = Some(Kinds { of_node: of_node.into_iter().map(|kind| kind as u16).collect(), names: words_of(&names), features });
     }
-    graph.features = table.take_features()?;
+    graph.features = if options.node_features.is_empty() { table.take_features()? } else { table.take_columns(&options.node_features)? };
     graph.columns = table.take_rest()?;
     Ok(ids)
 }

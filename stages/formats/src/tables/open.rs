@@ -94,7 +94,9 @@ pub fn open(part: &Part) -> Read<Source> {
 
 /// The bytes of a column in a row group, from one to another.
 fn range(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
-    let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
+    // Some writers say 0 for a dictionary that there is not.
+    let dictionary = column.dictionary_page_offset().filter(|&at| at > 0);
+    let begin = dictionary.unwrap_or(column.data_page_offset()).min(column.data_page_offset());
     let (begin, bytes) = (u64::try_from(begin).ok()?, u64::try_from(column.compressed_size()).ok()?);
     Some((begin, begin.checked_add(bytes)?))
 }
@@ -105,7 +107,9 @@ fn judge_pages(path: &Path, metadata: &ArrowReaderMetadata, group: usize, mask: 
     let mut file = File::open(path).map_err(fault)?;
     for (leaf, column) in metadata.metadata().row_group(group).columns().iter().enumerate() {
         if let (true, Some((begin, end))) = (mask.leaf_included(leaf), range(column)) {
-            pages::judge(&mut file, begin, end).map_err(fault)?.map_err(|what| damaged(path, format!("the column `{}`: {what}", column.column_path())))?;
+            pages::judge(&mut file, begin, end)
+                .map_err(fault)?
+                .map_err(|what| damaged(path, format!("the column `{}`: {what}", column.column_path().string())))?;
         }
     }
     Ok(())
@@ -123,13 +127,13 @@ fn open_parquet(path: &Path, file: &File, length: u64) -> Read<(SchemaRef, Form)
                 Compression::BROTLI(_) | Compression::LZO => {
                     let found = format!("{:?}", column.compression());
                     let name = found.split('(').next().unwrap_or_default().to_owned();
-                    let error = ReadError::new(path, format!("the column `{}` is packed by a codec that is not read", column.column_path()));
+                    let error = ReadError::new(path, format!("the column `{}` is packed by a codec that is not read", column.column_path().string()));
                     return Err(Box::new(error.expected("snappy, gzip, lz4, zstd or none", name).hint("write it again with  compression='zstd'")));
                 }
                 _ => {}
             }
             if range(column).is_none_or(|(_, end)| end > length) {
-                return Err(damaged(path, format!("the column `{}` lies beyond the end of the file", column.column_path())));
+                return Err(damaged(path, format!("the column `{}` lies beyond the end of the file", column.column_path().string())));
             }
         }
     }
@@ -191,15 +195,16 @@ fn read_block(path: &Path, file: &mut File, block: &Block) -> Read<Buffer> {
     Ok(Buffer::from_vec(bytes))
 }
 
-/// Compares how large packed buffers say they become with how large they are.
+/// Compares buffers with their message, and how large packed ones say they become with how large they are.
 fn refuse_claims(path: &Path, about: &arrow_ipc::Message<'_>, body: &[u8]) -> Read<()> {
     let batch = about.header_as_record_batch().or_else(|| about.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()));
-    let Some(buffers) = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers()) else { return Ok(()) };
+    let is_packed = batch.is_some_and(|batch| batch.compression().is_some());
+    let Some(buffers) = batch.and_then(|batch| batch.buffers()) else { return Ok(()) };
     for buffer in buffers {
         let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = range.and_then(|(offset, length)| body.get(offset..)?.get(..length)).ok_or_else(|| damaged(path, "a buffer lies beyond its message"))?;
         let claim = bytes.first_chunk::<8>().map_or(0, |bytes| i64::from_le_bytes(*bytes));
-        if claim > buffer.length().saturating_mul(RATIO_MOST) {
+        if is_packed && claim > buffer.length().saturating_mul(RATIO_MOST) {
             return Err(damaged(path, format!("a packed buffer of {} bytes claims to hold {claim}", buffer.length())));
         }
     }
@@ -282,6 +287,9 @@ impl Source {
         let path = &self.path;
         guarded(path, || match &self.form {
             Form::Parquet(metadata, first_rows) => {
+                if metadata.metadata().row_group(piece).num_rows() == 0 {
+                    return Ok(());
+                }
                 // A file of its own: clones of one share their place in it.
                 let file = File::open(path).map_err(|error| Box::new(ReadError::from_io(path, &error)))?;
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());

@@ -63,6 +63,9 @@ fn words_come_from_every_layout_of_texts() {
 fn folders_of_parts_are_one_table() {
     assert_eq!(folder("spark", &Options::default()), tiny());
     assert_eq!(folder("dask", &Options::default()), tiny());
+    // The folder of the data set may itself be what Spark wrote.
+    let parts = recognise(&Look::new(&files_in(&fixture("spark/edges.parquet")))).unwrap();
+    assert_eq!((parts.len(), read(&parts, &Options::default()).unwrap()), (3, tiny()));
     // Folders say the relation; parts come in the order of their names.
     let graph = folder("duckdb", &Options::default());
     assert_eq!(graph.relations, ["a b", "knows", "likes"]);
@@ -88,6 +91,14 @@ fn a_node_table_is_sorted_with_all_its_columns() {
     assert_eq!(column("ok"), &Column::Integers(vec![Some(0), Some(1), None, Some(1), Some(1), Some(1)]));
     assert_eq!(column("town"), &Column::Texts([None, Some("r"), Some("q"), Some("s"), Some("p"), Some("t")].map(|town| town.map(str::to_owned)).to_vec()));
     assert_eq!(graph.columns.len(), 5);
+    let named = Options { id: Some("x0".into()), node_features: vec!["id".into(), "X1".into()], ..Options::default() };
+    let found =
+        read(&[fixture("wrong/names.parquet"), fixture("numbered/nodes.feather")], &Options { source: Some("a".into()), target: Some("b".into()), ..named });
+    let found = found.unwrap();
+    assert_eq!((found.ids, found.edges.target), (NodeIds::Numbers(vec![1, 2, 3, 4, 5]), vec![1]));
+    assert!(matches!(found.features, Some(Features::Dense { columns: 2, values }) if values[..4] == [1.0, 1.5, 2.0, 2.5]));
+    let error = read(&[fixture("nodes/edges.parquet"), fixture("nodes/nodes.parquet")], &Options { id: Some("key".into()), ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("the table has no column `key`"), "{error}");
     let other = folder("nodes", &Options { label: Some("town".into()), ..Options::default() });
     assert!(matches!(other.labels, Some(Labels::Classes { names, .. }) if names == ["p", "q", "r", "s", "t"]));
 }
