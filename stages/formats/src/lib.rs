@@ -65,6 +65,8 @@ pub const FORMATS: &[Format] = &[
     tu::FORMAT,
     ogb::FORMAT,
     hetero::FORMAT,
+    #[cfg(feature = "tables")]
+    tables::FORMAT,
     npz::FORMAT,
     ntriples::FORMAT,
     #[cfg(feature = "tables")]

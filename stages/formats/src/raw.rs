@@ -114,7 +114,7 @@ pub enum Labels {
     Classes {
         /// Index into `names`.
         class: Vec<u32>,
-        /// The data set's own names of the classes: numbers by value, else words by bytes.
+        /// The data set's own names of the classes: in its own order where it numbers them, else numbers by value, words by bytes.
         names: Vec<String>,
     },
     /// One number a node, NaN for none.
