@@ -74,14 +74,10 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 /// Reads the node table into the graph; the ids come back.
 fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Read<NodeIds> {
     let mut table = nodes::read(sources)?;
-<<<<<<< HEAD
-    let ids = table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32));
-=======
     let ids = match options.id.as_deref() {
         None => table.take_ids(IDS)?.unwrap_or(NodeIds::Count(table.rows as u32)),
         Some(name) => table.take_ids(&[name])?.ok_or_else(|| table.missing(name))?,
     };
->>>>>>> wt-arrays
     graph.labels = table.take_labels(options.label.as_deref(), LABELS)?;
     graph.splits = table.take_splits()?;
     if let Some((of_node, names)) = table.take_shared(&["graph", "graph_id"])? {
@@ -95,11 +91,7 @@ fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Re
         let features = vec![None; names.len()];
         graph.kinds = Some(Kinds { of_node: of_node.into_iter().map(|kind| kind as u16).collect(), names: words_of(&names), features });
     }
-<<<<<<< HEAD
-    graph.features = table.take_features()?;
-=======
     graph.features = if options.node_features.is_empty() { table.take_features()? } else { table.take_columns(&options.node_features)? };
->>>>>>> wt-arrays
     graph.columns = table.take_rest()?;
     Ok(ids)
 }

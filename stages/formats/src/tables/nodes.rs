@@ -253,14 +253,7 @@ impl Table {
         let Some((name, values)) = self.take(&names) else {
             return match asked {
                 None => Ok(None),
-<<<<<<< HEAD
-                Some(name) => {
-                    let found: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
-                    Err(Box::new(self.error(format!("the table has no column `{name}`")).expected(format!("`{name}`"), found.join(", "))))
-                }
-=======
                 Some(name) => Err(self.missing(name)),
->>>>>>> wt-arrays
             };
         };
         Ok(Some(match values {
@@ -392,10 +385,6 @@ impl Table {
     }
 
     fn take_numbered(&mut self) -> Read<Option<Features>> {
-<<<<<<< HEAD
-        let mut columns = Vec::new();
-        while let Some((name, values)) = self.take(&[&format!("x{}", columns.len())]) {
-=======
         let has = |number: &usize| self.columns.iter().any(|(known, _)| known.eq_ignore_ascii_case(&format!("x{number}")));
         let names: Vec<String> = (0..).take_while(has).map(|number| format!("x{number}")).collect();
         if names.is_empty() { Ok(None) } else { self.take_columns(&names) }
@@ -406,7 +395,6 @@ impl Table {
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
             let (_, values) = self.take(&[name]).ok_or_else(|| self.missing(name))?;
->>>>>>> wt-arrays
             let Values::Numbers(numbers) = values else {
                 return Err(Box::new(self.error(format!("the feature `{name}` is no column of numbers"))));
             };
@@ -415,25 +403,16 @@ impl Table {
             };
             columns.push(numbers.into_iter().enumerate().map(value).collect::<Read<Vec<f32>>>()?);
         }
-<<<<<<< HEAD
-        if columns.is_empty() {
-            return Ok(None);
-        }
-=======
->>>>>>> wt-arrays
         let values = (0..self.rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
         Ok(Some(Features::Dense { columns: columns.len() as u32, values }))
     }
 
-<<<<<<< HEAD
-=======
     /// An error about a column that was asked for.
     pub fn missing(&self, name: &str) -> Box<ReadError> {
         let found: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         Box::new(self.error(format!("the table has no column `{name}`")).expected(format!("`{name}`"), found.join(", ")))
     }
 
->>>>>>> wt-arrays
     /// What is left: further columns.
     pub fn take_rest(&mut self) -> Read<Vec<(String, Column)>> {
         let mut rest = Vec::new();

@@ -91,8 +91,6 @@ fn a_node_table_is_sorted_with_all_its_columns() {
     assert_eq!(column("ok"), &Column::Integers(vec![Some(0), Some(1), None, Some(1), Some(1), Some(1)]));
     assert_eq!(column("town"), &Column::Texts([None, Some("r"), Some("q"), Some("s"), Some("p"), Some("t")].map(|town| town.map(str::to_owned)).to_vec()));
     assert_eq!(graph.columns.len(), 5);
-<<<<<<< HEAD
-=======
     let named = Options { id: Some("x0".into()), node_features: vec!["id".into(), "X1".into()], ..Options::default() };
     let found =
         read(&[fixture("wrong/names.parquet"), fixture("numbered/nodes.feather")], &Options { source: Some("a".into()), target: Some("b".into()), ..named });
@@ -101,7 +99,6 @@ fn a_node_table_is_sorted_with_all_its_columns() {
     assert!(matches!(found.features, Some(Features::Dense { columns: 2, values }) if values[..4] == [1.0, 1.5, 2.0, 2.5]));
     let error = read(&[fixture("nodes/edges.parquet"), fixture("nodes/nodes.parquet")], &Options { id: Some("key".into()), ..Options::default() }).unwrap_err();
     assert!(error.to_string().contains("the table has no column `key`"), "{error}");
->>>>>>> wt-arrays
     let other = folder("nodes", &Options { label: Some("town".into()), ..Options::default() });
     assert!(matches!(other.labels, Some(Labels::Classes { names, .. }) if names == ["p", "q", "r", "s", "t"]));
 }
