@@ -6,7 +6,7 @@
 use crate::{
     CatalogError, Entry,
     entry::RawFile,
-    locate::{ABSENT, spelling},
+    locate::{ABSENT, found_file},
 };
 use std::{
     fs::{self, File},
@@ -39,7 +39,7 @@ pub fn fetch(entry: &Entry, data_dir: &Path, progress: &mut dyn FnMut(Progress))
         _ => {}
     }
     let limits = Limits { whole: Duration::from_secs(6 * 3600), ..Limits::default() };
-    let one = |file: &RawFile| match spelling(&folder, &file.file) {
+    let one = |file: &RawFile| match found_file(&folder, file) {
         Some(path) => Ok(path),
         None => download(file, &folder, &limits, progress).map_err(|what| by_hand(entry, file, &folder, &what)),
     };
@@ -194,7 +194,7 @@ pub(crate) mod tests {
 
     fn try_one(address: SocketAddr, ending: &str) -> (Result<PathBuf, String>, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
-        let file = RawFile { file: "edges.txt".into(), url: Some(format!("http://{address}/edges.txt{ending}")) };
+        let file = RawFile { file: "edges.txt".into(), url: Some(format!("http://{address}/edges.txt{ending}")), ..RawFile::default() };
         let result = download(&file, &folder.path().join("set"), &quick(), &mut |_| {});
         let left = fs::read_dir(folder.path().join("set")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         (result.map(|path| path.strip_prefix(folder.path()).unwrap().to_path_buf()), left)
@@ -237,7 +237,7 @@ pub(crate) mod tests {
     fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
         let folder = tempfile::tempdir().unwrap();
         let mut entry = crate::Catalog::default().find("karate").unwrap();
-        entry.files = vec![RawFile { file: "edges.txt".into(), url: Some(format!("http://{}/e", serve_once(answer("404 Not Found", 0, b"")))) }];
+        entry.files = vec![RawFile { file: "edges.txt".into(), url: Some(format!("http://{}/e", serve_once(answer("404 Not Found", 0, b"")))), ..RawFile::default() }];
         fs::create_dir_all(folder.path().join("karate")).unwrap();
         fs::write(folder.path().join("karate").join(ABSENT), "earlier").unwrap();
         let error = fetch(&entry, folder.path(), &mut |_| {}).unwrap_err();

@@ -29,6 +29,7 @@ fn entry(name: &str) -> Result<Entry, StageError> {
 fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
     match locate(entry, &environment.data, Attempt::Never) {
         Ok(Source::Real { folder, .. }) => ("here", folder.display().to_string()),
+        Ok(Source::Generated) => ("generated", "made when it is needed".to_owned()),
         Ok(Source::StandIn { why }) => ("stand-in", why),
         Err(error) => ("absent", error.what),
     }

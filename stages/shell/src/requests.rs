@@ -60,7 +60,7 @@ impl Request for IngestRequest {
                         entry.name
                     )));
             }
-            Source::StandIn { .. } => {}
+            Source::StandIn { .. } | Source::Generated => {}
         }
         Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests })
     }
@@ -69,6 +69,7 @@ impl Request for IngestRequest {
         let source = match &self.source {
             Source::Real { .. } => json!({"files": self.digests}),
             Source::StandIn { .. } => json!("stand-in"),
+            Source::Generated => json!("generated"),
         };
         let mut catalog = self.entry.shape();
         if let (Source::Real { .. }, Some(shape)) = (&self.source, catalog.as_object_mut()) {
