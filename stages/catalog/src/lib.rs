@@ -4,6 +4,8 @@
 //! promises  one entry a data set, read strictly; an unknown name is answered with the nearest ones
 //! never     parses the data itself (`ingest` does); touches the network unless `locate` is told `Attempt::Once` or `fetch` is called
 //! limits    a download is bounded in time, and its memory by one buffer
+pub mod digests;
+mod download;
 pub mod entry;
 mod error;
 mod fetch;
@@ -11,11 +13,13 @@ mod folder;
 pub mod generator;
 mod locate;
 pub mod seen;
+mod unpack;
 
 pub use entry::Entry;
+pub use download::Progress;
 pub use error::CatalogError;
-pub use fetch::{Progress, fetch};
 pub use folder::infer;
+pub use fetch::fetch;
 pub use generator::Generator;
 pub use locate::{Attempt, Present, Source, locate, present};
 

@@ -3,9 +3,10 @@
 //! promises  real files win; a set of which a part is there is said to be so; a failed download is remembered and not tried again
 //! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only
 use crate::{
-    CatalogError, Entry,
+    CatalogError, Entry, digests,
+    download::Limits,
     entry::RawFile,
-    fetch::{Limits, download},
+    fetch::get,
 };
 use std::{
     fs,
@@ -141,18 +142,25 @@ fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, Str
         let reason = reason.lines().collect::<Vec<_>>().join(": ");
         return Err(format!("an earlier download failed ({reason})"));
     }
-    let one = |file: &RawFile| match found_file(folder, file) {
-        Some(path) => Ok(path),
-        None => download(file, folder, limits, &mut |_| {}).map_err(|what| format!("`{}`: {what}", file.file)),
-    };
-    match entry.files.iter().map(one).collect() {
-        Ok(files) => Ok(Source::Real { folder: folder.to_path_buf(), files }),
-        Err(what) => {
+    match get(entry, folder, limits, &mut |_| {}) {
+        Ok(files) => {
+            // A folder that cannot be written to has no record, and nothing to compare with.
+            let recorded = entry.files.iter().zip(&files).try_for_each(|(file, path)| digests::settle(folder, path, origin(entry, file)));
+            recorded.map_err(|error| error.what)?;
+            Ok(Source::Real { folder: folder.to_path_buf(), files })
+        }
+        Err(missed) => {
+            let what = missed.line();
             // A folder that cannot be written is no error: the next run finds out again, before it asks the network.
             let _ = fs::write(absent, format!("{}\n{what}\n", now()));
             Err(format!("the download failed: {what}"))
         }
     }
+}
+
+/// Where a file comes from, for the record.
+pub(crate) fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
+    file.url.as_deref().or(entry.archive.as_ref().map(|archive| archive.url.as_str())).unwrap_or("put there by hand")
 }
 
 /// The date and time in UTC, as `2026-05-09T07:29:33Z`.
@@ -178,9 +186,8 @@ fn date(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
     use crate::{
-        fetch::tests::{answer, serve_once},
+        download::tests::{answer, quick, serve_once},
     };
-    use std::time::Duration;
 
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
         let mut entry = crate::Catalog::default().find("karate").unwrap();
@@ -190,7 +197,7 @@ mod tests {
     }
 
     fn limits() -> Limits {
-        Limits { connect: Duration::from_secs(1), silence: Duration::from_secs(1), whole: Duration::from_secs(5), proxy: false }
+        quick()
     }
 
     #[test]
@@ -229,7 +236,7 @@ mod tests {
         fs::remove_file(dir.path().join("karate").join(ABSENT)).unwrap();
         let Source::Real { files, .. } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
         assert!(files[0].ends_with("karate/a.txt.gz"));
-        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 2);
     }
 
     #[test]
