@@ -61,6 +61,7 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attem
     }
     let missing = match &present.folder {
         Some(folder) => format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", ")),
+        None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
     };
     let download = match (attempt, data_dirs.first()) {
@@ -131,8 +132,7 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
 
 /// The folders that were looked into.
 fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
-    let folders: Vec<String> = data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect();
-    if folders.is_empty() { "any data folder (none is given)".into() } else { folders.join(", ") }
+    data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect::<Vec<_>>().join(", ")
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.

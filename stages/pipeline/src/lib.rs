@@ -50,7 +50,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
         Command::Export { key, output } => export::export(&environment, &key, &output),
         Command::Store { action } => store::run(&environment, &talk, &action),
-        Command::Data { action } => data::run(&environment, &talk, &action),
+        Command::Data { action } => data::run(&environment, &talk, &options, &action),
         Command::Doctor => doctor::run(&environment),
         Command::Schema => {
             let text = serde_json::to_string_pretty(&warploom_spec::json_schema()).unwrap_or_default();

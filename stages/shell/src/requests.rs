@@ -44,11 +44,12 @@ impl Request for IngestRequest {
         let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
         match &source {
-            Source::Real { files, .. } => {
+            Source::Real { folder, files } => {
                 let seen = environment.store.root().join("seen-v1");
                 for path in files {
                     let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
-                    digests.insert(file_name(path), digest);
+                    warploom_catalog::digests::check(folder, path, &digest).map_err(|error| catalog_error(&error))?;
+                    digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
                 }
             }
             Source::StandIn { why } if environment.real != Real::No => {
