@@ -30,7 +30,9 @@ fn read(folder: &Path) -> Result<Record, CatalogError> {
     let path = folder.join(RECORD_FILE);
     match fs::read(&path) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| {
-            CatalogError::new(format!("the record of digests is not valid: {error}")).at(path.display()).hint(format!("remove it, and fetch again:  rm {}", path.display()))
+            CatalogError::new(format!("the record of digests is not valid: {error}"))
+                .at(path.display())
+                .hint(format!("remove it, and fetch again:  rm {}", path.display()))
         }),
         Err(_) => Ok(Record::new()),
     }
@@ -73,7 +75,8 @@ pub fn settle(folder: &Path, path: &Path, from: &str) -> Result<(), CatalogError
         return Ok(());
     }
     record.insert(name(folder, path), Recorded { bytes, blake3: digest, from: from.to_owned() });
-    write(folder, &record).map_err(|error| CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display())).at(folder.join(RECORD_FILE).display()))
+    write(folder, &record)
+        .map_err(|error| CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display())).at(folder.join(RECORD_FILE).display()))
 }
 
 fn write(folder: &Path, record: &Record) -> io::Result<()> {

@@ -276,7 +276,9 @@ fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
 fn unreached(error: &ureq::Error) -> Failure {
     match error {
         ureq::Error::Timeout(stage) => Failure::again(format!("no answer in time ({stage})")),
-        ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_) => Failure::again(error.to_string().replace('\n', " ")),
+        ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_) => {
+            Failure::again(error.to_string().replace('\n', " "))
+        }
         other => Failure::last(other.to_string().replace('\n', " ")),
     }
 }

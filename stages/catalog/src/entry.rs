@@ -85,8 +85,6 @@ pub struct Archive {
     pub folder: String,
 }
 
-/// Formats whose readers are not in this version: entries may name them, `locate` says so.
-pub const PENDING: &[&str] = &["tables"];
 /// What the format of a set is called that a generator makes.
 pub const GENERATED: &str = "generated";
 
@@ -111,14 +109,9 @@ impl Format {
         Format(GENERATED.to_owned())
     }
 
-    /// Whether it has a reader in this version.
-    pub fn is_known(&self) -> bool {
-        warploom_formats::find(&self.0).is_some()
-    }
-
     /// Its reader.
     pub fn reader(&self) -> &'static warploom_formats::Format {
-        // The name was looked up when this was made, and `locate` finds no files for a format without a reader.
+        // The name was looked up when this was made; a generated set has no files to read.
         warploom_formats::find(&self.0).unwrap_or(&warploom_formats::FORMATS[0])
     }
 }
@@ -128,7 +121,7 @@ impl TryFrom<String> for Format {
 
     fn try_from(name: String) -> Result<Self, String> {
         let known = || warploom_formats::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        let sound = warploom_formats::find(&name).is_some() || PENDING.contains(&name.as_str()) || name == GENERATED;
+        let sound = warploom_formats::find(&name).is_some() || name == GENERATED;
         if sound { Ok(Format(name)) } else { Err(format!("unknown format `{name}`, expected one of {}", known())) }
     }
 }

@@ -29,7 +29,9 @@ pub fn fetch(entry: &Entry, data_dir: &Path, progress: &mut dyn FnMut(Progress))
 /// `fetch` with limits.
 pub(crate) fn fetch_within(entry: &Entry, data_dir: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, CatalogError> {
     if entry.generator.is_some() {
-        return Err(CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE"));
+        return Err(
+            CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE")
+        );
     }
     let folder = data_dir.join(&entry.name);
     match fs::remove_file(folder.join(ABSENT)) {
@@ -64,7 +66,8 @@ impl Missed {
 /// All files of a set in its folder, those that are not there from the network.
 pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, Missed> {
     if let Some(archive) = &entry.archive {
-        let packed: Vec<&str> = entry.files.iter().filter(|file| file.url.is_none() && found_file(folder, file).is_none()).map(|file| file.file.as_str()).collect();
+        let packed: Vec<&str> =
+            entry.files.iter().filter(|file| file.url.is_none() && found_file(folder, file).is_none()).map(|file| file.file.as_str()).collect();
         if !packed.is_empty() {
             get_archive(archive, &packed, folder, limits, progress)?;
         }

@@ -78,7 +78,9 @@ impl Generator {
                 ("grid", &[width, height]) => Ok(Generator::Grid { width, height }),
                 ("star", &[nodes]) => Ok(Generator::Star { nodes }),
                 ("clique-batch", &[count, size]) => Ok(Generator::CliqueBatch { count, size }),
-                (_, numbers) => Err(format!("found {} after `{kind}`", if numbers.len() == 1 { "1 number".to_owned() } else { format!("{} numbers", numbers.len()) })),
+                (_, numbers) => {
+                    Err(format!("found {} after `{kind}`", if numbers.len() == 1 { "1 number".to_owned() } else { format!("{} numbers", numbers.len()) }))
+                }
             },
         };
         Some(made.and_then(|made| made.check().map(|()| made)).map_err(wrong))
@@ -94,7 +96,9 @@ impl Generator {
             return Err(format!("expected at most {EDGES_MOST} edges, found {edges}"));
         }
         match self {
-            Generator::Rmat { .. } | Generator::Random { .. } if edges > 0 && nodes < 2 => Err(format!("expected at least 2 nodes for edges between them, found {nodes}")),
+            Generator::Rmat { .. } | Generator::Random { .. } if edges > 0 && nodes < 2 => {
+                Err(format!("expected at least 2 nodes for edges between them, found {nodes}"))
+            }
             _ if nodes == 0 => Err("expected at least one node, found 0".to_owned()),
             _ => Ok(()),
         }
@@ -170,7 +174,9 @@ impl Generator {
 
     fn about(&self) -> String {
         match self {
-            Generator::Rmat { nodes, edges, .. } => format!("R-MAT graph (0.57, 0.19, 0.19, 0.05) of {nodes} nodes; {edges} edges as drawn, repeats and self loops among them."),
+            Generator::Rmat { nodes, edges, .. } => {
+                format!("R-MAT graph (0.57, 0.19, 0.19, 0.05) of {nodes} nodes; {edges} edges as drawn, repeats and self loops among them.")
+            }
             Generator::Random { nodes, edges, .. } => format!("{edges} edges between {nodes} nodes, drawn evenly; repeats among them."),
             Generator::Grid { width, height } => format!("Grid of {width} by {height} nodes, each joined with its neighbours in both directions."),
             Generator::Star { nodes } => format!("Star of {nodes} nodes: node 0 joined with all others in both directions."),

@@ -15,11 +15,11 @@ mod locate;
 pub mod seen;
 mod unpack;
 
-pub use entry::Entry;
 pub use download::Progress;
+pub use entry::Entry;
 pub use error::CatalogError;
-pub use folder::infer;
 pub use fetch::fetch;
+pub use folder::infer;
 pub use generator::Generator;
 pub use locate::{Attempt, Present, Source, locate, present};
 
@@ -113,7 +113,11 @@ impl Catalog {
         if near.is_empty() {
             near = self.found_as(name);
         }
-        let hint = if near.is_empty() { format!("known are {} and {} more", names[..names.len().min(NAMES_SHOWN)].join(", "), names.len().saturating_sub(NAMES_SHOWN)) } else { format!("did you mean {}?", near.join(" or ")) };
+        let hint = if near.is_empty() {
+            format!("known are {} and {} more", names[..names.len().min(NAMES_SHOWN)].join(", "), names.len().saturating_sub(NAMES_SHOWN))
+        } else {
+            format!("did you mean {}?", near.join(" or "))
+        };
         CatalogError::new(format!("no data set is called `{name}`")).hint(format!("{hint}  (warploom data ls  shows all)"))
     }
 }

@@ -2,12 +2,7 @@
 //!
 //! promises  real files win; a set of which a part is there is said to be so; a failed download is remembered and not tried again
 //! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only
-use crate::{
-    CatalogError, Entry, digests,
-    download::Limits,
-    entry::RawFile,
-    fetch::get,
-};
+use crate::{CatalogError, Entry, digests, download::Limits, entry::RawFile, fetch::get};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -56,16 +51,17 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attem
         return Ok(Source::Generated);
     }
     let present = present(entry, data_dirs);
-    if let (Some(folder), true, true) = (&present.folder, present.missing.is_empty(), entry.format.is_known()) {
+    if let (Some(folder), true) = (&present.folder, present.missing.is_empty()) {
         return Ok(Source::Real { folder: folder.clone(), files: present.files });
     }
     let missing = match &present.folder {
-        Some(folder) => format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", ")),
+        Some(folder) => {
+            format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", "))
+        }
         None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
     };
     let download = match (attempt, data_dirs.first()) {
-        _ if !entry.format.is_known() => return without_files(entry, format!("this version cannot read its format, `{}`", entry.format.as_str())),
         (Attempt::Never, _) => "no download was tried".to_string(),
         (Attempt::Once, None) => "there is no data folder to download to".to_string(),
         (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), limits) {
@@ -185,9 +181,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        download::tests::{answer, quick, serve_once},
-    };
+    use crate::download::tests::{answer, quick, serve_once};
 
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
         let mut entry = crate::Catalog::default().find("karate").unwrap();

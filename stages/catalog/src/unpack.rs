@@ -33,7 +33,11 @@ pub fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path) -> Re
     };
     taken.map_err(|error| format!("it is damaged: {error}"))?;
     let missing: Vec<&str> = files.iter().copied().filter(|file| !wanted.done.contains_key(file)).collect();
-    if missing.is_empty() { Ok(files.iter().filter_map(|file| wanted.done.remove(file)).collect()) } else { Err(format!("it holds no {}", missing.join(", no "))) }
+    if missing.is_empty() {
+        Ok(files.iter().filter_map(|file| wanted.done.remove(file)).collect())
+    } else {
+        Err(format!("it holds no {}", missing.join(", no ")))
+    }
 }
 
 /// What is to be taken out, and what was.
@@ -60,7 +64,8 @@ impl<'a> Wanted<'a> {
         if let Some(above) = path.parent() {
             fs::create_dir_all(above)?;
         }
-        let written = File::create(&beside).and_then(|mut out| io::copy(bytes, &mut out).and_then(|_| out.sync_all())).and_then(|()| fs::rename(&beside, &path));
+        let written =
+            File::create(&beside).and_then(|mut out| io::copy(bytes, &mut out).and_then(|_| out.sync_all())).and_then(|()| fs::rename(&beside, &path));
         if written.is_err() {
             let _ = fs::remove_file(&beside);
         }
@@ -88,7 +93,10 @@ fn from_zip(mut file: File, wanted: &mut Wanted) -> io::Result<()> {
     file.seek(SeekFrom::Start(size - tail))?;
     let mut end = Vec::new();
     file.by_ref().take(tail).read_to_end(&mut end)?;
-    let at = (0..end.len().saturating_sub(END_BYTES - 1)).rev().find(|&at| end[at..].starts_with(b"PK\x05\x06")).ok_or_else(|| damaged("a zip without its list of members"))?;
+    let at = (0..end.len().saturating_sub(END_BYTES - 1))
+        .rev()
+        .find(|&at| end[at..].starts_with(b"PK\x05\x06"))
+        .ok_or_else(|| damaged("a zip without its list of members"))?;
     let (length, start) = (four(&end[at..], 12), four(&end[at..], 16));
     if start == 0xffff_ffff || length > LIST_BYTES_MOST {
         return Err(damaged("a zip of more than 4 GiB cannot be read: unpack it by hand"));
@@ -146,7 +154,10 @@ impl<R: Read> Read for Held<'_, R> {
         let found = (u64::from(self.bytes.crc().amount()), u64::from(self.bytes.crc().sum()));
         // `amount` counts modulo 2^32, which no member of such a zip passes.
         if got == 0 && !buffer.is_empty() && found != self.expected {
-            return Err(damaged(format!("`{}` has {} bytes with the checksum {:08x}, expected {} with {:08x}", self.name, found.0, found.1, self.expected.0, self.expected.1)));
+            return Err(damaged(format!(
+                "`{}` has {} bytes with the checksum {:08x}, expected {} with {:08x}",
+                self.name, found.0, found.1, self.expected.0, self.expected.1
+            )));
         }
         Ok(got)
     }
@@ -281,7 +292,8 @@ pub(crate) mod tests {
         packed.finish().unwrap()
     }
 
-    const MEMBERS: &[(&str, &[u8])] = &[("set/raw/edge.csv.gz", b"packed"), ("set/../../evil", b"evil"), ("set/label.csv", b"0\n1\n"), ("other/label.csv", b"x"), ("set/none", b"")];
+    const MEMBERS: &[(&str, &[u8])] =
+        &[("set/raw/edge.csv.gz", b"packed"), ("set/../../evil", b"evil"), ("set/label.csv", b"0\n1\n"), ("other/label.csv", b"x"), ("set/none", b"")];
     const FILES: &[&str] = &["raw/edge.csv", "label.csv", "none"];
 
     fn tried(bytes: &[u8], files: &[&str]) -> (Result<Vec<PathBuf>, String>, tempfile::TempDir) {

@@ -98,10 +98,6 @@ pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
     error
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
 /// Stages that are told only what their section says.
 macro_rules! plain_request {
     ($($spec:ty, $section:ident;)*) => {$(

@@ -48,7 +48,14 @@ fn answer_with(status: &str, length: usize, headers: &str, body: &[u8]) -> Vec<u
 }
 
 pub(crate) fn quick() -> Limits {
-    Limits { connect: Duration::from_secs(1), silence: Duration::from_millis(300), whole: Duration::from_secs(20), tries: 1, pause: Duration::from_millis(10), proxy: false }
+    Limits {
+        connect: Duration::from_secs(1),
+        silence: Duration::from_millis(300),
+        whole: Duration::from_secs(20),
+        tries: 1,
+        pause: Duration::from_millis(10),
+        proxy: false,
+    }
 }
 
 struct Tried {
@@ -162,7 +169,11 @@ fn a_server_that_recovers_is_tried_again_and_one_that_does_not_is_left() {
 
 #[test]
 fn a_part_outlives_the_program() {
-    let lying = vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), answer_with("206 Partial Content", 7, &format!("{TAG}Content-Range: bytes 5-11/12\r\n"), b""), answer("503 Busy", 0, b"")];
+    let lying = vec![
+        answer_with("200 OK", 12, TAG, &WHOLE[..5]),
+        answer_with("206 Partial Content", 7, &format!("{TAG}Content-Range: bytes 5-11/12\r\n"), b""),
+        answer("503 Busy", 0, b""),
+    ];
     let url = |_| "http://127.0.0.1:1/fixed".to_string();
     let first = tried_in(tempfile::tempdir().unwrap(), |address| format!("http://{address}/edges.txt"), lying);
     assert!(first.result.is_err());

@@ -220,7 +220,18 @@ mod tests {
 
     #[test]
     fn degenerate_sizes_are_exact() {
-        for (graphs, nodes, edges, loops) in [(0, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 1), (3, 3, 0, 0), (3, 3, 3, 3), (2, 4, 4, 0), (1, 5, 20, 0), (1, 5, 25, 5), (4, 100, 50, 0), (1, 9000, 30_000, 0)] {
+        for (graphs, nodes, edges, loops) in [
+            (0, 0, 0, 0),
+            (1, 1, 0, 0),
+            (1, 1, 1, 1),
+            (3, 3, 0, 0),
+            (3, 3, 3, 3),
+            (2, 4, 4, 0),
+            (1, 5, 20, 0),
+            (1, 5, 25, 5),
+            (4, 100, 50, 0),
+            (1, 9000, 30_000, 0),
+        ] {
             verify(&Recipe { graphs, nodes, edges, loops, seed: 1 });
         }
         for (graphs, nodes, edges, loops) in [(2, 1, 0, 0), (0, 1, 0, 0), (5, 5, 2, 0), (1, 2, 5, 0), (1, 2, 3, 3)] {

@@ -176,7 +176,11 @@ fn dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
     let drawn = |key: u64| (counter.bits(key), key);
     let all = (0..nodes).into_par_iter().flat_map_iter(row);
     let (mut inside, mut outside): (Vec<_>, Vec<_>) = all.partition_map(|key| {
-        if community[(key >> 32) as usize] == community[(key & MASK) as usize] { rayon::iter::Either::Left(drawn(key)) } else { rayon::iter::Either::Right(drawn(key)) }
+        if community[(key >> 32) as usize] == community[(key & MASK) as usize] {
+            rayon::iter::Either::Left(drawn(key))
+        } else {
+            rayon::iter::Either::Right(drawn(key))
+        }
     });
     let wanted = ((pairs as f64 * recipe.inside).round() as usize).max((pairs as usize).saturating_sub(outside.len())).min(inside.len());
     let take = |list: &mut Vec<(u64, u64)>, count: usize| {

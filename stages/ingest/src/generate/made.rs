@@ -131,7 +131,8 @@ mod tests {
         for (recipe, name) in recipes.filter(|(recipe, _)| recipe.edges <= 500_000) {
             let (graph, _) = graph_of(&recipe, recipe.seed).unwrap_or_else(|error| panic!("`{name}`: {error}"));
             graph.validate().unwrap();
-            let mut pairs: Vec<u64> = graph.edges.source.iter().zip(&graph.edges.target).map(|(&source, &target)| u64::from(source) << 32 | u64::from(target)).collect();
+            let mut pairs: Vec<u64> =
+                graph.edges.source.iter().zip(&graph.edges.target).map(|(&source, &target)| u64::from(source) << 32 | u64::from(target)).collect();
             pairs.sort_unstable();
             pairs.dedup();
             assert_eq!((pairs.len() as u64, graph.nodes()), (recipe.edges, recipe.nodes), "`{name}`");

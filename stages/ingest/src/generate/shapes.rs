@@ -66,7 +66,12 @@ pub fn random(nodes: u32, edges: u64, seed: u64) -> Edges {
 pub fn grid(width: u32, height: u32) -> Edges {
     let neighbours = |node: u32| {
         let (row, column) = (node / width, node % width);
-        let all = [(row > 0, node.wrapping_sub(width)), (column > 0, node.wrapping_sub(1)), (column + 1 < width, node.wrapping_add(1)), (row + 1 < height, node.wrapping_add(width))];
+        let all = [
+            (row > 0, node.wrapping_sub(width)),
+            (column > 0, node.wrapping_sub(1)),
+            (column + 1 < width, node.wrapping_add(1)),
+            (row + 1 < height, node.wrapping_add(width)),
+        ];
         all.into_iter().filter(|(is_there, _)| *is_there).map(move |(_, other)| (node, other))
     };
     let (source, target) = (0..width * height).into_par_iter().with_min_len(PIECE_EDGES).flat_map_iter(neighbours).unzip();

@@ -8,7 +8,14 @@ use std::path::Path;
 use warploom_catalog::Entry;
 use warploom_contract::{ErrorKind, Provenance, StageError};
 use warploom_ingest::Ingest;
-use warploom_shell::{Chain, Environment, Options, binary::print_data, execute::execute, flags::{Format, Real}, outcome::table, talk::Talk};
+use warploom_shell::{
+    Chain, Environment, Options,
+    binary::print_data,
+    execute::execute,
+    flags::{Format, Real},
+    outcome::table,
+    talk::Talk,
+};
 use warploom_spec::Pipeline;
 
 /// Makes the graph, with the settings of `--pipeline` and `--set` if there are any.

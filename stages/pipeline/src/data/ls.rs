@@ -32,7 +32,8 @@ pub fn list(environment: &Environment) -> Result<(), StageError> {
 
 fn table(entries: &[Entry], states: &[(&'static str, String)]) -> String {
     let widest = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("{:<widest$}  {:<9} {:>11} {:>13} {:>7} {:>12}  {:<20} licence\n", "name", "data", "nodes", "edges listed", "graphs", "width/class", "task");
+    let mut text =
+        format!("{:<widest$}  {:<9} {:>11} {:>13} {:>7} {:>12}  {:<20} licence\n", "name", "data", "nodes", "edges listed", "graphs", "width/class", "task");
     for (entry, (status, _)) in entries.iter().zip(states) {
         let (nodes, edges) = counts(entry);
         let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs].map(|count| count.map_or_else(|| "-".to_owned(), grouped));
@@ -115,6 +116,9 @@ mod tests {
         let rows: Vec<&str> = table.lines().collect();
         assert!(rows[1].contains("3,356,824") && rows[1].contains("*96/*22") && rows[1].contains("stand-in"), "{table}");
         assert!(rows[2].contains("1,178") && rows[2].contains("graph classification"), "{table}");
-        assert!(table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("rmat-<scale>, random-<nodes>-<edges>"), "{table}");
+        assert!(
+            table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("rmat-<scale>, random-<nodes>-<edges>"),
+            "{table}"
+        );
     }
 }

@@ -146,7 +146,11 @@ impl Change<'_> {
         let (head, tail) = ((key >> 32) as usize, (key & MASK) as usize);
         let held = || {
             let own = self.community[head];
-            if own == self.community[tail] { self.inside[own as usize].binary_search(&key).is_ok() } else { self.accepted.binary_search(&key).is_ok() && !self.removed.contains(&key) }
+            if own == self.community[tail] {
+                self.inside[own as usize].binary_search(&key).is_ok()
+            } else {
+                self.accepted.binary_search(&key).is_ok() && !self.removed.contains(&key)
+            }
         };
         head != tail && !self.added.contains(&key) && !held()
     }
