@@ -89,7 +89,10 @@ mod tests {
         fs::write(dir.path().join("mine/graph.txt"), "0 1\n1 2\n").unwrap();
         fs::write(dir.path().join("mine/.absent"), "").unwrap();
         let entry = infer("mine", &dirs).unwrap().unwrap();
-        assert!(entry.inferred && entry.format.as_str() == "edge_list" && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }], "{entry:?}");
+        assert!(
+            entry.inferred && entry.format.as_str() == "edge_list" && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }],
+            "{entry:?}"
+        );
         assert_eq!(infer("other", &dirs), Ok(None));
         assert_eq!(infer("../mine", &dirs), Ok(None));
     }

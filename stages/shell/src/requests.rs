@@ -3,10 +3,7 @@
 //! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
 //!           paths
 //! never     does the stage's work
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};

@@ -6,8 +6,8 @@
 //!           or nearly `max_degree` for all
 //! how       Every node gets a degree from a bounded Pareto distribution (exponent 2.5) and that many stubs. A share of the stubs is paired inside
 //!           the node's community (`inside.rs`), the rest between communities (`outside.rs`). Dense graphs take pairs in random order instead.
-//! ladder    all pairs sorted by random keys, repeats found by sorting     8 M edges/s on two cores
-//!           communities by bit sets, only pairs between them sorted       27 M edges/s        <- this file (examples/stand_in_speed.rs)
+//! ladder    all pairs sorted by random keys, repeats found by sorting
+//!           communities by bit sets in the cache, only pairs between them sorted        <- this file
 //! limits    2^32 - 2 nodes; edges come out in no order: `transform` sorts them
 mod degrees;
 mod inside;
