@@ -38,7 +38,7 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         graph.graphs = Some(graphs_of(of_node.clone(), count as u32, request.entry.made_up.classes, own));
         community = Some(of_node);
     }
-    Ok(Read { graph, provenance: Provenance::Real, community })
+    Ok(Read { graph, provenance: Provenance::Real, community, spilled: None })
 }
 
 /// A graph of planted communities, or of many small graphs.
@@ -50,7 +50,7 @@ pub fn planted(context: &Context, request: &IngestRequest, recipe: &entry::Recip
         StageError::new(ErrorKind::Specification, format!("{whose}`{}`: {error}", request.entry.name))
     })?;
     context.progress.advance(recipe.edges);
-    Ok(Read { graph, provenance, community: Some(community) })
+    Ok(Read { graph, provenance, community: Some(community), spilled: None })
 }
 
 /// The graph of a recipe and the community of each node.
