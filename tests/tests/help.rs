@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use warploom_tests::{Scene, repository, start};
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 19] = [
+const FRONT_DOOR: [&[&str]; 20] = [
     &[],
     &["pipeline"],
     &["explain"],
@@ -19,6 +19,7 @@ const FRONT_DOOR: [&[&str]; 19] = [
     &["data", "ls"],
     &["data", "show"],
     &["data", "fetch"],
+    &["data", "generate"],
     &["doctor"],
     &["schema"],
     &["completions"],

@@ -2,7 +2,7 @@
 //!
 //! promises  an unknown field, a wrong type or a value out of range is an error with its line
 //! never     names a path on this machine; decides between real files and the stand-in (`locate` does)
-use crate::CatalogError;
+use crate::{CatalogError, Generator};
 use serde::{Deserialize, Serialize};
 
 /// Everything that is known of one data set.
@@ -16,8 +16,12 @@ pub struct Entry {
     /// Further names of folders in which its files are looked for.
     #[serde(default)]
     pub found_as: Vec<String>,
-    /// All files of the set; each may also lie there as `.gz` or `.zst`.
+    /// All files of the set that are read; each may also lie there as `.gz` or `.zst`. None for a set that a generator makes.
+    #[serde(default)]
     pub files: Vec<RawFile>,
+    /// Where files without an address of their own are packed together.
+    #[serde(default)]
+    pub archive: Option<Archive>,
     /// How the files are read.
     pub format: Format,
     /// What the format leaves open.
@@ -34,6 +38,9 @@ pub struct Entry {
     /// Counts of the files as stored; a mismatch is an error.
     #[serde(default)]
     pub expected: Expected,
+    /// What else the files hold; shown, and a mismatch is an error.
+    #[serde(default)]
+    pub holds: Holds,
     /// Counts as documents print them.
     #[serde(default)]
     pub printed: Vec<Printed>,
@@ -48,19 +55,40 @@ pub struct Entry {
     /// Whether there is no entry: a folder of files, of which all is known that they say themselves.
     #[serde(skip)]
     pub inferred: bool,
+    /// What makes the set, if it is one that is made and not found.
+    #[serde(default)]
+    pub generator: Option<Generator>,
 }
 
 /// A file of a data set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawFile {
-    /// Its plain name, without `.gz` or `.zst`.
+    /// Its plain name, without `.gz` or `.zst`; it may lie in folders below, `/` between.
     pub file: String,
-    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so.
+    /// Other names under which it is found: files get renamed on their way.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so. None: in the set's archive, or nowhere.
+    #[serde(default)]
     pub url: Option<String>,
 }
 
-/// How files are read: the name of one of `warploom_formats::FORMATS`.
+/// Several files in one: a zip, or a tar with or without gzip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// Where it can be had.
+    pub url: String,
+    /// The folder inside it that holds the files, without a last `/`; empty: none.
+    #[serde(default)]
+    pub folder: String,
+}
+
+/// What the format of a set is called that a generator makes.
+pub const GENERATED: &str = "generated";
+
+/// How files are read: the name of one of `warploom_formats::FORMATS`, or `generated`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Format(String);
@@ -76,9 +104,14 @@ impl Format {
         &self.0
     }
 
+    /// That of a set that a generator makes.
+    pub fn generated() -> Self {
+        Format(GENERATED.to_owned())
+    }
+
     /// Its reader.
     pub fn reader(&self) -> &'static warploom_formats::Format {
-        // The name was looked up when this was made.
+        // The name was looked up when this was made; a generated set has no files to read.
         warploom_formats::find(&self.0).unwrap_or(&warploom_formats::FORMATS[0])
     }
 }
@@ -88,7 +121,8 @@ impl TryFrom<String> for Format {
 
     fn try_from(name: String) -> Result<Self, String> {
         let known = || warploom_formats::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        if warploom_formats::find(&name).is_some() { Ok(Format(name)) } else { Err(format!("unknown format `{name}`, expected one of {}", known())) }
+        let sound = warploom_formats::find(&name).is_some() || name == GENERATED;
+        if sound { Ok(Format(name)) } else { Err(format!("unknown format `{name}`, expected one of {}", known())) }
     }
 }
 
@@ -104,6 +138,14 @@ impl From<Format> for String {
 pub enum Task {
     /// One class a node.
     NodeClassification,
+    /// Any number of classes a node.
+    MultiLabel,
+    /// One class a graph.
+    GraphClassification,
+    /// One number a graph.
+    GraphRegression,
+    /// Which pairs of nodes are joined.
+    LinkPrediction,
     /// Structure alone.
     None,
 }
@@ -120,6 +162,22 @@ pub struct Expected {
     pub distinct: Option<u64>,
     /// Distinct pairs after every edge got its reverse, self loops counted once.
     pub symmetric: Option<u64>,
+}
+
+/// What the files hold beside nodes and edges, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Holds {
+    /// Graphs, of a set of many.
+    pub graphs: Option<u64>,
+    /// Feature width.
+    pub features: Option<u32>,
+    /// Classes of the task: of nodes or of graphs.
+    pub classes: Option<u32>,
+    /// Nodes or graphs that have a label, where not all do.
+    pub labelled: Option<u64>,
+    /// Relations.
+    pub relations: Option<u32>,
 }
 
 /// Counts as a document prints them.
@@ -189,12 +247,24 @@ pub enum SplitRule {
 pub struct Recipe {
     /// Nodes.
     pub nodes: u32,
-    /// Distinct directed edges; of a symmetric graph two a pair, and the odd one is a self loop.
+    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd edge more is a self loop.
     pub edges: u64,
     /// Whether each edge has its reverse.
     pub symmetric: bool,
-    /// The largest degree.
+    /// The largest degree, in each direction.
     pub max_degree: u32,
+    /// Edges that are self loops, where the set has them.
+    #[serde(default)]
+    pub loops: u64,
+    /// Graphs of a set of many; 0: it is one graph.
+    #[serde(default)]
+    pub graphs: u32,
+    /// Relations; 0: edges are all alike.
+    #[serde(default)]
+    pub relations: u16,
+    /// Nodes that get a label; 0: all.
+    #[serde(default)]
+    pub labelled: u32,
     /// Nodes in a community, in the mean.
     #[serde(default = "community_default")]
     pub community: u32,
@@ -232,12 +302,8 @@ impl Entry {
         if entry.name != name {
             return wrong("name", format!("the entry's name differs from its file's: expected `{name}`, found `{}`", entry.name));
         }
-        if entry.files.is_empty() {
-            return wrong("files", "the entry lists no file: expected at least one".into());
-        }
-        let plain = |file: &str| !file.is_empty() && !file.contains('/') && !file.starts_with('.');
-        if let Some(bad) = entry.files.iter().map(|file| &file.file).chain(&entry.found_as).find(|name| !plain(name)) {
-            return wrong("files", format!("expected a plain name of a file or folder, found `{bad}`"));
+        if let Err((field, what)) = entry.sources_are_sound() {
+            return wrong(field, what);
         }
         if let SplitRule::Fractions { train, validation, test } = entry.split {
             let sound = [train, validation, test].iter().all(|part| (0.0..=1.0).contains(part)) && train + validation + test <= 1.0 + 1e-9;
@@ -253,6 +319,37 @@ impl Entry {
         Ok(entry)
     }
 
+    /// Whether files, archive, format and generator fit each other; else the field and what is wrong with it.
+    fn sources_are_sound(&self) -> Result<(), (&'static str, String)> {
+        let generated = self.format.as_str() == GENERATED;
+        match (&self.generator, self.files.is_empty()) {
+            (Some(_), false) => return Err(("files", "a set that a generator makes has no files: remove them or the generator".into())),
+            (None, true) => return Err(("files", "the entry lists no file: expected at least one".into())),
+            (Some(generator), true) => generator.check().map_err(|what| ("generator", what))?,
+            (None, false) => {}
+        }
+        if self.generator.is_some() != generated {
+            return Err(("format", format!("`{GENERATED}` is the format of sets with a generator and of no others, found `{}`", self.format.as_str())));
+        }
+        let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+        let relative = |path: &str| path.split('/').all(plain);
+        let names = self.files.iter().flat_map(|file| std::iter::once(&file.file).chain(&file.also));
+        if let Some(bad) = names.clone().find(|name| !relative(name)) {
+            return Err(("files", format!("expected the name of a file, or a path below the set's folder, found `{bad}`")));
+        }
+        if let Some(bad) = self.found_as.iter().find(|name| !plain(name)) {
+            return Err(("found_as", format!("expected a plain name of a folder, found `{bad}`")));
+        }
+        if let Some(archive) = self.archive.as_ref().filter(|archive| !archive.folder.is_empty() && !relative(&archive.folder)) {
+            return Err(("archive", format!("expected a folder inside the archive, found `{}`", archive.folder)));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        match names.clone().find(|name| !seen.insert(name.as_str())) {
+            Some(twice) => Err(("files", format!("the file `{twice}` is listed twice"))),
+            None => Ok(()),
+        }
+    }
+
     /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.
     pub fn shape(&self) -> serde_json::Value {
         serde_json::json!({
@@ -265,6 +362,7 @@ impl Entry {
             "split": self.split,
             "stand_in": self.stand_in,
             "inferred": self.inferred,
+            "generator": self.generator,
         })
     }
 }
@@ -294,8 +392,8 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_not_a_file_name() {
-        for bad in ["../x", "a/b", ".hidden"] {
+    fn a_path_that_leaves_the_folder_is_refused() {
+        for bad in ["../x", "a/../b", "/a", "a//b", ".hidden", "a/.b", "a/"] {
             assert!(Entry::from_yaml("tiny", &TEXT.replace("tiny.txt", bad), "tiny.yaml").is_err());
         }
     }

@@ -4,7 +4,7 @@
 //! never     makes anything up for such a set; follows a link to a folder; looks deeper than `DEPTH_MOST` folders
 use crate::{
     CatalogError, Entry,
-    entry::{Expected, Format, MadeUp, RawFile, SplitRule, Task},
+    entry::{Expected, Format, Holds, MadeUp, RawFile, SplitRule, Task},
 };
 use std::{
     fs,
@@ -35,13 +35,14 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
     let beside = files.iter().filter(is_array).filter(|path| !consumed.contains(path));
     let relative = |path: &PathBuf| {
         let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
-        RawFile { file: name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned(), url: None }
+        RawFile { file: name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned(), ..RawFile::default() }
     };
     Ok(Some(Entry {
         name: name.to_owned(),
         about: format!("The folder {}, which no catalogue entry describes.", folder.display()),
         found_as: Vec::new(),
         files: consumed.iter().chain(beside).map(relative).collect(),
+        archive: None,
         format: Format::of(format),
         read: warploom_formats::Options::default(),
         directed: true,
@@ -49,10 +50,12 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         task: Task::None,
         licence: "unknown".to_owned(),
         expected: Expected::default(),
+        holds: Holds::default(),
         printed: Vec::new(),
         made_up: MadeUp::default(),
         split: SplitRule::None,
         stand_in: None,
+        generator: None,
         inferred: true,
     }))
 }
@@ -86,7 +89,10 @@ mod tests {
         fs::write(dir.path().join("mine/graph.txt"), "0 1\n1 2\n").unwrap();
         fs::write(dir.path().join("mine/.absent"), "").unwrap();
         let entry = infer("mine", &dirs).unwrap().unwrap();
-        assert!(entry.inferred && entry.format.as_str() == "edge_list" && entry.files == [RawFile { file: "graph.txt".into(), url: None }], "{entry:?}");
+        assert!(
+            entry.inferred && entry.format.as_str() == "edge_list" && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }],
+            "{entry:?}"
+        );
         assert_eq!(infer("other", &dirs), Ok(None));
         assert_eq!(infer("../mine", &dirs), Ok(None));
     }

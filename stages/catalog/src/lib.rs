@@ -4,18 +4,24 @@
 //! promises  one entry a data set, read strictly; an unknown name is answered with the nearest ones
 //! never     parses the data itself (`ingest` does); touches the network unless `locate` is told `Attempt::Once` or `fetch` is called
 //! limits    a download is bounded in time, and its memory by one buffer
+pub mod digests;
+mod download;
 pub mod entry;
 mod error;
 mod fetch;
 mod folder;
+pub mod generator;
 mod locate;
 pub mod seen;
+mod unpack;
 
+pub use download::Progress;
 pub use entry::Entry;
 pub use error::CatalogError;
-pub use fetch::{Progress, fetch};
+pub use fetch::fetch;
 pub use folder::infer;
-pub use locate::{Attempt, Source, locate};
+pub use generator::Generator;
+pub use locate::{Attempt, Present, Source, locate, present};
 
 use std::{
     collections::BTreeSet,
@@ -29,6 +35,8 @@ pub const FOLDER_VARIABLE: &str = "WARPLOOM_CATALOG";
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 /// How many near names an unknown one is answered with.
 const NEAREST_MOST: usize = 3;
+/// How many names it is answered with if none is near.
+const NAMES_SHOWN: usize = 12;
 
 /// The entries of the binary, and those of a folder that win over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +92,7 @@ impl Catalog {
         }
         match EMBEDDED.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)")),
-            None => Err(self.not_found(name)),
+            None => Generator::from_name(name).map_or_else(|| Err(self.not_found(name)), |made| Ok(made?.entry(name))),
         }
     }
 
@@ -101,9 +109,24 @@ impl Catalog {
 
     fn not_found(&self, name: &str) -> CatalogError {
         let names = self.names();
-        let near = nearest(name, &names);
-        let hint = if near.is_empty() { format!("known are {}", names.join(", ")) } else { format!("did you mean {}?", near.join(" or ")) };
+        let mut near = nearest(name, &names);
+        if near.is_empty() {
+            near = self.found_as(name);
+        }
+        let hint = if near.is_empty() {
+            format!("known are {} and {} more", names[..names.len().min(NAMES_SHOWN)].join(", "), names.len().saturating_sub(NAMES_SHOWN))
+        } else {
+            format!("did you mean {}?", near.join(" or "))
+        };
         CatalogError::new(format!("no data set is called `{name}`")).hint(format!("{hint}  (warploom data ls  shows all)"))
+    }
+}
+
+impl Catalog {
+    /// The names of entries whose files are found in folders of this name.
+    fn found_as(&self, folder: &str) -> Vec<String> {
+        let found = |name: &String| self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder));
+        self.names().into_iter().filter(found).map(|name| format!("`{name}`")).collect()
     }
 }
 
@@ -148,7 +171,7 @@ mod tests {
         for (name, _) in EMBEDDED {
             let entry = Catalog::default().find(name).unwrap();
             assert_eq!(entry.name, *name);
-            assert!(!entry.files.is_empty() && !entry.about.is_empty() && !entry.licence.is_empty());
+            assert!(entry.files.is_empty() == entry.generator.is_some() && !entry.about.is_empty() && !entry.licence.is_empty());
         }
         for name in ["amazon0505", "cora", "karate"] {
             assert!(Catalog::default().names().contains(&name.to_string()));
@@ -161,7 +184,8 @@ mod tests {
         assert!(hint("amazon0515").contains("did you mean `amazon0505`"));
         assert!(hint("Cora").contains("`cora`"));
         assert!(hint("karat").contains("`karate`"));
-        assert!(hint("zzzzzz").contains("known are amazon0505, "));
+        assert!(hint("zzzzzz").contains("known are 4elt, "));
+        assert!(hint("snap_ca-GrQc").contains("`ca-GrQc`"));
         assert!(hint("../cora").contains("`cora`") || hint("../cora").contains("known are"));
     }
 

@@ -2,10 +2,7 @@
 //!
 //! promises  real files win; a set of which a part is there is said to be so; a failed download is remembered and not tried again
 //! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only
-use crate::{
-    CatalogError, Entry,
-    fetch::{Limits, download},
-};
+use crate::{CatalogError, Entry, digests, download::Limits, entry::RawFile, fetch::get};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -34,6 +31,8 @@ pub enum Source {
         /// One path for each file of the entry, in its order.
         files: Vec<PathBuf>,
     },
+    /// It is made and not found.
+    Generated,
     /// The files cannot be had.
     StandIn {
         /// One line: what was looked for and why it failed.
@@ -48,15 +47,18 @@ pub fn locate(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt) -> Result<
 
 /// `locate` with limits for the download.
 pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
-    let (found, most) = search(entry, data_dirs);
-    if let Some(real) = found {
-        return Ok(real);
+    if entry.generator.is_some() {
+        return Ok(Source::Generated);
     }
-    let missing = match most {
-        Some((folder, count)) => {
-            let lacking: Vec<&str> = entry.files.iter().filter(|file| spelling(&folder, &file.file).is_none()).map(|file| file.file.as_str()).collect();
-            format!("{count} of {} files are in `{}`; missing: {}", entry.files.len(), folder.display(), lacking.join(", "))
+    let present = present(entry, data_dirs);
+    if let (Some(folder), true) = (&present.folder, present.missing.is_empty()) {
+        return Ok(Source::Real { folder: folder.clone(), files: present.files });
+    }
+    let missing = match &present.folder {
+        Some(folder) => {
+            format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", "))
         }
+        None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
     };
     let download = match (attempt, data_dirs.first()) {
@@ -67,7 +69,11 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attem
             Err(what) => what,
         },
     };
-    let why = format!("{missing}; {download}");
+    without_files(entry, format!("{missing}; {download}"))
+}
+
+/// The stand-in, else the error that there is none.
+fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
     if entry.stand_in.is_some() {
         return Ok(Source::StandIn { why });
     }
@@ -80,28 +86,49 @@ pub(crate) fn spelling(folder: &Path, file: &str) -> Option<PathBuf> {
     ["", ".gz", ".zst"].iter().map(|end| folder.join(format!("{file}{end}"))).find(|path| path.exists())
 }
 
-/// All files of a set in one folder, else the folder that holds most of them.
-fn search(entry: &Entry, data_dirs: &[PathBuf]) -> (Option<Source>, Option<(PathBuf, usize)>) {
-    let mut most: Option<(PathBuf, usize)> = None;
+/// A file of a set under one of its names.
+pub(crate) fn found_file(folder: &Path, file: &RawFile) -> Option<PathBuf> {
+    std::iter::once(&file.file).chain(&file.also).find_map(|name| spelling(folder, name))
+}
+
+/// What of a set is here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Present {
+    /// The first folder with all files, else the one with most; none if there is not one file.
+    pub folder: Option<PathBuf>,
+    /// The paths of the files that are there, in the entry's order.
+    pub files: Vec<PathBuf>,
+    /// The names of the others.
+    pub missing: Vec<String>,
+}
+
+/// What of a set is in the data folders, whether it can be read or not; no file is opened.
+pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
+    let mut most = Present { missing: entry.files.iter().map(|file| file.file.clone()).collect(), ..Present::default() };
     for dir in data_dirs {
         for name in std::iter::once(&entry.name).chain(&entry.found_as) {
             let folder = dir.join(name);
-            let files: Vec<PathBuf> = entry.files.iter().filter_map(|file| spelling(&folder, &file.file)).collect();
-            if !entry.files.is_empty() && files.len() == entry.files.len() {
-                return (Some(Source::Real { folder, files }), None);
+            let (mut files, mut missing) = (Vec::new(), Vec::new());
+            for file in &entry.files {
+                match found_file(&folder, file) {
+                    Some(path) => files.push(path),
+                    None => missing.push(file.file.clone()),
+                }
             }
-            if files.len() > most.as_ref().map_or(0, |(_, count)| *count) {
-                most = Some((folder, files.len()));
+            if files.len() > most.files.len() {
+                most = Present { folder: Some(folder), files, missing };
+            }
+            if most.missing.is_empty() {
+                return most;
             }
         }
     }
-    (None, most)
+    most
 }
 
 /// The folders that were looked into.
 fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
-    let folders: Vec<String> = data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect();
-    if folders.is_empty() { "any data folder (none is given)".into() } else { folders.join(", ") }
+    data_dirs.iter().map(|dir| format!("`{}`", dir.join(&entry.name).display())).collect::<Vec<_>>().join(", ")
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.
@@ -111,18 +138,25 @@ fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, Str
         let reason = reason.lines().collect::<Vec<_>>().join(": ");
         return Err(format!("an earlier download failed ({reason})"));
     }
-    let one = |file: &crate::entry::RawFile| match spelling(folder, &file.file) {
-        Some(path) => Ok(path),
-        None => download(file, folder, limits, &mut |_| {}).map_err(|what| format!("`{}`: {what}", file.file)),
-    };
-    match entry.files.iter().map(one).collect() {
-        Ok(files) => Ok(Source::Real { folder: folder.to_path_buf(), files }),
-        Err(what) => {
+    match get(entry, folder, limits, &mut |_| {}) {
+        Ok(files) => {
+            // A folder that cannot be written to has no record, and nothing to compare with.
+            let recorded = entry.files.iter().zip(&files).try_for_each(|(file, path)| digests::settle(folder, path, origin(entry, file)));
+            recorded.map_err(|error| error.what)?;
+            Ok(Source::Real { folder: folder.to_path_buf(), files })
+        }
+        Err(missed) => {
+            let what = missed.line();
             // A folder that cannot be written is no error: the next run finds out again, before it asks the network.
             let _ = fs::write(absent, format!("{}\n{what}\n", now()));
             Err(format!("the download failed: {what}"))
         }
     }
+}
+
+/// Where a file comes from, for the record.
+pub(crate) fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
+    file.url.as_deref().or(entry.archive.as_ref().map(|archive| archive.url.as_str())).unwrap_or("put there by hand")
 }
 
 /// The date and time in UTC, as `2026-05-09T07:29:33Z`.
@@ -147,21 +181,17 @@ fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        entry::RawFile,
-        fetch::tests::{answer, serve_once},
-    };
-    use std::time::Duration;
+    use crate::download::tests::{answer, quick, serve_once};
 
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
         let mut entry = crate::Catalog::default().find("karate").unwrap();
         entry.found_as = vec!["other".into()];
-        entry.files = files.iter().map(|(file, url)| RawFile { file: file.to_string(), url: url.clone() }).collect();
+        entry.files = files.iter().map(|(file, url)| RawFile { file: file.to_string(), url: url.clone(), ..RawFile::default() }).collect();
         entry
     }
 
     fn limits() -> Limits {
-        Limits { connect: Duration::from_secs(1), silence: Duration::from_secs(1), whole: Duration::from_secs(5), proxy: false }
+        quick()
     }
 
     #[test]
@@ -200,7 +230,7 @@ mod tests {
         fs::remove_file(dir.path().join("karate").join(ABSENT)).unwrap();
         let Source::Real { files, .. } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
         assert!(files[0].ends_with("karate/a.txt.gz"));
-        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 2);
     }
 
     #[test]

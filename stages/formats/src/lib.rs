@@ -69,8 +69,6 @@ pub const FORMATS: &[Format] = &[
     tables::FORMAT,
     npz::FORMAT,
     ntriples::FORMAT,
-    #[cfg(feature = "tables")]
-    tables::FORMAT,
     triples::FORMAT,
     bvgraph::FORMAT,
     matrix_market::FORMAT,

@@ -6,7 +6,7 @@ use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::Ids;
 
-use crate::generate::communities::{self, Recipe};
+use crate::generate::made;
 use std::path::PathBuf;
 use warploom_formats::{
     Format, Look, attach,
@@ -39,6 +39,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             }
             Ok(Read { graph, provenance: Provenance::Real, community: None, spilled })
         }
+        Source::Generated => made::make(context, request),
         Source::StandIn { why } => {
             context.progress.warn(&format!(
                 "`{0}` is a STAND-IN: a generated graph with its counts, because {why}\n         results say nothing about the real data; get them with  warploom data fetch {0}",
@@ -99,18 +100,5 @@ pub fn read_error(error: &ReadError) -> StageError {
 fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
     let missing = || StageError::new(ErrorKind::Input, format!("`{}` is not here, and it has no stand-in", request.entry.name));
     let recipe = request.entry.stand_in.ok_or_else(missing)?;
-    context.progress.begin("generating", recipe.edges, "edges");
-    let made = communities::generate(&Recipe {
-        nodes: recipe.nodes,
-        edges: recipe.edges,
-        symmetric: recipe.symmetric,
-        max_degree: recipe.max_degree,
-        community: recipe.community,
-        inside: recipe.inside,
-        seed: recipe.seed ^ request.spec.seed,
-    });
-    let made = made.map_err(|error| StageError::new(ErrorKind::Specification, format!("the stand-in of `{}`: {error}", request.entry.name)))?;
-    context.progress.advance(recipe.edges);
-    let graph = RawGraph { ids: NodeIds::Count(recipe.nodes), edges: made.edges, directed: Some(!recipe.symmetric), ..RawGraph::default() };
-    Ok(Read { graph, provenance: Provenance::StandIn, community: Some(made.community), spilled: None })
+    made::planted(context, request, &recipe, Provenance::StandIn)
 }

@@ -155,9 +155,11 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Not in this version: write a stand-in as raw files
-    #[command(hide = true)]
-    Generate(Ignored),
+    /// Make the stand-in of a data set, as a graph in the store
+    Generate {
+        /// Its name
+        name: String,
+    },
     /// Not in this version: make a data set of files of one's own
     #[command(hide = true)]
     Import(Ignored),

@@ -1,24 +1,25 @@
-//! `warploom data`: the catalogue, what of it is here, what a data set is like, and downloads.
+//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads and stand-ins.
+mod fetch;
+mod generate;
+mod ls;
 mod page;
 mod plot;
 mod show;
 
-use serde_json::json;
-use warploom_catalog::{Attempt, Catalog, Entry, Source, fetch, find, locate, names};
-use warploom_contract::{StageError, stage::Progress};
+use warploom_catalog::{Catalog, Entry, find};
+use warploom_contract::StageError;
 use warploom_shell::{Environment, Options, requests::catalog_error, talk::Talk};
 
 use crate::arguments::DataAction;
+use ls::state;
 
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &DataAction) -> Result<(), StageError> {
     match action {
-        DataAction::Ls => list(environment),
+        DataAction::Ls => ls::list(environment),
         DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
-        DataAction::Fetch { name } => fetch_files(environment, talk, &entry(name)?),
-        DataAction::Generate(_) => {
-            Err(crate::usage("`warploom data generate` is not in this version", "a pipeline makes the stand-in itself:  warploom pipeline FILE"))
-        }
+        DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(name)?),
+        DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(name)?),
         DataAction::Import(_) => {
             Err(crate::usage("`warploom data import` is not in this version", "describe the files in a catalogue entry:  WARPLOOM_CATALOG=DIR"))
         }
@@ -32,61 +33,4 @@ fn entry(name: &str) -> Result<Entry, StageError> {
 /// A folder without an entry is a data set too.
 fn entry_or_folder(environment: &Environment, name: &str) -> Result<Entry, StageError> {
     Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))
-}
-
-/// Where a set would come from now, without a network.
-fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
-    match locate(entry, &environment.data, Attempt::Never) {
-        Ok(Source::Real { folder, .. }) => ("here", folder.display().to_string()),
-        Ok(Source::StandIn { why }) => ("stand-in", why),
-        Err(error) => ("absent", error.what),
-    }
-}
-
-fn list(environment: &Environment) -> Result<(), StageError> {
-    let entries: Vec<Entry> = names().iter().map(|name| entry(name)).collect::<Result<_, _>>()?;
-    let states: Vec<_> = entries.iter().map(|entry| state(environment, entry)).collect();
-    crate::print_as(
-        environment,
-        || {
-            let mut text = format!("{:<16} {:>10} {:>12}  {:<9} where or why\n", "name", "nodes", "edges listed", "data");
-            for (entry, (status, detail)) in entries.iter().zip(&states) {
-                let count = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
-                text += &format!("{:<16} {:>10} {:>12}  {status:<9} {detail}\n", entry.name, count(entry.expected.nodes), count(entry.expected.listed));
-            }
-            text
-        },
-        || {
-            entries
-                .iter()
-                .zip(&states)
-                .map(|(entry, (status, detail))| json!({"name": entry.name, "status": status, "detail": detail, "expected": entry.expected}))
-                .collect()
-        },
-    );
-    Ok(())
-}
-
-fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Result<(), StageError> {
-    let folder = environment.data.first().cloned().unwrap_or_else(|| "data/raw".into());
-    talk.stage("fetch");
-    let mut current = String::new();
-    let mut before = 0;
-    let paths = fetch(entry, &folder, &mut |progress| {
-        if progress.file != current {
-            progress.file.clone_into(&mut current);
-            before = 0;
-            talk.begin(progress.file, progress.total.unwrap_or(0), "bytes");
-        }
-        talk.advance(progress.bytes.saturating_sub(before));
-        before = progress.bytes;
-    });
-    talk.end();
-    let paths = paths.map_err(|error| catalog_error(&error))?;
-    crate::print_as(
-        environment,
-        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
-        || vec![json!({"name": entry.name, "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>()})],
-    );
-    Ok(())
 }

@@ -3,10 +3,7 @@
 //! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
 //!           paths
 //! never     does the stage's work
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
@@ -44,11 +41,12 @@ impl Request for IngestRequest {
         let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
         match &source {
-            Source::Real { files, .. } => {
+            Source::Real { folder, files } => {
                 let seen = environment.store.root().join("seen-v1");
                 for path in files {
                     let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
-                    digests.insert(file_name(path), digest);
+                    warploom_catalog::digests::check(folder, path, &digest).map_err(|error| catalog_error(&error))?;
+                    digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
                 }
             }
             Source::StandIn { why } if environment.real != Real::No => {
@@ -60,7 +58,7 @@ impl Request for IngestRequest {
                         entry.name
                     )));
             }
-            Source::StandIn { .. } => {}
+            Source::StandIn { .. } | Source::Generated => {}
         }
         Ok(IngestRequest { spec: pipeline.ingest.clone(), entry, source, digests })
     }
@@ -69,6 +67,7 @@ impl Request for IngestRequest {
         let source = match &self.source {
             Source::Real { .. } => json!({"files": self.digests}),
             Source::StandIn { .. } => json!("stand-in"),
+            Source::Generated => json!("generated"),
         };
         let mut catalog = self.entry.shape();
         if let (Source::Real { .. }, Some(shape)) = (&self.source, catalog.as_object_mut()) {
@@ -94,10 +93,6 @@ pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
     let mut error = StageError::new(ErrorKind::Specification, mistake.what.clone()).at(mistake.place()).detail(detail.join("\n"));
     error.hint = mistake.hint.clone();
     error
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// Stages that are told only what their section says.

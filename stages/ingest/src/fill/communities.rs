@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn communities_follow_the_edges_and_no_one_takes_all() {
-        let recipe = Recipe { nodes: 20_000, edges: 240_000, symmetric: true, max_degree: 500, community: 128, inside: 0.7, seed: 3 };
+        let recipe = Recipe { nodes: 20_000, edges: 240_000, loops: 0, symmetric: true, max_degree: 500, community: 128, inside: 0.7, seed: 3 };
         let edges = generate(&recipe).unwrap().edges;
         let found = find(&edges, recipe.nodes, 128, 9);
         let inside = edges.source.iter().zip(&edges.target).filter(|&(&source, &target)| found[source as usize] == found[target as usize]).count();

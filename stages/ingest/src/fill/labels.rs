@@ -37,6 +37,18 @@ pub fn noisy(planted: &[u32], classes: u32, seed: u64) -> Labels {
     Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
 }
 
+/// The labels of so many nodes, drawn evenly; the others have none.
+pub fn of_some(labels: Labels, count: u32, seed: u64) -> Labels {
+    let Labels::Classes { mut class, names } = labels else { return labels };
+    let counter = Counter::new(seed, "who has a label");
+    let mut order: Vec<u32> = (0..class.len() as u32).collect();
+    if (count as usize) < order.len() {
+        order.select_nth_unstable_by_key(count as usize, |&node| (counter.bits(u64::from(node)), node));
+        order[count as usize..].iter().for_each(|&node| class[node as usize] = NO_CLASS);
+    }
+    Labels::Classes { class, names }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,11 @@
-//! Seeded graphs that stand in for those that cannot be had.
+//! Seeded graphs: those that stand in for ones that cannot be had, and those that are asked for by name.
 //!
 //! promises  the same bytes for the same recipe, for any number of threads
 //! never     reads a file or the clock
+pub mod batch;
 pub mod communities;
 pub mod counter;
+pub mod made;
+mod pairs;
+pub mod relations;
+pub mod shapes;

@@ -2,11 +2,18 @@
 use super::*;
 
 fn amazon() -> Recipe {
-    Recipe { nodes: 410_236, edges: 4_878_875, symmetric: true, max_degree: 2760, community: 128, inside: 0.7, seed: 505 }
+    Recipe { nodes: 410_236, edges: 4_878_875, symmetric: true, loops: 0, max_degree: 2760, community: 128, inside: 0.7, seed: 505 }
 }
 
 fn small(nodes: u32, edges: u64, symmetric: bool) -> Recipe {
-    Recipe { nodes, edges, symmetric, max_degree: u32::MAX, community: 16, inside: 0.7, seed: 1 }
+    Recipe { nodes, edges, loops: 0, symmetric, max_degree: u32::MAX, community: 16, inside: 0.7, seed: 1 }
+}
+
+/// Out-degrees.
+fn degrees(made: &Generated) -> Vec<u64> {
+    let mut degrees = vec![0; made.community.len()];
+    made.edges.source.iter().for_each(|&source| degrees[source as usize] += 1);
+    degrees
 }
 
 /// Checks what is promised of any recipe; returns the largest out-degree and the share of edges inside communities.
@@ -19,17 +26,17 @@ fn verified(recipe: &Recipe) -> (Generated, (u64, f64)) {
     let made = generate(recipe).unwrap();
     let edges = &made.edges;
     assert_eq!((edges.len() as u64, made.community.len()), (recipe.edges, recipe.nodes as usize), "{recipe:?}");
-    let keys: Vec<u64> = edges.source.iter().zip(&edges.target).map(|(&source, &target)| pack(source, target)).collect();
+    let mut keys: Vec<u64> = edges.source.iter().zip(&edges.target).map(|(&source, &target)| pack(source, target)).collect();
+    keys.par_sort_unstable();
     assert!(keys.is_sorted_by(|a, b| a < b), "{recipe:?}");
     let loops = keys.iter().filter(|&&key| key >> 32 == key & MASK).count();
-    assert_eq!(loops as u64, if recipe.symmetric { recipe.edges % 2 } else { 0 });
+    assert_eq!(loops as u64, recipe.loops + u64::from(recipe.symmetric && (recipe.edges - recipe.loops) % 2 == 1));
     if recipe.symmetric {
         let mut reverses: Vec<u64> = keys.iter().map(|key| key.rotate_left(32)).collect();
         reverses.par_sort_unstable();
         assert!(reverses == keys, "{recipe:?}");
     }
-    let offsets = transform::offsets(&edges.source, recipe.nodes);
-    let largest = offsets.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0);
+    let largest = degrees(&made).into_iter().max().unwrap_or(0);
     let inside =
         edges.source.iter().zip(&edges.target).filter(|&(&source, &target)| made.community[source as usize] == made.community[target as usize]).count();
     let share = inside as f64 / edges.len().max(1) as f64;
@@ -40,10 +47,9 @@ fn verified(recipe: &Recipe) -> (Generated, (u64, f64)) {
 fn the_stand_in_of_amazon0505_is_as_its_recipe_says() {
     let recipe = amazon();
     let (made, (largest, inside)) = verified(&recipe);
-    assert!((2700..=2761).contains(&largest), "{largest}");
-    assert!((0.6..0.75).contains(&inside), "{inside}");
-    let offsets = transform::offsets(&made.edges.source, recipe.nodes);
-    let degrees: Vec<f64> = offsets.windows(2).map(|row| (row[1] - row[0]) as f64).collect();
+    assert!((2760..=2761).contains(&largest), "{largest}");
+    assert!((0.69..0.71).contains(&inside), "{inside}");
+    let degrees: Vec<f64> = degrees(&made).into_iter().map(|degree| degree as f64).collect();
     // Hill's estimate of the exponent, over degrees from 16 on.
     let tail: Vec<f64> = degrees.iter().copied().filter(|&degree| degree >= 16.0).collect();
     let slope = 1.0 + tail.len() as f64 / tail.iter().map(|degree| (degree / 15.5).ln()).sum::<f64>();
@@ -55,7 +61,7 @@ fn the_stand_in_of_amazon0505_is_as_its_recipe_says() {
 fn directed_graphs_are_exact_too() {
     let recipe = Recipe { nodes: 50_000, edges: 600_001, symmetric: false, max_degree: 900, ..amazon() };
     let (largest, inside) = verify(&recipe);
-    assert!((850..=900).contains(&largest) && (0.6..0.75).contains(&inside), "{largest} {inside}");
+    assert!(largest == 900 && (0.69..0.71).contains(&inside), "{largest} {inside}");
 }
 
 #[test]
@@ -70,6 +76,10 @@ fn degenerate_sizes_are_exact() {
     verify(&small(1, 1, true));
     verify(&small(5, 21, true));
     verify(&small(100, 101, true));
+    verify(&Recipe { loops: 100, ..small(100, 500, true) });
+    verify(&Recipe { loops: 99, ..small(100, 500, true) });
+    verify(&Recipe { loops: 7, ..small(100, 500, false) });
+    verify(&Recipe { loops: 4, ..small(4, 4, true) });
     verify(&Recipe { max_degree: 3, ..small(1000, 3000, true) });
     verify(&Recipe { max_degree: 300, community: 1, ..small(5_000, 100_000, true) });
     verify(&Recipe { inside: 1.0, community: 4, ..small(5_000, 100_000, false) });
@@ -99,8 +109,8 @@ fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
 
 proptest::proptest! {
     #[test]
-    fn any_recipe_is_exact_or_impossible(nodes in 0u32..60, edges in 0u64..1000, symmetric: bool, max_degree in 0u32..80, community in 0u32..80, inside in 0.0..1.0, seed: u64) {
-        let recipe = Recipe { nodes, edges, symmetric, max_degree, community, inside, seed };
+    fn any_recipe_is_exact_or_impossible(nodes in 0u32..60, edges in 0u64..1000, symmetric: bool, max_degree in 0u32..80, community in 0u32..80, inside in 0.0..1.0, loops in 0u64..60, seed: u64) {
+        let recipe = Recipe { nodes, edges, loops, symmetric, max_degree, community, inside, seed };
         if generate(&recipe).is_ok() {
             verify(&recipe);
         }

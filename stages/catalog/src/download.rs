@@ -1,0 +1,287 @@
+//! One file from one address: streamed, resumed, tried again.
+//!
+//! promises  a file under its final name is complete: it is written beside as `.part` and renamed
+//! promises  a part is only continued if the server says that it is still the same file (`ETag` or `Last-Modified`, and its size); else it begins anew
+//! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between tries it waits 1, 2, 4, ... s
+//! never     overwrites a file that is there; tries again what cannot get better (404, no room on the disk)
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The bytes that are moved at once.
+const BUFFER_BYTES: usize = 1 << 16;
+/// Statuses after which a server may recover: time-out, too many requests, and its own faults.
+const RECOVERS: &[u16] = &[408, 429, 500, 502, 503, 504];
+
+/// How far a download has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// Bytes so far.
+    pub bytes: u64,
+    /// Bytes in all, if the server says so.
+    pub total: Option<u64>,
+}
+
+/// How long a download may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// To connect, name look-up included twice.
+    pub connect: Duration,
+    /// Without a byte.
+    pub silence: Duration,
+    /// For one file, all tries together.
+    pub whole: Duration,
+    /// Tries.
+    pub tries: u32,
+    /// Before the second try; twice as long before each further one.
+    pub pause: Duration,
+    /// Whether the proxy variables of the environment count.
+    pub proxy: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connect: Duration::from_secs(5),
+            silence: Duration::from_secs(20),
+            whole: Duration::from_secs(900),
+            tries: 1,
+            pause: Duration::from_secs(1),
+            proxy: true,
+        }
+    }
+}
+
+/// What a part is a part of; stands beside it as `.part.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Of {
+    url: String,
+    etag: Option<String>,
+    modified: Option<String>,
+    total: Option<u64>,
+}
+
+impl Of {
+    /// What proves that a server still means the same file; a weak tag does not.
+    fn validator(&self) -> Option<&str> {
+        self.etag.as_deref().filter(|tag| !tag.starts_with("W/")).or(self.modified.as_deref())
+    }
+}
+
+/// Why a try failed, and whether another may do better.
+struct Failure {
+    what: String,
+    again: bool,
+}
+
+impl Failure {
+    fn last(what: impl Into<String>) -> Self {
+        Failure { what: what.into(), again: false }
+    }
+
+    fn again(what: impl Into<String>) -> Self {
+        Failure { what: what.into(), again: true }
+    }
+}
+
+/// A part on the disk; a second process that loads the same file works on one of its own.
+struct Part {
+    path: PathBuf,
+    beside: PathBuf,
+    file: File,
+    shared: bool,
+}
+
+impl Part {
+    fn open(path: &Path) -> io::Result<Part> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let named = |end: String| path.with_file_name(format!("{}{end}", path.file_name().unwrap_or_default().to_string_lossy()));
+        let shared = named(".part".into());
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&shared)?;
+        // Another process may have finished and renamed it between the two lines above: then this is no part any more.
+        let still_named = || fs::metadata(&shared).is_ok_and(|named| file.metadata().is_ok_and(|own| own.ino() == named.ino()));
+        if file.try_lock().is_ok() && still_named() {
+            return Ok(Part { path: shared, beside: named(".part.json".into()), file, shared: true });
+        }
+        let own = named(format!(".{}.part", std::process::id()));
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&own)?;
+        Ok(Part { path: own, beside: named(format!(".{}.part.json", std::process::id())), file, shared: false })
+    }
+
+    /// Bytes that are there of the file that `beside` describes, and that description.
+    fn kept(&self, url: &str) -> (u64, Of) {
+        let of: Of = fs::read(&self.beside).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let bytes = self.file.metadata().map_or(0, |facts| facts.len());
+        if of.url == url && of.validator().is_some() && bytes > 0 { (bytes, of) } else { (0, Of::default()) }
+    }
+
+    /// Empties it; what comes is a part of `of`.
+    fn begin(&mut self, of: &Of) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        fs::write(&self.beside, serde_json::to_vec(of)?)
+    }
+
+    /// Removes it unless it can be continued.
+    fn leave(self, url: &str) {
+        if !self.shared || self.kept(url).0 == 0 {
+            // A part that cannot be removed does no harm: it is emptied before it is used again.
+            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_file(&self.beside);
+        }
+    }
+}
+
+/// Downloads a file to `path`; the error is one line without a place.
+pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), String> {
+    let began = Instant::now();
+    let mut part = Part::open(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    let mut pause = limits.pause;
+    let mut tried = 0;
+    loop {
+        tried += 1;
+        let left = limits.whole.saturating_sub(began.elapsed());
+        match attempt(&mut part, name, url, &Limits { whole: left, ..*limits }, progress) {
+            Ok(()) => break,
+            Err(failure) if failure.again && tried < limits.tries && began.elapsed() + pause < limits.whole => {
+                thread::sleep(pause);
+                pause *= 2;
+            }
+            Err(failure) => {
+                part.leave(url);
+                return Err(if tried > 1 { format!("{} (tried {tried} times)", failure.what) } else { failure.what });
+            }
+        }
+    }
+    let kept = part.file.sync_all().and_then(|()| fs::rename(&part.path, path));
+    let _ = fs::remove_file(&part.beside);
+    kept.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+/// One try: asks for what is missing, and appends it.
+fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
+    let began = Instant::now();
+    let disk = |error: io::Error| Failure::last(format!("cannot write: {error}"));
+    let (mut have, known) = part.kept(url);
+    let mut request = agent(limits).get(url).header("accept-encoding", "identity");
+    if let (true, Some(validator)) = (have > 0, known.validator()) {
+        request = request.header("range", format!("bytes={have}-")).header("if-range", validator);
+    }
+    let mut response = request.call().map_err(|error| unreached(&error))?;
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let range = header("content-range").as_deref().and_then(content_range);
+    let mut of = Of { url: url.to_owned(), etag: header("etag"), modified: header("last-modified"), total: response.body().content_length() };
+    match response.status().as_u16() {
+        206 if have > 0 => {
+            let same = range == Some((Some(have), known.total)) && (of.etag.is_none() || of.etag == known.etag);
+            if !same {
+                part.begin(&Of::default()).map_err(disk)?;
+                return Err(Failure::again("the server continued another file"));
+            }
+            of = known;
+            part.file.seek(SeekFrom::End(0)).map_err(disk)?;
+        }
+        200 => {
+            let kind = header("content-type").unwrap_or_default();
+            if kind.starts_with("text/html") {
+                return Err(Failure::last("the server answered with a web page, not with the file"));
+            }
+            have = 0;
+            part.begin(&of).map_err(disk)?;
+        }
+        416 if have > 0 => {
+            // All of it was here, or more than there is.
+            if range == Some((None, Some(have))) {
+                return Ok(());
+            }
+            part.begin(&Of::default()).map_err(disk)?;
+            return Err(Failure::again("the server has another file than the part that was kept"));
+        }
+        code => return Err(Failure { what: format!("the server answered {code}"), again: RECOVERS.contains(&code) }),
+    }
+    let total = of.total;
+    let mut body = response.body_mut().as_reader();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let got = match body.read(&mut buffer) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Failure::again(format!("the connection broke after {have} bytes: {error}"))),
+        };
+        if have == 0 && is_gzip_name(url) && !buffer[..got].starts_with(&[0x1f, 0x8b]) {
+            part.begin(&Of::default()).map_err(disk)?;
+            return Err(Failure::last("the server's answer is not a gzip file"));
+        }
+        if got == 0 {
+            break;
+        }
+        part.file.write_all(&buffer[..got]).map_err(disk)?;
+        have += got as u64;
+        progress(Progress { file: name, bytes: have, total });
+        if began.elapsed() > limits.whole {
+            return Err(Failure::last(format!("it took longer than {} s", limits.whole.as_secs())));
+        }
+    }
+    match total {
+        Some(total) if total != have => Err(Failure::again(format!("the connection broke: expected {total} bytes, found {have}"))),
+        _ => Ok(()),
+    }
+}
+
+fn is_gzip_name(url: &str) -> bool {
+    [".gz", ".tgz"].iter().any(|end| url.ends_with(end))
+}
+
+fn agent(limits: &Limits) -> ureq::Agent {
+    let mut config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(limits.whole))
+        .timeout_resolve(Some(limits.connect))
+        .timeout_connect(Some(limits.connect))
+        .timeout_recv_response(Some(limits.silence))
+        .timeout_per_read(Some(limits.silence));
+    if !limits.proxy {
+        config = config.proxy(None);
+    }
+    ureq::Agent::new_with_config(config.build())
+}
+
+/// First byte and size of the whole in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no size.
+fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let first = match range {
+        "*" => None,
+        range => Some(range.split_once('-')?.0.trim().parse().ok()?),
+    };
+    let total = match total {
+        "*" => None,
+        total => Some(total.trim().parse().ok()?),
+    };
+    Some((first, total))
+}
+
+/// Why no answer came, in one line.
+fn unreached(error: &ureq::Error) -> Failure {
+    match error {
+        ureq::Error::Timeout(stage) => Failure::again(format!("no answer in time ({stage})")),
+        ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_) => {
+            Failure::again(error.to_string().replace('\n', " "))
+        }
+        other => Failure::last(other.to_string().replace('\n', " ")),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,98 @@
+//! Whole sets from a local server: files, archives, digests, and what is said when nothing helps.
+use super::*;
+use crate::{
+    download::tests::{answer, quick, serve, serve_once},
+    unpack::tests::{tar, zip},
+};
+
+fn entry(files: Vec<RawFile>) -> Entry {
+    let mut entry = crate::Catalog::default().find("karate").unwrap();
+    entry.files = files;
+    entry
+}
+
+fn file(name: &str, url: Option<String>) -> RawFile {
+    RawFile { file: name.into(), url, ..RawFile::default() }
+}
+
+fn fetched(entry: &Entry, folder: &Path) -> Result<Vec<PathBuf>, CatalogError> {
+    fetch_within(entry, folder, &quick(), &mut |_| {})
+}
+
+#[test]
+fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entry = entry(vec![file("edges.txt", Some(format!("http://{}/e", serve_once(answer("404 Not Found", 0, b"")))))]);
+    fs::create_dir_all(folder.path().join("karate")).unwrap();
+    fs::write(folder.path().join("karate").join(ABSENT), "earlier").unwrap();
+    let error = fetched(&entry, folder.path()).unwrap_err();
+    let copied = format!("copy it to  {}", folder.path().join("karate/edges.txt").display());
+    assert!(error.to_string().contains("404") && error.to_string().contains("curl -L -o") && error.to_string().contains(&copied), "{error}");
+    assert!(!folder.path().join("karate").join(ABSENT).exists());
+    entry.files[0].url = Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n"))));
+    let mut seen = 0;
+    let paths = fetch_within(&entry, folder.path(), &quick(), &mut |progress| seen = progress.bytes).unwrap();
+    assert_eq!((fs::read(&paths[0]).unwrap(), seen), (b"0 1\n".to_vec(), 4));
+    entry.files[0].url = None;
+    assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+}
+
+#[test]
+fn off_line_the_file_to_copy_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = fetched(&entry(vec![file("raw/edges.txt", Some(format!("http://{closed}/edges.txt.gz")))]), folder.path()).unwrap_err();
+    assert!(error.hint.unwrap().contains(&format!("{}", folder.path().join("karate/raw/edges.txt.gz").display())));
+    let error = fetched(&entry(vec![file("edges.txt", None)]), folder.path()).unwrap_err();
+    assert!(error.what.contains("no address") && error.hint.unwrap().ends_with("karate/edges.txt"), "{}", error.what);
+}
+
+#[test]
+fn a_file_that_changed_since_it_came_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = entry(vec![file("edges.txt", Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n")))))]);
+    let paths = fetched(&entry, folder.path()).unwrap();
+    assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+    fs::write(&paths[0], "0 2\n").unwrap();
+    let error = fetched(&entry, folder.path()).unwrap_err();
+    assert!(error.what.contains("has changed") && error.place.unwrap().ends_with("edges.txt"), "{}", error.what);
+}
+
+#[test]
+fn an_address_that_gives_other_bytes_later_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (address, _) = serve(vec![answer("200 OK", 4, b"0 1\n"), answer("200 OK", 4, b"0 9\n")]);
+    let entry = entry(vec![file("edges.txt", Some(format!("http://{address}/e")))]);
+    let paths = fetched(&entry, folder.path()).unwrap();
+    fs::remove_file(&paths[0]).unwrap();
+    assert!(fetched(&entry, folder.path()).unwrap_err().what.contains("has changed"));
+}
+
+#[test]
+fn files_of_an_archive_come_out_and_the_archive_goes() {
+    let members: &[(&str, &[u8])] = &[("set/raw/edge.csv.gz", b"\x1f\x8b"), ("set/label.csv", b"0\n")];
+    for bytes in [zip(members), tar(members)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut entry = entry(vec![file("raw/edge.csv", None), file("label.csv", None)]);
+        entry.archive = Some(Archive { url: format!("http://{}/set.zip", serve_once(answer("200 OK", bytes.len(), &bytes))), folder: "set".into() });
+        let paths = fetched(&entry, folder.path()).unwrap();
+        assert!(paths[0].ends_with("karate/raw/edge.csv.gz") && paths[1].ends_with("karate/label.csv"));
+        assert!(!folder.path().join("karate/set.zip").exists());
+        assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+        // By hand: the archive lies there, and stays.
+        let by_hand = tempfile::tempdir().unwrap();
+        fs::create_dir(by_hand.path().join("karate")).unwrap();
+        fs::write(by_hand.path().join("karate/set.zip"), &bytes).unwrap();
+        assert_eq!(fetched(&entry, by_hand.path()).unwrap().len(), 2);
+        assert!(by_hand.path().join("karate/set.zip").exists());
+        entry.files.push(file("nobody", None));
+        let error = fetched(&entry, by_hand.path()).unwrap_err();
+        assert!(error.what.contains("it holds no nobody"), "{}", error.what);
+    }
+}
+
+#[test]
+fn what_is_made_is_not_fetched() {
+    let error = fetch(&crate::find("rmat-4").unwrap(), Path::new("none"), &mut |_| {}).unwrap_err();
+    assert!(error.what.contains("made and not fetched"), "{}", error.what);
+}

@@ -1,0 +1,262 @@
+//! Many small graphs in one: each of its own size, together exactly as many nodes and edges as asked.
+//!
+//! promises  exact counts of graphs, nodes and distinct edges; no edge between graphs; no repeat; the same bytes for any number of threads; O(edges)
+//! promises  every graph is connected, as far as the edges suffice for that in all of them
+//! how       Sizes spread around the mean with a deviation of about a half of it. A graph is a tree whose nodes hang on near ones, as in a molecule,
+//!           and further pairs, half of them near each other; where more than half of the pairs are asked, pairs are left out instead.
+//! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not shuffled
+use rayon::prelude::*;
+use warploom_formats::raw::Edges;
+
+use super::{communities::Impossible, counter::Counter, pairs::Pairs};
+
+/// A node hangs on one of so many before it.
+const NEAR: u64 = 4;
+/// Further pairs that are near have at most this distance.
+const RING: u64 = 8;
+/// Graphs are from this part of the mean size to so many times it.
+const SPREAD: (f64, f64) = (0.25, 4.0);
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// Graphs.
+    pub graphs: u32,
+    /// Nodes of all.
+    pub nodes: u32,
+    /// Distinct directed edges of all, two a pair, and the self loops.
+    pub edges: u64,
+    /// Self loops; one more where half a pair would be left.
+    pub loops: u64,
+    /// Everything is drawn from it.
+    pub seed: u64,
+}
+
+/// What is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Sorted by (source, target), without weights.
+    pub edges: Edges,
+    /// The graph of each node, ascending.
+    pub graph: Vec<u32>,
+}
+
+/// Makes the graphs of a recipe.
+pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
+    let most = |what, possible, asked| if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) };
+    most("graphs of so many nodes", u64::from(recipe.nodes), u64::from(recipe.graphs))?;
+    most("nodes without a graph", if recipe.graphs == 0 { 0 } else { u64::MAX }, u64::from(recipe.nodes))?;
+    most("self loops among so many edges", recipe.edges, recipe.loops)?;
+    let loops = recipe.loops + (recipe.edges - recipe.loops) % 2;
+    most("self loops of so many nodes", u64::from(recipe.nodes), loops)?;
+    let sizes = sizes(recipe);
+    let rooms: Vec<u64> = sizes.iter().map(|&size| u64::from(size) * (u64::from(size) - 1) / 2).collect();
+    let pairs = (recipe.edges - loops) / 2;
+    most("pairs within so many graphs", rooms.iter().sum(), pairs)?;
+    let counts = pair_counts(&sizes, &rooms, pairs);
+    let mut first = 0u32;
+    let looped = |node: u64| (node + 1) * loops / u64::from(recipe.nodes) - node * loops / u64::from(recipe.nodes);
+    let begin = |size: u32| {
+        first += size;
+        first - size
+    };
+    let tasks: Vec<(u32, u32, u64)> = sizes.iter().copied().map(begin).zip(&sizes).zip(&counts).map(|((first, &size), &count)| (first, size, count)).collect();
+    let edges_of = |&(first, size, count): &(u32, u32, u64)| 2 * count + looped_between(first, size, looped);
+    let mut edges = Edges { source: vec![0; recipe.edges as usize], target: vec![0; recipe.edges as usize], ..Edges::default() };
+    let (mut sources, mut targets) = (&mut edges.source[..], &mut edges.target[..]);
+    let mut jobs = Vec::with_capacity(tasks.len());
+    for (index, task) in tasks.iter().enumerate() {
+        let length = edges_of(task) as usize;
+        let (own_sources, more_sources) = sources.split_at_mut(length);
+        let (own_targets, more_targets) = targets.split_at_mut(length);
+        jobs.push((index, task, own_sources, own_targets));
+        (sources, targets) = (more_sources, more_targets);
+    }
+    let counter = Counter::new(recipe.seed, "batch");
+    jobs.into_par_iter().with_min_len(16).for_each_init(Vec::new, |bits, (index, &(first, size, count), sources, targets)| {
+        let mut pairs = Pairs::with(std::mem::take(bits), size as usize);
+        join(&mut pairs, size, count, counter.part(index as u64));
+        (0..size).filter(|&node| looped(u64::from(first + node)) == 1).for_each(|node| {
+            pairs.join(node, node);
+        });
+        let mut at = 0;
+        pairs.for_each(|head, tail| {
+            (sources[at], targets[at]) = (first + head, first + tail);
+            at += 1;
+        });
+        *bits = pairs.into_bits();
+    });
+    let graph = tasks.iter().enumerate().flat_map(|(index, &(_, size, _))| std::iter::repeat_n(index as u32, size as usize)).collect();
+    Ok(Batch { edges, graph })
+}
+
+fn looped_between(first: u32, size: u32, looped: impl Fn(u64) -> u64) -> u64 {
+    (u64::from(first)..u64::from(first) + u64::from(size)).map(looped).sum()
+}
+
+/// The size of each graph, at least 1, 2 where all can have it.
+fn sizes(recipe: &Recipe) -> Vec<u32> {
+    let counter = Counter::new(recipe.seed, "sizes of graphs");
+    let graphs = u64::from(recipe.graphs);
+    let mean = f64::from(recipe.nodes) / graphs.max(1) as f64;
+    let least = if u64::from(recipe.nodes) >= 2 * graphs { 2 } else { 1 };
+    // The mean of exp(x / 2) for a normal x is exp(1 / 8).
+    let scale = mean / 0.125f64.exp();
+    let draw = |index: u64| ((scale * (f64::from(counter.normal(index)) / 2.0).exp()).clamp(mean * SPREAD.0, mean * SPREAD.1).round() as u32).max(least);
+    let mut sizes: Vec<u32> = (0..graphs).map(draw).collect();
+    let mut found: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+    let wanted = u64::from(recipe.nodes);
+    while found != wanted {
+        let step = (found.abs_diff(wanted) / graphs).max(1) as u32;
+        for size in &mut sizes {
+            let missing = found.abs_diff(wanted).min(u64::from(step)) as u32;
+            let old = *size;
+            *size = if found < wanted { old + missing } else { old - missing.min(old - least) };
+            found = found + u64::from(*size) - u64::from(old);
+        }
+    }
+    sizes
+}
+
+/// How many pairs each graph gets: enough to be connected, the rest by its nodes, and what finds no room by the room that others have.
+fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
+    let trees: Vec<u64> = sizes.iter().map(|&size| u64::from(size) - 1).collect();
+    let needed: u64 = trees.iter().sum();
+    if pairs <= needed {
+        return shares(&trees, pairs);
+    }
+    let by_nodes = shares(&sizes.iter().map(|&size| u64::from(size)).collect::<Vec<_>>(), pairs - needed);
+    let mut counts: Vec<u64> = trees.iter().zip(by_nodes).zip(rooms).map(|((tree, more), &room)| (tree + more).min(room)).collect();
+    let missing = pairs - counts.iter().sum::<u64>();
+    let free: Vec<u64> = rooms.iter().zip(&counts).map(|(room, count)| room - count).collect();
+    counts.iter_mut().zip(shares(&free, missing)).for_each(|(count, more)| *count += more);
+    counts
+}
+
+/// Whole numbers in proportion to the weights, with this sum; none is above its weight if the sum is not above theirs.
+fn shares(weights: &[u64], sum: u64) -> Vec<u64> {
+    let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+    let mut before = 0u128;
+    let share = |&weight: &u64| {
+        let begin = before * u128::from(sum) / all.max(1);
+        before += u128::from(weight);
+        (before * u128::from(sum) / all.max(1) - begin) as u64
+    };
+    weights.iter().map(share).collect()
+}
+
+/// Joins `count` pairs among `size` nodes, in both directions.
+fn join(pairs: &mut Pairs, size: u32, count: u64, counter: Counter) {
+    let room = u64::from(size) * (u64::from(size) - 1) / 2;
+    let mut both = |head: u32, tail: u32| head != tail && pairs.join(head, tail) && pairs.join(tail, head);
+    let mut left = count;
+    for node in 1..u64::from(size).min(count + 1) {
+        let parent = node - 1 - counter.below(node, node.min(NEAR));
+        left -= u64::from(both(node as u32, parent as u32));
+    }
+    if count * 2 <= room {
+        let mut drawn = u64::from(size);
+        while left > 0 {
+            drawn += 2;
+            let one = counter.below(drawn, u64::from(size));
+            let near = counter.bits(drawn) & 1 == 1;
+            let two = if near { (one + 1 + counter.below(drawn + 1, RING)) % u64::from(size) } else { counter.below(drawn + 1, u64::from(size)) };
+            left -= u64::from(both(one as u32, two as u32));
+        }
+        return;
+    }
+    // Selection sampling: of the pairs that are still free, each is taken with the chance that makes the count exact.
+    let mut free = room - (count - left);
+    for head in 0..size {
+        for tail in head + 1..size {
+            if pairs.has(head, tail) {
+                continue;
+            }
+            if counter.below(u64::from(head) << 32 | u64::from(tail), free) < left {
+                pairs.join(head, tail);
+                pairs.join(tail, head);
+                left -= 1;
+            }
+            free -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks what is promised of any recipe; returns the number of connected parts.
+    fn verify(recipe: &Recipe) -> usize {
+        let made = generate(recipe).unwrap();
+        let edges: Vec<(u32, u32)> = made.edges.source.iter().copied().zip(made.edges.target.iter().copied()).collect();
+        assert_eq!((edges.len() as u64, made.graph.len()), (recipe.edges, recipe.nodes as usize), "{recipe:?}");
+        assert!(edges.is_sorted_by(|a, b| a < b), "{recipe:?}");
+        assert!(edges.iter().all(|&(source, target)| edges.binary_search(&(target, source)).is_ok()));
+        assert!(edges.iter().all(|&(source, target)| made.graph[source as usize] == made.graph[target as usize]));
+        let loops = edges.iter().filter(|(source, target)| source == target).count() as u64;
+        assert_eq!(loops, recipe.loops + (recipe.edges - recipe.loops) % 2);
+        assert!(made.graph.is_sorted() && made.graph.iter().collect::<std::collections::BTreeSet<_>>().len() == recipe.graphs as usize);
+        let mut part: Vec<u32> = (0..recipe.nodes).collect();
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &(source, target) in &edges {
+                let least = part[source as usize].min(part[target as usize]);
+                changed |= part[source as usize] != least || part[target as usize] != least;
+                (part[source as usize], part[target as usize]) = (least, least);
+            }
+        }
+        (0..recipe.nodes).filter(|&node| part[node as usize] == node).count()
+    }
+
+    #[test]
+    fn published_sizes_are_exact() {
+        for (graphs, nodes, edges, loops) in [(1113, 43_471, 162_088, 0), (188, 3371, 7442, 0), (1000, 19_773, 193_062, 0), (500, 37_247, 2_457_499, 283)] {
+            let recipe = Recipe { graphs, nodes, edges, loops, seed: 7 };
+            let parts = verify(&recipe);
+            assert!(parts == graphs as usize, "{recipe:?} has {parts} parts");
+        }
+    }
+
+    #[test]
+    fn degenerate_sizes_are_exact() {
+        for (graphs, nodes, edges, loops) in [
+            (0, 0, 0, 0),
+            (1, 1, 0, 0),
+            (1, 1, 1, 1),
+            (3, 3, 0, 0),
+            (3, 3, 3, 3),
+            (2, 4, 4, 0),
+            (1, 5, 20, 0),
+            (1, 5, 25, 5),
+            (4, 100, 50, 0),
+            (1, 9000, 30_000, 0),
+        ] {
+            verify(&Recipe { graphs, nodes, edges, loops, seed: 1 });
+        }
+        for (graphs, nodes, edges, loops) in [(2, 1, 0, 0), (0, 1, 0, 0), (5, 5, 2, 0), (1, 2, 5, 0), (1, 2, 3, 3)] {
+            assert!(generate(&Recipe { graphs, nodes, edges, loops, seed: 1 }).is_err(), "{graphs} {nodes} {edges} {loops}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
+        let recipe = Recipe { graphs: 5000, nodes: 150_000, edges: 400_000, loops: 10, seed: 3 };
+        let expected = generate(&recipe).unwrap();
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| generate(&recipe)).unwrap() == expected);
+        }
+        assert!(generate(&Recipe { seed: 4, ..recipe }).unwrap() != expected);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_recipe_is_exact_or_impossible(graphs in 0u32..20, nodes in 0u32..100, edges in 0u64..1000, loops in 0u64..30, seed: u64) {
+            let recipe = Recipe { graphs, nodes, edges, loops, seed };
+            if generate(&recipe).is_ok() {
+                verify(&recipe);
+            }
+        }
+    }
+}

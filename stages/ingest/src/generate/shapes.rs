@@ -1,0 +1,140 @@
+//! Graphs of a plain rule: R-MAT, random, grid, star, cliques.
+//!
+//! promises  exactly as many edges as the rule says, the same for any number of threads; an edge depends on its number and the seed alone
+//! never     merges the repeats that R-MAT and random draw: options do
+//! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in Graph500, without its noise
+use rayon::prelude::*;
+use warploom_formats::raw::Edges;
+
+use super::counter::Counter;
+
+/// Edges that one task makes.
+const PIECE_EDGES: usize = 1 << 14;
+/// Out of 2^16: the chance that both ends are in the lower half, that only the target is in the upper, that only the source is.
+const QUARTERS: [u64; 3] = [37_356, 12_452, 12_452];
+/// Chances that fit in 64 bits.
+const CHANCES: u32 = 4;
+/// Times that a pair beyond the nodes is drawn again before its ends are folded back.
+const TRIES: u64 = 64;
+
+/// Edge by edge.
+fn each(count: u64, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
+    let (source, target) = (0..count as usize).into_par_iter().with_min_len(PIECE_EDGES).map(|at| edge(at as u64)).unzip();
+    Edges { source, target, ..Edges::default() }
+}
+
+/// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops stay.
+pub fn rmat(nodes: u32, edges: u64, seed: u64) -> Edges {
+    let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
+    let counter = Counter::new(seed, "rmat");
+    let words = u64::from(scale.div_ceil(CHANCES));
+    each(edges, |edge| {
+        let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
+        drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(|| {
+            let (source, target) = quarters(counter, edge * words, scale);
+            (source % nodes, target % nodes)
+        })
+    })
+}
+
+fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
+    let (mut source, mut target, mut bits) = (0, 0, 0);
+    for step in 0..scale {
+        if step % CHANCES == 0 {
+            bits = counter.bits(first + u64::from(step / CHANCES));
+        }
+        let chance = bits & 0xffff;
+        bits >>= 16;
+        let upper_source = u32::from(chance >= QUARTERS[0] + QUARTERS[1]);
+        let upper_target = u32::from(chance >= QUARTERS[0] && chance < QUARTERS[0] + QUARTERS[1] || chance >= QUARTERS.iter().sum());
+        (source, target) = (source << 1 | upper_source, target << 1 | upper_target);
+    }
+    (source, target)
+}
+
+/// Pairs of different nodes, drawn evenly. Repeats stay.
+pub fn random(nodes: u32, edges: u64, seed: u64) -> Edges {
+    let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
+    each(edges, |edge| {
+        let source = heads.below(edge, u64::from(nodes)) as u32;
+        let other = tails.below(edge, u64::from(nodes) - 1) as u32;
+        (source, other + u32::from(other >= source))
+    })
+}
+
+/// Node `row * width + column` is joined with those beside, above and below it, in both directions; sorted by (source, target).
+pub fn grid(width: u32, height: u32) -> Edges {
+    let neighbours = |node: u32| {
+        let (row, column) = (node / width, node % width);
+        let all = [
+            (row > 0, node.wrapping_sub(width)),
+            (column > 0, node.wrapping_sub(1)),
+            (column + 1 < width, node.wrapping_add(1)),
+            (row + 1 < height, node.wrapping_add(width)),
+        ];
+        all.into_iter().filter(|(is_there, _)| *is_there).map(move |(_, other)| (node, other))
+    };
+    let (source, target) = (0..width * height).into_par_iter().with_min_len(PIECE_EDGES).flat_map_iter(neighbours).unzip();
+    Edges { source, target, ..Edges::default() }
+}
+
+/// Node 0 is joined with all others, in both directions; sorted by (source, target).
+pub fn star(nodes: u32) -> Edges {
+    let leaves = u64::from(nodes.saturating_sub(1));
+    each(2 * leaves, |edge| if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) })
+}
+
+/// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted by (source, target).
+pub fn cliques(count: u32, size: u32) -> Edges {
+    let row = u64::from(size.saturating_sub(1));
+    each(u64::from(count) * u64::from(size) * row, |edge| {
+        let (source, other) = ((edge / row) as u32, (edge % row) as u32);
+        let first = source / size * size;
+        (source, first + other + u32::from(other >= source - first))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(edges: &Edges) -> Vec<(u32, u32)> {
+        edges.source.iter().copied().zip(edges.target.iter().copied()).collect()
+    }
+
+    #[test]
+    fn small_shapes_are_as_drawn_by_hand() {
+        assert_eq!(pairs(&grid(2, 2)), [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]);
+        assert_eq!(pairs(&grid(3, 1)), [(0, 1), (1, 0), (1, 2), (2, 1)]);
+        assert_eq!(pairs(&star(4)), [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]);
+        assert_eq!(pairs(&cliques(2, 3)), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)]);
+        assert!(star(1).is_empty() && star(0).is_empty() && cliques(5, 1).is_empty() && grid(1, 1).is_empty() && rmat(1, 0, 1).is_empty());
+    }
+
+    #[test]
+    fn rmat_has_hubs_and_random_has_none() {
+        let largest = |edges: &Edges, nodes: usize| {
+            let mut degrees = vec![0; nodes];
+            edges.target.iter().for_each(|&target| degrees[target as usize] += 1);
+            degrees.into_iter().max().unwrap()
+        };
+        let (skewed, flat) = (rmat(1 << 14, 1 << 18, 5), random(1 << 14, 1 << 18, 5));
+        assert!(skewed.len() == 1 << 18 && largest(&skewed, 1 << 14) > 1000 && largest(&flat, 1 << 14) < 50);
+        assert!(pairs(&flat).iter().all(|(source, target)| source != target));
+        // The share of each quarter of the matrix.
+        let half = 1 << 13;
+        let lower = pairs(&skewed).iter().filter(|&&(source, target)| source < half && target < half).count() as f64 / f64::from(1 << 18);
+        assert!((lower - 0.57).abs() < 0.005, "{lower}");
+        let odd = rmat(1000, 5000, 5);
+        assert!(odd.len() == 5000 && pairs(&odd).iter().all(|&(source, target)| source < 1000 && target < 1000));
+    }
+
+    #[test]
+    fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
+        for threads in [1, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| rmat(5000, 100_000, 1)) == rmat(5000, 100_000, 1) && pool.install(|| grid(300, 200)) == grid(300, 200));
+        }
+        assert!(rmat(5000, 100_000, 1) != rmat(5000, 100_000, 2) && random(50, 100, 1) != random(50, 100, 2));
+    }
+}

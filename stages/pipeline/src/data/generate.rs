@@ -1,0 +1,63 @@
+//! `warploom data generate`: the stand-in of a set, as a graph in the store.
+//!
+//! promises  the graph is the one that a pipeline makes where the real files cannot be had, with the same key: it is a hit there
+//! promises  it says STAND-IN on the terminal and in its manifest, and so does whatever is made from it; `--real` refuses it then as ever
+//! never     writes files that could be taken for the real ones; looks for real files or asks the network
+use std::path::Path;
+
+use warploom_catalog::Entry;
+use warploom_contract::{ErrorKind, Provenance, StageError};
+use warploom_ingest::Ingest;
+use warploom_shell::{
+    Chain, Environment, Options,
+    binary::print_data,
+    execute::execute,
+    flags::{Format, Real},
+    outcome::table,
+    talk::Talk,
+};
+use warploom_spec::Pipeline;
+
+/// Makes the graph, with the settings of `--pipeline` and `--set` if there are any.
+pub fn generate(environment: &Environment, talk: &Talk, options: &Options, entry: &Entry) -> Result<(), StageError> {
+    if entry.stand_in.is_none() && entry.generator.is_none() {
+        let error = StageError::new(ErrorKind::Input, format!("`{}` has no recipe to generate it by", entry.name));
+        return Err(error.hint(format!("its files are small: get them with  warploom data fetch {}", entry.name)));
+    }
+    let alone = Environment { data: Vec::new(), network: false, real: Real::No, ..environment.clone() };
+    for pipeline in pipelines(options, &entry.name)? {
+        let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
+        match environment.format {
+            Format::Json => print_data(&format!("{}\n", outcome.to_json())),
+            Format::Human => {
+                print_data(&table(&format!("{}, generated", entry.name), std::slice::from_ref(&outcome)));
+                outcome.artifacts.iter().for_each(|artifact| print_data(&format!("{}: {}\n", kind(outcome.provenance()), artifact.path.display())));
+            }
+        }
+        if let Some(error) = outcome.error {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn kind(provenance: Provenance) -> &'static str {
+    if provenance == Provenance::StandIn { "stand-in" } else { "graph" }
+}
+
+/// The pipelines that are asked for, on this set; without a file the defaults.
+fn pipelines(options: &Options, dataset: &str) -> Result<Vec<Pipeline>, StageError> {
+    let mut overrides = options.set.clone();
+    overrides.push(format!("dataset={dataset}"));
+    let read = match &options.pipeline {
+        Some(file) => warploom_spec::read(file, &overrides),
+        None => warploom_spec::read_text(&format!("dataset: {dataset}\n"), Path::new("generate.yaml"), &overrides),
+    };
+    read.map_err(|mistakes| {
+        let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());
+        if let Some(first) = mistakes.shown.first() {
+            (error.what, error.place, error.hint) = (first.what.clone(), Some(first.place()), first.hint.clone());
+        }
+        error
+    })
+}
