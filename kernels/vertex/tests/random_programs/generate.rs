@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, Made, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
 };
 use warploom_vertex::interpret::{Rows, World};
 use warploom_vertex::launch::Init;
@@ -70,6 +70,8 @@ pub fn case(seed: u64, size: usize, tame: bool) -> Case {
 fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
     let (nodes, edges) = (1 + draws.below(6), draws.below(20));
     let graphs = 1 + draws.below(2);
+    let (many_graphs, labels_of_nodes) = (draws.below(2) == 0, draws.below(4) == 0);
+    let labelled = if many_graphs && !labels_of_nodes { graphs } else { nodes };
     let loss = draws.one_of(&[Loss::CrossEntropy, Loss::MeanSquares, Loss::Binary]);
     let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0];
     let table = |rows: usize, columns: usize, draws: &mut Draws| {
@@ -92,14 +94,16 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         features: Some(table(nodes, 3, draws)),
         columns: BTreeMap::from([("age".to_owned(), ages), ("length".to_owned(), table(nodes, 1, draws))]),
         targets: Some(match loss {
-            Loss::CrossEntropy => Rows::real(nodes, 1, (0..nodes).map(|_| draws.below(3) as f64).collect()),
-            _ => Rows::real(nodes, 3, (0..3 * nodes).map(|_| draws.real().abs()).collect()),
+            Loss::CrossEntropy => Rows::real(labelled, 1, (0..labelled).map(|_| draws.below(3) as f64).collect()),
+            _ => Rows::real(labelled, 3, (0..3 * labelled).map(|_| draws.real().abs()).collect()),
         }),
-        training_rows: (0..nodes as u32).filter(|_| draws.below(3) > 0).collect(),
+        training_rows: (0..labelled as u32).filter(|_| draws.below(3) > 0).collect(),
         artifact_rows: Vec::new(),
     };
     let data = Data {
         graphs: graphs as u64,
+        many_graphs,
+        labels_of_nodes,
         features: Some(3),
         edge_features: 3,
         weighted,
@@ -636,12 +640,26 @@ impl Maker<'_> {
         for node in latest {
             score = self.scored(score, node).unwrap_or(score);
         }
-        let score = self.builder.on_vertices(score).expect("a row is given to every vertex");
+        let score = self.on_labelled(score).expect("a row is given to every vertex, or pooled");
         let target = self.builder.make(Op::Input(Input::Target), &[]).expect("the data set has one");
         let loss = self.builder.data.target.expect("it has one").loss;
         self.builder.gir.results.push(Output { name: "value".to_owned(), node: score, edges: None });
         self.builder.gir.loss = Some(self.builder.make(Op::Loss(loss), &[score, target]).expect("scores fit the target"));
         self.builder.gir
+    }
+
+    /// Scores as rows of what has labels.
+    fn on_labelled(&mut self, score: NodeId) -> Made {
+        match (self.builder.data.target_place(), self.builder.node(score).place) {
+            (Place::G, Place::D) => self.builder.make(Op::Pool(Pooling::Sum), &[score]),
+            (Place::G, Place::P) => {
+                let size = self.builder.make(Op::Input(Input::GraphSize), &[])?;
+                let size = self.builder.cast(Type::Real, size)?;
+                self.builder.add(score, size)
+            }
+            (Place::G, _) => Ok(score),
+            _ => self.builder.on_vertices(score),
+        }
     }
 
     fn scored(&mut self, score: NodeId, mut node: NodeId) -> Option<NodeId> {
