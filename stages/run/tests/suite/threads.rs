@@ -39,6 +39,7 @@ pub fn community(strings: bool) -> Given {
         },
         features: Features::Dense { columns: COLUMNS, values: features.collect() },
         edge_features: None,
+        graphs: None,
     }
 }
 
