@@ -5,6 +5,7 @@
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
+//! many_graphs    sets of many graphs: labels of graphs, pooled values, what is refused
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
 //! errors         what is refused, and in which words
@@ -20,6 +21,7 @@ mod errors;
 mod exact;
 mod golden;
 mod graphs;
+mod many_graphs;
 mod resume;
 mod threads;
 mod workshop;
