@@ -772,7 +772,7 @@ fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {
     check_rows("target of an edge", &graph.target, graph.nodes)
 }
 
-/// Rows that train are those of the target.
+/// Rows that train are those of the target, if there is one.
 fn check_training_rows(list: &LaunchList, graph: &ReferenceGraph, rows: &[u32]) -> Result<(), ReferenceError> {
     let of_target = list.buffers.iter().find(|buffer| buffer.role == Role::Target).map(|buffer| buffer.rows);
     match of_target {
@@ -780,7 +780,8 @@ fn check_training_rows(list: &LaunchList, graph: &ReferenceGraph, rows: &[u32]) 
             Some(row) => Err(unfit("training row", format!("a graph below {count}"), row)),
             None => Ok(()),
         },
-        _ => check_rows("training row", rows, graph.nodes),
+        Some(_) => check_rows("training row", rows, graph.nodes),
+        None => Ok(()),
     }
 }
 

@@ -54,12 +54,7 @@ pub fn are_of_graphs(artifact: &Artifact) -> bool {
 }
 
 /// What is learned, if there are labels.
-fn target(
-    request: &PlanRequest,
-    (artifact, labels): (&Artifact, &str),
-    training: bool,
-    count: impl Fn(&str) -> u64,
-) -> Result<Option<Target>, StageError> {
+fn target(request: &PlanRequest, (artifact, labels): (&Artifact, &str), training: bool, count: impl Fn(&str) -> u64) -> Result<Option<Target>, StageError> {
     let loss = if training { request.run.loss } else { Loss::Auto };
     let binary = artifact.manifest.facts.get("label_values").is_some_and(|values| values == "binary");
     let (columns, loss) = match (loss, labels) {

@@ -217,7 +217,9 @@ fn evaluated((out, op): (&str, &Op), inputs: &[Operand], index: &BTreeMap<&str, 
             facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(INDEX)).saturating_mul(passes)
         }
         // Which vertices a graph has, or which graph a vertex has.
-        Op::Pool(_) | Op::Give if inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).chain([out]).any(of_many) => facts.nodes.saturating_mul(INDEX),
+        Op::Pool(_) | Op::Give if inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).chain([out]).any(of_many) => {
+            facts.nodes.saturating_mul(INDEX)
+        }
         _ => 0,
     };
     sum([reads, written, walk])

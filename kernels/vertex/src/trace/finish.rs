@@ -159,9 +159,7 @@ impl<'a> Tracer<'a> {
         match (wanted, found) {
             (Place::G, Place::G) => Ok(result.node),
             (Place::G, _) => wrong("labels belong to graphs in this data set", "a row for each graph", "pool the vertices of each graph:  pool_mean(v.h)"),
-            (_, Place::G) => {
-                wrong("labels belong to vertices in this data set", "a row for each vertex", "return scores of vertices:  linear(v.h, v.classes)")
-            }
+            (_, Place::G) => wrong("labels belong to vertices in this data set", "a row for each vertex", "return scores of vertices:  linear(v.h, v.classes)"),
             _ => self.make(span, |builder| builder.on_vertices(result.node)),
         }
     }

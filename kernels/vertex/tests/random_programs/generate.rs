@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, Made, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, Made, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary,
+    Until,
 };
 use warploom_vertex::interpret::{Rows, World};
 use warploom_vertex::launch::Init;
@@ -95,7 +96,9 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         columns: BTreeMap::from([("age".to_owned(), ages), ("length".to_owned(), table(nodes, 1, draws))]),
         targets: Some(match loss {
             Loss::CrossEntropy => Rows::real(labelled, 1, (0..labelled).map(|_| draws.below(3) as f64).collect()),
-            _ => Rows::real(labelled, 3, (0..3 * labelled).map(|_| draws.real().abs()).collect()),
+            Loss::MeanSquares => Rows::real(labelled, 3, (0..3 * labelled).map(|_| draws.real().abs()).collect()),
+            // Some are unknown.
+            Loss::Binary => Rows::real(labelled, 3, (0..3 * labelled).map(|_| if draws.below(4) == 0 { f64::NAN } else { draws.real().abs() }).collect()),
         }),
         training_rows: (0..labelled as u32).filter(|_| draws.below(3) > 0).collect(),
         artifact_rows: Vec::new(),

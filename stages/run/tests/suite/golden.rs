@@ -121,7 +121,10 @@ fn narrow(values: &[f64]) -> Vec<f32> {
 /// The artifact's tables.
 pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     let labels = match is_regression {
-        true => Labels::Rows { columns: direct.labels.len() / if direct.graph_of_node.is_empty() { direct.nodes } else { direct.graphs }, values: narrow(&direct.labels) },
+        true => Labels::Rows {
+            columns: direct.labels.len() / if direct.graph_of_node.is_empty() { direct.nodes } else { direct.graphs },
+            values: narrow(&direct.labels),
+        },
         false => Labels::Classes(direct.labels.iter().map(|&class| Some(class as u32)).collect()),
     };
     let many = !direct.graph_of_node.is_empty();

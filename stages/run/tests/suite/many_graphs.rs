@@ -41,7 +41,8 @@ fn set_of(sizes: &[usize], labels: Option<Labels>) -> Given {
     // By the place within a graph first: no two neighbouring nodes are of one graph.
     places.sort_unstable();
     let graph: Vec<u32> = places.iter().map(|place| place.1).collect();
-    let members: Vec<Vec<u32>> = (0..sizes.len() as u32).map(|wanted| (0..graph.len() as u32).filter(|&node| graph[node as usize] == wanted).collect()).collect();
+    let members: Vec<Vec<u32>> =
+        (0..sizes.len() as u32).map(|wanted| (0..graph.len() as u32).filter(|&node| graph[node as usize] == wanted).collect()).collect();
     let end = |draw: usize, node: usize| {
         let own = &members[graph[node] as usize];
         own[(uniform(70, draw) * own.len() as f64) as usize]
@@ -241,7 +242,8 @@ fn degenerate_sets_are_trained_on() {
 
 #[test]
 fn values_of_graphs_stand_under_the_ids_of_graphs() {
-    let text = "def own(v):\n    v.seen = sum(u.x[..., 0] for u in v.innbs)\n    return pool_sum(v.seen), v.graph.size, pool_max(v.id == v.id), pool_mean(v.x), 7\n";
+    let text =
+        "def own(v):\n    v.seen = sum(u.x[..., 0] for u in v.innbs)\n    return pool_sum(v.seen), v.graph.size, pool_max(v.id == v.id), pool_mean(v.x), 7\n";
     let workshop = Workshop::new();
     let given = set_of(&sizes(), None);
     let graph = workshop.graph(&given);
@@ -361,7 +363,8 @@ fn graphs_that_cannot_be_learned_from_are_named() {
     says(&run(&nobody, "run: {epochs: 2}"), ErrorKind::Data, &["split 0 has no training graphs"]);
     nobody.graphs.as_mut().unwrap().splits = vec![vec![1; GRAPHS]];
     says(&run(&nobody, "run: {epochs: 2, keep: best}"), ErrorKind::Data, &["chooses by validation graphs, and split 0 has none"]);
-    let unknown = |known: fn(usize) -> bool| Labels::Rows { columns: 2, values: (0..2 * GRAPHS).map(|at| if known(at / 2) { 1.0 } else { f32::NAN }).collect() };
+    let unknown =
+        |known: fn(usize) -> bool| Labels::Rows { columns: 2, values: (0..2 * GRAPHS).map(|at| if known(at / 2) { 1.0 } else { f32::NAN }).collect() };
     says(&run(&set(unknown(|graph| graph % 4 > 1)), "run: {epochs: 2}"), ErrorKind::Data, &["every label of the training graphs is unknown"]);
     let error = run(&set(unknown(|graph| graph % 4 != 2)), "run: {epochs: 2, keep: best}");
     says(&error, ErrorKind::Data, &["validation graphs, and all their labels are unknown"]);
