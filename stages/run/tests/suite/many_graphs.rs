@@ -2,6 +2,8 @@
 //!
 //! promises  what is learned of graphs is what is learned of nodes that each hold what a graph pools, for every kind of labels, in both
 //!           types and orders; threads, stops and orders change nothing; degenerate sets; what is refused, and in which words
+use std::path::{Path, PathBuf};
+
 use arrow_array::{Array, cast::AsArray, types::UInt32Type};
 use warploom_contract::{
     Artifact, ErrorKind, StageError,
@@ -17,7 +19,7 @@ use crate::direct::{first_apart, scale_of};
 use crate::graphs::uniform;
 use crate::resume::{metrics, same, stopped};
 use crate::threads::in_pool;
-use crate::workshop::{Features, Given, Workshop, finished};
+use crate::workshop::{Features, Given, Workshop, finished, program_text};
 
 const GRAPHS: usize = 40;
 /// Sums and means over so many vertices of quarters are exact.
@@ -268,6 +270,38 @@ fn values_of_graphs_stand_under_the_ids_of_graphs() {
 }
 
 #[test]
+fn no_order_of_nodes_changes_a_bit_of_what_is_pooled() {
+    let text = "def own(v):\n    v.a = v.x / 3\n    return pool_sum(v.a), pool_mean(v.a), pool_max(v.a)\n";
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&full());
+    let left = |method: &str| finished(&workshop, &graph, &own_text(&workshop, "own", text, &format!("reorder: {{method: {method}}}")));
+    let (plain, reordered) = (left("none"), left("degree"));
+    same("by degree", &reordered, &plain);
+    let sums = plain.values("value");
+    assert!(sums.iter().any(|sum| (sum * 3.0 * 4.0).fract() != 0.0), "thirds are rounded");
+}
+
+#[test]
+fn binary_labels_of_nodes_are_learned_by_shipped_and_by_compiled_lists_alike() {
+    let workshop = Workshop::new();
+    let mut given = set_of(&sizes(), None);
+    let count = given.nodes.ids.len();
+    (given.graphs, given.nodes.graph) = (None, None);
+    given.nodes.labels = Some(binary(count));
+    given.nodes.splits = vec![(0..count).map(|node| [1, 1, 2, 3][node % 4]).collect()];
+    let graph = workshop.graph(&given);
+    let edited = format!("{}\n# edited\n", program_text("gcn"));
+    for (dtype, method, tolerance) in [("f64", "none", 1e-12), ("f32", "degree", 1e-5)] {
+        let rest = format!("  set: {{hidden: 4, drop: 0.0}}\nreorder: {{method: {method}}}\nrun: {{epochs: 5, dtype: {dtype}}}");
+        let shipped = proved(&workshop, &graph, &workshop.pipeline("gcn", &rest));
+        let compiled = proved(&workshop, &graph, &own_text(&workshop, "gcn", &edited, &rest));
+        close("loss", &compiled.metrics("loss"), &shipped.metrics("loss"), tolerance);
+        close("scores", &compiled.predictions("scores"), &shipped.predictions("scores"), 10.0 * tolerance);
+        assert!(shipped.metrics("loss")[5] < shipped.metrics("loss")[0] && shipped.metrics("loss")[0] < 1.0);
+    }
+}
+
+#[test]
 fn values_of_graphs_beside_those_of_vertices_are_given_to_each_vertex() {
     let text = "def own(v):\n    return v.graph.size, v.indegree, [e.src.x[..., 0] for e in v.inedges]\n";
     let workshop = Workshop::new();
@@ -385,4 +419,55 @@ fn check_finds_a_graph_that_is_predicted_otherwise() {
     assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
     let classes = finished(&workshop, &graph, &pipelines[0]).table(PREDICTIONS_FILE);
     assert_eq!(classes.column("class").unwrap().as_primitive::<UInt32Type>().len(), GRAPHS);
+}
+
+/// The molecules of MUTAG, each mutagenic or not, with the published text files' own order; the folds go by turns.
+fn molecules(fold: usize) -> Option<Given> {
+    let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let folder = shared.join("data/tu_MUTAG");
+    if !folder.is_dir() {
+        println!("SKIPPED: molecules because {} is not there (WARPLOOM_SHARED names its folder)", folder.display());
+        return None;
+    }
+    let numbers = |name: &str| -> Vec<i64> {
+        let text = std::fs::read_to_string(folder.join(format!("MUTAG_{name}.txt"))).unwrap();
+        text.split([',', '\n']).filter(|word| !word.trim().is_empty()).map(|word| word.trim().parse().unwrap()).collect()
+    };
+    let (ends, graph, kinds, labels) = (numbers("A"), numbers("graph_indicator"), numbers("node_labels"), numbers("graph_labels"));
+    let (source, target) = ends.chunks(2).map(|pair| (pair[0] as u32 - 1, pair[1] as u32 - 1)).unzip();
+    let mut one_hot = vec![0.0; 7 * kinds.len()];
+    kinds.iter().enumerate().for_each(|(node, &kind)| one_hot[7 * node + kind as usize] = 1.0);
+    let part = |graph: usize| match (graph + 10 - fold) % 10 {
+        0 => 3,
+        1 => 2,
+        _ => 1,
+    };
+    Some(Given {
+        edges: EdgeTable { source, target, weight: None, kind: None },
+        nodes: NodeTable {
+            graph: Some(graph.iter().map(|&graph| graph as u32 - 1).collect()),
+            ..NodeTable::new(Ids::Numbers((1..=graph.len() as u64).collect()))
+        },
+        graphs: Some(GraphTable {
+            ids: Ids::Numbers((1..=labels.len() as u64).collect()),
+            labels: Some(Labels::Classes(labels.iter().map(|&label| Some(u32::from(label > 0))).collect())),
+            splits: vec![(0..labels.len()).map(part).collect()],
+        }),
+        features: Features::Dense { columns: 7, values: one_hot },
+        edge_features: None,
+    })
+}
+
+#[test]
+fn molecules_are_told_apart() {
+    let mut right = Vec::new();
+    for fold in 0..2 {
+        let Some(given) = molecules(fold) else { return };
+        let workshop = Workshop::new();
+        let graph = workshop.graph(&given);
+        let rest = "  set: {graphs: true, layers: 3, hidden: 32, drop: 0.0}\nreorder: {method: degree}\nrun: {epochs: 100, optimizer: {adam: {lr: 0.005}}}";
+        right.push(proved(&workshop, &graph, &workshop.pipeline("gin", rest)).record().metrics["test"]);
+    }
+    // Two thirds are mutagenic; over all ten folds the mean was 0.78 when this was written.
+    assert!(right[0] + right[1] > 2.0 * 0.7, "{right:?}");
 }
