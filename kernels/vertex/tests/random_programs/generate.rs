@@ -71,8 +71,6 @@ pub fn case(seed: u64, size: usize, tame: bool) -> Case {
 fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
     let (nodes, edges) = (1 + draws.below(6), draws.below(20));
     let graphs = 1 + draws.below(2);
-    let (many_graphs, labels_of_nodes) = (draws.below(2) == 0, draws.below(4) == 0);
-    let labelled = if many_graphs && !labels_of_nodes { graphs } else { nodes };
     let loss = draws.one_of(&[Loss::CrossEntropy, Loss::MeanSquares, Loss::Binary]);
     let odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0];
     let table = |rows: usize, columns: usize, draws: &mut Draws| {
@@ -94,19 +92,12 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         graphs,
         features: Some(table(nodes, 3, draws)),
         columns: BTreeMap::from([("age".to_owned(), ages), ("length".to_owned(), table(nodes, 1, draws))]),
-        targets: Some(match loss {
-            Loss::CrossEntropy => Rows::real(labelled, 1, (0..labelled).map(|_| draws.below(3) as f64).collect()),
-            Loss::MeanSquares => Rows::real(labelled, 3, (0..3 * labelled).map(|_| draws.real().abs()).collect()),
-            // Some are unknown.
-            Loss::Binary => Rows::real(labelled, 3, (0..3 * labelled).map(|_| if draws.below(4) == 0 { f64::NAN } else { draws.real().abs() }).collect()),
-        }),
-        training_rows: (0..labelled as u32).filter(|_| draws.below(3) > 0).collect(),
+        targets: Some(targets(nodes, loss, draws)),
+        training_rows: (0..nodes as u32).filter(|_| draws.below(3) > 0).collect(),
         artifact_rows: Vec::new(),
     };
-    let data = Data {
+    let mut data = Data {
         graphs: graphs as u64,
-        many_graphs,
-        labels_of_nodes,
         features: Some(3),
         edge_features: 3,
         weighted,
@@ -116,7 +107,31 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         training: draws.below(4) > 0,
         ..Data::bare(nodes as u64, edges as u64)
     };
+    let mut world = world;
+    label_graphs(&mut data, &mut world, &mut Draws::new(draws.0.rotate_left(32)));
     (data, world)
+}
+
+/// A class a row, or three numbers.
+fn targets(rows: usize, loss: Loss, draws: &mut Draws) -> Rows {
+    match loss {
+        Loss::CrossEntropy => Rows::real(rows, 1, (0..rows).map(|_| draws.below(3) as f64).collect()),
+        Loss::MeanSquares | Loss::Binary => Rows::real(rows, 3, (0..3 * rows).map(|_| draws.real().abs()).collect()),
+    }
+}
+
+/// Now and then the graphs are a set of many, mostly with labels of their own; now and then some labels of a binary loss are unknown.
+fn label_graphs(data: &mut Data, world: &mut World, draws: &mut Draws) {
+    (data.many_graphs, data.labels_of_nodes) = (draws.below(2) == 0, draws.below(4) == 0);
+    let loss = data.target.expect("there is one").loss;
+    if data.many_graphs && !data.labels_of_nodes {
+        world.targets = Some(targets(world.graphs, loss, draws));
+        world.training_rows = (0..world.graphs as u32).filter(|_| draws.below(3) > 0).collect();
+    }
+    if let (Loss::Binary, Some(targets), 0) = (loss, &mut world.targets, draws.below(2)) {
+        let known = targets.values.reals().into_iter().map(|target| if draws.below(4) == 0 { f64::NAN } else { target }).collect();
+        *targets = Rows::real(targets.rows, targets.columns, known);
+    }
 }
 
 struct Maker<'a> {
