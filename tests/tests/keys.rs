@@ -148,6 +148,7 @@ fn what_plan_depends_on_is_in_its_key() {
             "run.mode=train",
             "run.loss=cross_entropy",
             "run.loss=mse",
+            "run.loss=bce",
             "run.dtype=f64",
             "run.split=1",
             "run.optimizer={sgd: {lr: 0.01}}",

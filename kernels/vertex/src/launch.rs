@@ -452,7 +452,8 @@ pub enum LossKind {
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.
     MeanSquares,
-    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with a target in 0 to 1.
+    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with a target in 0 to 1; elements whose
+    /// target is not a number are unknown and do not count.
     Binary,
 }
 

@@ -7,7 +7,7 @@
 //!           element, ids and sparse features included, which are kept as dense rows of f64)
 //!
 //! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`, `relu` and reductions;
-//! `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no training rows is 0 with
+//! an element of a binary loss whose target is NaN does not count; `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no training rows is 0 with
 //! gradient 0; equal infinities have change 0 and NaN always counts as changed.
 use std::collections::BTreeMap;
 use std::fmt;
@@ -155,7 +155,7 @@ impl<'a> Reference<'a> {
     pub fn new(list: &'a LaunchList, graph: &'a ReferenceGraph, inputs: Inputs) -> Result<Self, ReferenceError> {
         list.validate().map_err(ReferenceError::Flawed)?;
         check_graph(graph)?;
-        check_rows("training row", &inputs.training_rows, graph.nodes)?;
+        check_training_rows(list, graph, &inputs.training_rows)?;
         let mut artifact_rows = inputs.artifact_rows.clone();
         if artifact_rows.is_empty() {
             artifact_rows = (0..graph.nodes).map(|row| row as u32).collect();
@@ -460,9 +460,11 @@ impl<'a> Reference<'a> {
         gradient.elements.fill(0.0);
         let (result, target) = (&self.values[read.0], &self.values[read.1]);
         let columns = result.columns;
+        let known = |row: &u32| (0..columns).filter(|column| !target.at(*row as usize, *column).is_nan()).count();
         let count = match kind {
             LossKind::CrossEntropy => self.training_rows.len(),
-            LossKind::MeanSquares | LossKind::Binary => self.training_rows.len() * columns,
+            LossKind::MeanSquares => self.training_rows.len() * columns,
+            LossKind::Binary => self.training_rows.iter().map(known).sum(),
         } as f64;
         let mut total = 0.0;
         for &row in &self.training_rows {
@@ -483,6 +485,9 @@ impl<'a> Reference<'a> {
                 LossKind::Binary => {
                     for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
                         let wanted = target.at(row, column);
+                        if wanted.is_nan() {
+                            continue;
+                        }
                         total += (score.max(0.0) - score * wanted + (-score.abs()).exp().ln_1p()) / count;
                         *slope += (1.0 / (1.0 + (-score).exp()) - wanted) / count;
                     }
@@ -690,6 +695,13 @@ fn whole_or_real(element: Element, rows: usize, columns: usize, values: &[f64]) 
 /// The interpreter's world of a graph and inputs; everything that the list reads is there.
 fn world(list: &LaunchList, graph: &ReferenceGraph, inputs: &Inputs, artifact_rows: &[u32]) -> Result<World, ReferenceError> {
     let graphs = list.buffers.iter().find_map(|buffer| if let Rows::Graphs(count) = buffer.rows { Some(count as usize) } else { None });
+    if crate::launch::Lists::of(list).graphs {
+        same("graphs of nodes", graph.nodes, inputs.graph_of_node.len())?;
+        let count = graphs.unwrap_or(1);
+        if let Some(far) = inputs.graph_of_node.iter().find(|far| **far as usize >= count) {
+            return Err(unfit("graph of a node", format!("one below {count}"), far));
+        }
+    }
     let mut world = World::bare(graph.nodes as usize, graph.source.clone(), graph.target.clone());
     world.graphs = graphs.unwrap_or(1);
     world.weight.clone_from(&graph.weight);
@@ -775,6 +787,19 @@ fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {
     }
     check_rows("source of an edge", &graph.source, graph.nodes)?;
     check_rows("target of an edge", &graph.target, graph.nodes)
+}
+
+/// Rows that train are those of the target, if there is one.
+fn check_training_rows(list: &LaunchList, graph: &ReferenceGraph, rows: &[u32]) -> Result<(), ReferenceError> {
+    let of_target = list.buffers.iter().find(|buffer| buffer.role == Role::Target).map(|buffer| buffer.rows);
+    match of_target {
+        Some(Rows::Graphs(count)) => match rows.iter().find(|row| u64::from(**row) >= count) {
+            Some(row) => Err(unfit("training row", format!("a graph below {count}"), row)),
+            None => Ok(()),
+        },
+        Some(_) => check_rows("training row", rows, graph.nodes),
+        None => Ok(()),
+    }
 }
 
 fn check_rows(what: &str, rows: &[u32], nodes: u64) -> Result<(), ReferenceError> {

@@ -241,6 +241,9 @@ fn shapes_of_the_rest() {
         },
         "`loss`: shape of `target`: expected nodes x 4, found nodes x 1",
     );
+    gcn(|list| buffer(list, "target").rows = Rows::Graphs(7), "`loss`: shape of `target`: expected nodes x 1, found 7 graphs x 1");
+    gcn(|list| buffer(list, "h.2").rows = Rows::Graphs(7), "`loss`: shape of `slope.h.2`: expected 7 graphs x 4, found nodes x 4");
+    gcn(|list| buffer(list, "h.2").rows = Rows::Edges, "`loss`: rows of `h.2`: expected nodes or graphs, found edges");
     gcn(|list| buffer(list, "slope.h.2").columns = 5, "`loss`: shape of `slope.h.2`: expected nodes x 4, found nodes x 5");
     gcn(|list| buffer(list, "loss").rows = Rows::Fixed(2), "`loss`: shape of `loss`: expected 1 x 1, found 2 x 1");
     gcn(|list| buffer(list, "scale").rows = Rows::Fixed(9), "`sum.0`: shape of `scale`: expected nodes or 1 x 16 or 1, found 9 x 1");
@@ -341,7 +344,16 @@ fn results() {
     gcn(|list| list.results.clear(), "`results`: columns: expected at least one, found none");
     gcn(|list| "nothing".clone_into(&mut list.results[0].buffer), "`results`: buffer `nothing`: expected a declared buffer, found no such name");
     gcn(|list| "x".clone_into(&mut list.results[0].buffer), "`results`: buffer `x`: expected written by a launch, found never written");
-    gcn(|list| "loss".clone_into(&mut list.results[0].buffer), "`results`: rows of `loss`: expected nodes, found 1");
+    gcn(|list| "loss".clone_into(&mut list.results[0].buffer), "`results`: rows of `loss`: expected nodes or graphs, found 1");
+    gcn(
+        |list| {
+            let mut second = list.results[0].clone();
+            list.buffers.push(Buffer { name: "pooled".to_owned(), rows: Rows::Graphs(3), columns: 4, element: Element::Real, role: Role::Value });
+            "pooled".clone_into(&mut second.buffer);
+            list.results.push(second);
+        },
+        "`results`: rows of `pooled`: expected nodes, as the first, found 3 graphs",
+    );
 }
 
 #[test]

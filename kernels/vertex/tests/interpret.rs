@@ -637,6 +637,19 @@ fn losses_are_means_over_the_training_rows() {
 }
 
 #[test]
+fn unknown_targets_of_a_binary_loss_do_not_count() {
+    let nan = f64::NAN;
+    // Row 0: scores 1, -1; row 1: scores 2, -2.
+    let (loss, slope) = measure(Loss::Binary, 2, Rows::real(4, 2, vec![1.0, nan, 0.0, 0.0, nan, nan, nan, nan]), vec![0, 1, 2]);
+    let terms = [(1.0 + (-1.0_f64).exp()).ln(), (1.0 + 2.0_f64.exp()).ln(), (1.0 + (-2.0_f64).exp()).ln()];
+    close(loss, terms.iter().sum::<f64>() / 3.0, 1e-15);
+    close(slope[0], -1.0 / (1.0 + 1.0_f64.exp()) / 3.0, 1e-14);
+    close(slope[2], 1.0 / (1.0 + (-2.0_f64).exp()) / 3.0, 1e-14);
+    assert_eq!((slope[1], &slope[4..]), (0.0, &[0.0; 4][..]));
+    assert_eq!(measure(Loss::Binary, 2, Rows::real(4, 2, vec![nan; 8]), vec![0, 3]), (0.0, vec![0.0; 8]));
+}
+
+#[test]
 fn binary_loss_of_large_scores_is_finite() {
     let (mut data, mut world) = example();
     data.target = Some(Target { columns: 2, loss: Loss::Binary });

@@ -60,8 +60,13 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
         }
         known_of = "a data set that has a little of everything".to_owned();
     }
+    let invented = data.is_none();
     let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]);
-    let made = if program.learns(&still)? { program.compile(training)? } else { program.compile(still)? };
+    let made = match program.learns(&still)? {
+        false => program.compile(still)?,
+        // What is invented may as well have labels of graphs as of vertices.
+        true => program.compile(training).or_else(|error| if invented { program.compile(of_graphs()).map_err(|_| error) } else { Err(error) })?,
+    };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
         let page = show_form(&made, form, &request.text)?;
@@ -146,6 +151,11 @@ fn generous(training: bool) -> Data {
         training,
         ..Data::bare(1000, 10_000)
     }
+}
+
+/// The same, with the labels on the graphs of a set of many.
+fn of_graphs() -> Data {
+    Data { graphs: 100, many_graphs: true, ..generous(true) }
 }
 
 fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {

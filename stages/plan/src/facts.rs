@@ -36,8 +36,11 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
         kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
         columns: columns::readable(&schema, training).collect(),
-        target: target(request, &labels, training, count)?,
+        target: target(request, (artifact, &labels), training, count)?,
         training,
+        graphs: if artifact.has(graph::GRAPHS_FILE) { count("graphs") } else { 1 },
+        many_graphs: artifact.has(graph::GRAPHS_FILE),
+        labels_of_nodes: !are_of_graphs(artifact),
         bytes_per_real: crate::bytes_per_real(request.run.dtype),
         ..Data::bare(profile.nodes, profile.edges)
     })
@@ -65,14 +68,24 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
     }
 }
 
+/// Whether labels belong to the graphs of a set of many.
+pub fn are_of_graphs(artifact: &Artifact) -> bool {
+    artifact.manifest.facts.get("target").is_some_and(|target| target == "graphs")
+}
+
 /// What is learned, if there are labels.
-fn target(request: &PlanRequest, labels: &str, training: bool, count: impl Fn(&str) -> u64) -> Result<Option<Target>, StageError> {
+fn target(request: &PlanRequest, (artifact, labels): (&Artifact, &str), training: bool, count: impl Fn(&str) -> u64) -> Result<Option<Target>, StageError> {
     let loss = if training { request.run.loss } else { Loss::Auto };
+    let binary = artifact.manifest.facts.get("label_values").is_some_and(|values| values == "binary");
     let (columns, loss) = match (loss, labels) {
         (_, "none") => return Ok(None),
         (Loss::Auto | Loss::CrossEntropy, "classes") => (count("classes"), LossKind::CrossEntropy),
         (Loss::Auto | Loss::Mse, "values") => (1, LossKind::MeanSquares),
+        (Loss::Auto, "rows") if binary => (count("label_columns"), LossKind::Binary),
         (Loss::Auto | Loss::Mse, "rows") => (count("label_columns"), LossKind::MeanSquares),
+        (Loss::Bce, "rows") => (count("label_columns"), LossKind::Binary),
+        (Loss::Bce, "values") => (1, LossKind::Binary),
+        (Loss::Bce, _) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0,", labels)),
         (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", labels)),
         _ => return Err(loss_error("cross_entropy", "classes", labels)),
     };

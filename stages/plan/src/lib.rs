@@ -113,7 +113,9 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     let found = builtin::find(&request.text, &request.spec.program.entry);
     // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do not.
     let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
-    Ok(found.filter(|builtin| has_features || !builtin.learns))
+    // Nor do they pool: where graphs have labels, the compiler says what to return.
+    let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
+    Ok(found.filter(|builtin| has_features && !of_graphs || !builtin.learns))
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {

@@ -28,7 +28,7 @@ pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u
     }
     let learned = executor.program.parameters.iter().find(|learned| executor.machine.reals.get(learned.buffer).iter().any(|value| is_odd(*value)));
     let mut error = match in_launches(executor, list) {
-        Some((launch, Some(node))) => base(format!("the first launch that made a number that is not finite is `{launch}`, at node `{node}`")),
+        Some((launch, Some(row))) => base(format!("the first launch that made a number that is not finite is `{launch}`, at {row}")),
         Some((launch, None)) => base(format!("the first launch that made a number that is not finite is `{launch}`")),
         None => base("every number before it is finite".to_owned()),
     };
@@ -46,7 +46,7 @@ fn short(number: f64) -> f64 {
 /// The error for states that became NaN.
 pub fn of_superstep<T: Precision>(executor: &Executor<T>, list: &LaunchList, superstep: u64) -> StageError {
     let place = match in_launches(executor, list) {
-        Some((launch, Some(node))) => format!("first made by `{launch}`, at node `{node}`"),
+        Some((launch, Some(row))) => format!("first made by `{launch}`, at {row}"),
         _ => "made by no single launch".to_owned(),
     };
     StageError::new(ErrorKind::Data, format!("superstep {superstep}: a value is not a number, {place}")).hint("look at the edges of that node and at  plan.set")
@@ -90,7 +90,7 @@ fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(
     })
 }
 
-/// The first launch whose output is not finite, and the node where it has rows for nodes.
+/// The first launch whose output is not finite, and the node, or graph, where it has rows for such.
 fn in_launches<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, Option<String>)> {
     for launch in list.launches() {
         for name in launch.operation.writes() {
@@ -99,8 +99,15 @@ fn in_launches<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Optio
             if !elements.par_iter().any(|value| is_odd(*value)) {
                 continue;
             }
-            let node = if buffer.rows == Rows::Nodes { first_node(executor, elements, buffer.columns as usize) } else { None };
-            return Some((launch.name.clone(), node));
+            let row = match buffer.rows {
+                Rows::Nodes => first_node(executor, elements, buffer.columns as usize).map(|node| format!("node `{node}`")),
+                Rows::Graphs(_) => {
+                    let odd = elements.chunks(buffer.columns.max(1) as usize).position(|row| row.iter().any(|value| is_odd(*value)));
+                    odd.map(|row| executor.machine.data.shown(buffer.rows, row))
+                }
+                _ => None,
+            };
+            return Some((launch.name.clone(), row));
         }
     }
     None

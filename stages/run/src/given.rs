@@ -18,7 +18,7 @@ use warploom_contract::{
 use warploom_shell::columns;
 use warploom_vertex::{
     gir::{EdgeSet, Input, Type},
-    launch::{BufferName, Direction, LaunchList, Role},
+    launch::{BufferName, Direction, LaunchList, Lists, Role},
 };
 
 use crate::{
@@ -31,8 +31,8 @@ use crate::{
 
 /// Whatever the buffers of role `given` hold.
 pub fn load<T: Precision>(data: &Data<T>, list: &LaunchList, csr: &Csr, artifact: &Artifact) -> Result<BTreeMap<BufferName, Given<T>>, StageError> {
-    let walks = warploom_vertex::launch::Lists::of(list) != warploom_vertex::launch::Lists::default();
-    if walks && data.edges as u64 > EDGES_MAX {
+    let walked = Lists { graphs: false, ..Lists::of(list) };
+    if walked != Lists::default() && data.edges as u64 > EDGES_MAX {
         let what = format!("the graph has {} edges, and compiled programs take at most {EDGES_MAX}", data.edges);
         return Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("run one of the shipped programs, unedited"));
     }
@@ -60,7 +60,10 @@ fn rows<T: Precision>(data: &Data<T>, input: &Input, csr: &Csr, artifact: &Artif
             None => Err(absent(artifact, "relations")),
             Some(types) => whole(lists::by_edge(csr, types).into_iter().map(i64::from)),
         },
-        Input::GraphSize => whole(std::iter::once(data.nodes as i64)),
+        Input::GraphSize => match &data.lists.graphs {
+            None => whole(std::iter::once(data.nodes as i64)),
+            Some(graphs) => whole(graphs.sizes()),
+        },
         Input::Column(name) => column(data, name, artifact),
         Input::EdgeFeatures => match graph::open_edge_features(artifact)? {
             None => Err(absent(artifact, "edge features")),

@@ -1,7 +1,7 @@
 //! history: how good the parameters were after each epoch.
 //!
-//! promises  row t tells of the parameters after t updates, measured without dropout; a part of the split without nodes
-//!           has nothing, not 0
+//! promises  row t tells of the parameters after t updates, measured without dropout; a part of the split without nodes, or
+//!           graphs, has nothing, not 0
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array};
@@ -25,9 +25,9 @@ pub const VALIDATION: usize = 1;
 pub struct Row {
     /// Updates done.
     pub epoch: u64,
-    /// Mean over the training nodes.
+    /// Mean over the training nodes, or graphs.
     pub loss: f64,
-    /// Accuracy, or mean squared error, on the training, validation and test nodes.
+    /// Accuracy, of binary labels by element, or mean squared error, on the training, validation and test nodes or graphs.
     pub quality: [Option<f64>; 3],
     /// Seconds since training began, earlier starts included.
     pub seconds: f64,

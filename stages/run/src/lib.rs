@@ -1,6 +1,6 @@
 //! run: walk the plan's launches on the CPU: train a model, or iterate to a fixed point.
 //!
-//! reads   plan, graph (nodes, features), csr, permutation, partition     keeps   the data set's own ids and their order
+//! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
 pub mod budget;
@@ -9,6 +9,7 @@ pub mod checkpoints;
 pub mod executor;
 pub mod failure;
 pub mod given;
+pub mod graphs;
 pub mod history;
 pub mod iterate;
 pub mod kinds;

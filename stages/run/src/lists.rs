@@ -7,6 +7,8 @@ use warploom_contract::kinds::csr::{Csr, Direction as Side};
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_vertex::launch::Lists;
 
+use crate::graphs::Graphs;
+
 /// Most edges that ids of 32 bits can name, those of lists over both directions included.
 pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
 
@@ -20,6 +22,8 @@ pub struct EdgeLists {
     /// Target of each edge.
     pub target: Vec<u32>,
     relation: Vec<u16>,
+    /// The graphs of a set of many, where a launch tells them apart.
+    pub graphs: Option<Graphs>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +44,7 @@ impl EdgeLists {
         let incoming = wanted.incoming.then(|| by_vertex(&csr.incoming, &target, &source));
         let outgoing = wanted.outgoing.then(|| by_vertex(&csr.outgoing, &source, &target));
         let relation = if wanted.relations { by_edge(csr, csr.types.as_deref().unwrap_or(&[])) } else { Vec::new() };
-        EdgeLists { incoming, outgoing, source, target, relation }
+        EdgeLists { incoming, outgoing, source, target, relation, graphs: None }
     }
 
     /// As operations see it.
@@ -56,8 +60,7 @@ impl EdgeLists {
             source: &self.source,
             target: &self.target,
             relation: &self.relation,
-            graph_of_node: &[],
-            graphs: 1,
+            graphs: self.graphs.as_ref().map(Graphs::list),
         }
     }
 }

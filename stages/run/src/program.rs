@@ -192,6 +192,8 @@ pub struct Returned {
     pub place: Place,
     /// Type of an element.
     pub kind: Type,
+    /// What a row of it stands for.
+    pub rows: Rows,
     /// For values of edges: the list that they were made over.
     pub edges: Option<EdgeSet>,
 }
@@ -289,8 +291,8 @@ impl<'a> Names<'a> {
     }
 
     fn returned(&self, result: &warploom_vertex::launch::ResultColumn) -> Returned {
-        let kind = self.buffer(&result.buffer).element.kind();
-        Returned { name: result.name.clone(), place: self.place(&result.buffer), kind, edges: result.edges }
+        let buffer = self.buffer(&result.buffer);
+        Returned { name: result.name.clone(), place: self.place(&result.buffer), kind: buffer.element.kind(), rows: buffer.rows, edges: result.edges }
     }
 
     fn repeated(&self, repeated: &warploom_vertex::launch::Loop, next: &mut impl FnMut(usize) -> Range<usize>) -> Repeated {

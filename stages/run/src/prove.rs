@@ -3,7 +3,7 @@
 //! training    predictions are computed again from the saved parameters, in f64, on the edge list in the data set's own
 //!             order: for all nodes where that is at most `WORK_MAX` steps, with the loss; else for as many of 32 nodes,
 //!             spread over the data set, as fit, each with everything that its prediction depends on. Every class must be
-//!             the first largest score
+//!             the first largest score. Where graphs are learned, their predictions, for all graphs
 //! iteration   shipped programs: one more superstep from the values must meet the condition on which the run ended, rounding
 //!             apart. Compiled programs: all of it again in f64, where that is at most `WORK_MAX` steps
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each state of the parameters
@@ -19,7 +19,7 @@ use arrow_array::{
 use warploom_contract::{
     Artifact, Context, Inputs as Artifacts, Kind, StageError, Violation,
     kinds::{
-        graph::{self, EdgeTable, Features, Ids, NodeTable, Split},
+        graph::{self, EdgeTable, Features, GraphTable, Ids, Labels, NodeTable, Split},
         run::{self, Record},
     },
     parquet_file::{Table, read_table},
@@ -35,7 +35,7 @@ mod again;
 
 use crate::{
     given::{self, Column},
-    kinds,
+    graphs, kinds,
     precision::Precision,
     results::{CLASS, ID, SCORES, VALUE, class_of},
     tensors::Tensors,
@@ -55,19 +55,27 @@ pub fn results<T: Precision>(
 ) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;
-    let nodes = graph::read_nodes(graph)?;
+    let (nodes, graphs) = (graph::read_nodes(graph)?, graphs::read(graph, list)?);
     let record = run::open_record(artifact)?;
+    let ids = ids_of_table(list, &nodes, graphs.as_ref());
     match &list.body {
         Body::Train(train) => {
-            let scores = predictions::<T>(artifact, &nodes, train)?;
+            let scores = predictions::<T>(artifact, ids, train)?;
             let losses = losses(artifact, &record)?;
-            let proof = Proof { list, train, graph, nodes: &nodes, split: request.spec.split, work_max };
+            let proof = Proof { list, train, graph, nodes: &nodes, graphs: graphs.as_ref(), split: request.spec.split, work_max };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
         }
-        Body::Iterate(_) if is_compiled(list) => again::Again { artifact, graph, nodes: &nodes, list, record: &record, work_max }.prove::<T>(context),
+        Body::Iterate(_) if is_compiled(list) => again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max }.prove::<T>(context),
         Body::Iterate(_) => values::<T>(artifact, graph, &nodes, (list, &record)),
     }
+}
+
+/// The data set's own ids of the rows of the table of results.
+fn ids_of_table<'a>(list: &LaunchList, nodes: &'a NodeTable, graphs: Option<&'a GraphTable>) -> &'a Ids {
+    let first = list.results.iter().find(|result| result.edges.is_none());
+    let rows = first.and_then(|result| list.buffers.iter().find(|buffer| buffer.name == result.buffer)).map(|buffer| buffer.rows);
+    graphs.filter(|_| matches!(rows, Some(Rows::Graphs(_)))).map_or(&nodes.ids, |graphs| &graphs.ids)
 }
 
 /// Whether a list was made of a program's graph.
@@ -75,31 +83,31 @@ fn is_compiled(list: &LaunchList) -> bool {
     list.launches().iter().any(|launch| matches!(launch.operation, Operation::Evaluate { .. }))
 }
 
-/// A table of results, its ids compared with those of the nodes.
+/// A table of results, its ids compared with those of the nodes or graphs.
 fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
     let path = artifact.file(file);
     let table = read_table(&path, None)?;
     let expected = ids.to_array();
     match table.column(ID) {
         Some(found) if **found == *expected => Ok(table),
-        _ => Err(violation(&path, "the ids, in their order, are not those of nodes.parquet".to_owned())),
+        _ => Err(violation(&path, "the ids, in their order, are not those of nodes.parquet, or of graphs.parquet where rows are of graphs".to_owned())),
     }
 }
 
 /// The scores, or fitted values, row by row; classes are proved to follow from them.
-fn predictions<T: Precision>(artifact: &Artifact, nodes: &NodeTable, train: &Train) -> Result<Vec<f64>, Violation> {
+fn predictions<T: Precision>(artifact: &Artifact, ids: &Ids, train: &Train) -> Result<Vec<f64>, Violation> {
     let path = artifact.file(run::PREDICTIONS_FILE);
-    let table = table(artifact, run::PREDICTIONS_FILE, &nodes.ids)?;
+    let table = table(artifact, run::PREDICTIONS_FILE, ids)?;
     let missing = |name: &str| violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME));
     let is_classes = matches!(train.loss.operation, Operation::Loss { kind: LossKind::CrossEntropy, .. });
-    let name = if is_classes { SCORES } else { VALUE };
+    let name = if matches!(train.loss.operation, Operation::Loss { kind: LossKind::MeanSquares, .. }) { VALUE } else { SCORES };
     let column = table.column(name).ok_or_else(|| missing(name))?;
     let (numbers, columns) = numbers::<T>(column).ok_or_else(|| missing(name))?;
     if is_classes {
         let classes = table.column(CLASS).and_then(|column| column.as_primitive_opt::<UInt32Type>()).ok_or_else(|| missing(CLASS))?;
-        for (node, (class, scores)) in classes.iter().zip(numbers.chunks(columns.max(1))).enumerate() {
+        for (row, (class, scores)) in classes.iter().zip(numbers.chunks(columns.max(1))).enumerate() {
             if class != class_of(scores) {
-                return Err(violation(&path, format!("row {node}: the class is {class:?}, and the first largest score is at {:?}", class_of(scores))));
+                return Err(violation(&path, format!("row {row}: the class is {class:?}, and the first largest score is at {:?}", class_of(scores))));
             }
         }
     }
@@ -133,6 +141,8 @@ struct Proof<'a> {
     train: &'a Train,
     graph: &'a Artifact,
     nodes: &'a NodeTable,
+    /// The graphs of a set of many, where the list has rows of them.
+    graphs: Option<&'a GraphTable>,
     split: u64,
     work_max: u64,
 }
@@ -162,14 +172,20 @@ impl Proof<'_> {
         reference.forward();
         let (path, result) = (artifact.file(run::PREDICTIONS_FILE), &self.list.results[0].buffer);
         let expected = reference.get(result).ok_or_else(|| violation(&path, format!("the program makes no `{result}`")))?;
-        let columns = expected.len().checked_div(excerpt.nodes.len()).unwrap_or(0);
-        let rows = || excerpt.exact.iter().map(|&row| (excerpt.nodes[row] as usize, &expected[row * columns..(row + 1) * columns]));
+        let places: Vec<(usize, usize)> = match self.labelled_graphs() {
+            // What is pooled is computed for the whole set, or not at all.
+            Some(graphs) => (0..graphs.ids.len()).map(|graph| (graph, graph)).collect(),
+            None => excerpt.exact.iter().map(|&row| (row, excerpt.nodes[row] as usize)).collect(),
+        };
+        let held = if self.labelled_graphs().is_some() { places.len() } else { excerpt.nodes.len() };
+        let columns = expected.len().checked_div(held).unwrap_or(0);
+        let rows = || places.iter().map(|&(row, own)| (own, &expected[row * columns..(row + 1) * columns]));
         let scale = rows().flat_map(|(_, row)| row).fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        for (node, expected) in rows() {
-            let found = &scores[node * columns..(node + 1) * columns];
+        for (own, expected) in rows() {
+            let found = &scores[own * columns..(own + 1) * columns];
             if let Some(column) = (0..columns).find(|&column| !is_close::<T>(expected[column], found[column], scale)) {
                 let what = format!(
-                    "row {node}, column {column}: expected {:e}, as the reference makes of the saved parameters, found {:e}",
+                    "row {own}, column {column}: expected {:e}, as the reference makes of the saved parameters, found {:e}",
                     expected[column], found[column]
                 );
                 return Err(violation(&path, what));
@@ -286,19 +302,26 @@ impl Proof<'_> {
         inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
         if whole {
             read_given(&mut inputs, self.list, self.graph)?;
-            inputs.target = self.target();
-            let parts = self.nodes.splits.get(self.split as usize).map_or(&[][..], Vec::as_slice);
+            read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+            let (labels, splits) = self.labelled_graphs().map_or((&self.nodes.labels, &self.nodes.splits), |graphs| (&graphs.labels, &graphs.splits));
+            inputs.target = target(labels.as_ref());
+            let parts = splits.get(self.split as usize).map_or(&[][..], Vec::as_slice);
             inputs.training_rows = (0..parts.len()).filter(|&row| parts[row] == Split::Train as u8).map(|row| row as u32).collect();
         }
         Ok(inputs)
     }
 
-    fn target(&self) -> Vec<f64> {
-        match &self.nodes.labels {
-            None => Vec::new(),
-            Some(graph::Labels::Classes(classes)) => classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
-            Some(graph::Labels::Values(values) | graph::Labels::Rows { values, .. }) => values.iter().map(|&value| f64::from(value)).collect(),
-        }
+    /// The graphs, where they are what is learned.
+    fn labelled_graphs(&self) -> Option<&GraphTable> {
+        self.graphs.filter(|_| graphs::are_labelled(self.list))
+    }
+}
+
+fn target(labels: Option<&Labels>) -> Vec<f64> {
+    match labels {
+        None => Vec::new(),
+        Some(Labels::Classes(classes)) => classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
+        Some(Labels::Values(values) | Labels::Rows { values, .. }) => values.iter().map(|&value| f64::from(value)).collect(),
     }
 }
 
@@ -344,6 +367,14 @@ fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Resul
             };
             inputs.columns.insert(name.clone(), values);
         }
+    }
+    Ok(())
+}
+
+/// The graph of each node, where the list tells graphs apart; for a whole set.
+fn read_graphs(inputs: &mut Inputs, list: &LaunchList, (graph, nodes): (&Artifact, &NodeTable)) -> Result<(), Violation> {
+    if let Some(count) = graphs::count_of(list) {
+        inputs.graph_of_node = graphs::of_nodes(graph, nodes, count as usize)?.unwrap_or_default();
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! results: what a run leaves behind, under the data set's own ids.
 //!
-//! promises  rows stand in the order of nodes.parquet, reals in the run's type; ids are written as the data set's own, the
+//! promises  rows stand in the order of nodes.parquet, or, where they are of graphs, of graphs.parquet; reals in the run's type; ids are written as the data set's own, the
 //!           sentinel as null; the same values give the same bytes
 //! never     turns scores into shares: they are the program's result as it is
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use warploom_contract::{
 };
 use warploom_vertex::{
     gir::{EdgeSet, Type},
-    launch::{Direction, LaunchList, LossKind},
+    launch::{Direction, LaunchList, LossKind, Rows},
 };
 
 use crate::{executor::Executor, history, parameters, precision::Precision, program::Place, train::Trained};
@@ -35,35 +35,46 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
         return Err(StageError::defect("a training plan returns no reals"));
     };
-    let columns = executor.machine.reals.slot(index).columns;
-    let scores = data.unpermuted(executor.machine.reals.get(index), columns);
-    let mut table = vec![not_null(ID, data.ids.to_array())];
+    let (rows, columns) = (executor.machine.reals.slot(index).rows, executor.machine.reals.slot(index).columns);
+    let scores = data.in_order(rows, executor.machine.reals.get(index), columns);
+    let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
     match trained.kind {
         LossKind::CrossEntropy => {
             let classes: UInt32Array = scores.par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>().into();
             table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
             table.push(not_null(SCORES, list_of(scores, columns)?));
         }
-        LossKind::MeanSquares | LossKind::Binary => table.push(not_null(VALUE, column_of(scores, columns)?)),
+        LossKind::Binary => table.push(not_null(SCORES, list_of(scores, columns)?)),
+        LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
     }
     write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
     history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.history)?;
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
     let bytes = parameters::file(list, seed, &executor.parameters()).to_bytes()?;
     std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
-    outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    count_rows(outputs, executor, rows);
     Ok(())
 }
 
-/// Writes the values of an iteration: one table of the nodes, and one for each list of edges that values are returned of.
+/// Says how many rows the table has, and what they are.
+fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows: Rows) {
+    let data = &executor.machine.data;
+    outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    if let Rows::Graphs(count) = rows {
+        outputs.count(Kind::Run, "graphs", count);
+    }
+}
+
+/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many, and one for each list of edges that values are returned of.
 pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>) -> Result<(), StageError> {
     let data = &executor.machine.data;
-    let mut table = vec![not_null(ID, data.ids.to_array())];
+    let rows = executor.program.results.iter().find(|result| result.edges.is_none()).map_or(Rows::Nodes, |result| result.rows);
+    let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
     for result in executor.program.results.iter().filter(|result| result.edges.is_none()) {
         table.push(match result.place {
             Place::Real(index) => {
                 let columns = executor.machine.reals.slot(index).columns;
-                not_null(&result.name, column_of(data.unpermuted(executor.machine.reals.get(index), columns), columns)?)
+                not_null(&result.name, column_of(data.in_order(rows, executor.machine.reals.get(index), columns), columns)?)
             }
             Place::Id(index) => {
                 let own = own_ids(&data.ids, &data.unpermuted(executor.machine.ids.get(index), 1));
@@ -71,14 +82,14 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
             }
             Place::Whole(index) => {
                 let columns = executor.machine.wholes.slot(index).columns;
-                let values = data.unpermuted(executor.machine.wholes.get(index), columns);
+                let values = data.in_order(rows, executor.machine.wholes.get(index), columns);
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
             }
             Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features")),
         });
     }
     write_table(&outputs.file(Kind::Run, run::VALUES_FILE), table)?;
-    outputs.count(Kind::Run, "nodes", data.nodes as u64);
+    count_rows(outputs, executor, rows);
     let mut lists: Vec<EdgeSet> = Vec::new();
     for edges in executor.program.results.iter().filter_map(|result| result.edges) {
         if !lists.contains(&edges) {
@@ -160,7 +171,7 @@ fn not_null(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
     (Field::new(name, array.data_type().clone(), false), array)
 }
 
-/// One number a node as a plain column, several as a list of fixed size.
+/// One number a row as a plain column, several as a list of fixed size.
 fn column_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
     if columns == 1 { Ok(T::array(values)) } else { list_of(values, columns) }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
 use warploom_ops::metrics;
 use warploom_spec::{Keep, RunSpec};
-use warploom_vertex::launch::{LaunchList, LossKind};
+use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
@@ -220,29 +220,40 @@ fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
     found.expect("a validated list that trains has a loss")
 }
 
-/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node without a label.
+/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node or graph without a label.
 fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: LossPlace) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
+    let (result, target) = (executor.machine.reals.slot(loss.result), executor.machine.reals.slot(loss.target));
+    let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     if data.splits[0].is_empty() {
-        return refuse(format!("split {} has no training nodes", spec.split), "choose another:  --set run.split=1");
+        return refuse(format!("split {} has no training {labelled}", spec.split), "choose another:  --set run.split=1");
     }
     if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {
-        return refuse(format!("`run.keep: best` chooses by validation nodes, and split {} has none", spec.split), "--set run.keep=last");
+        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and split {} has none", spec.split), "--set run.keep=last");
     }
-    let (result, target) = (executor.machine.reals.slot(loss.result), executor.machine.reals.slot(loss.target));
     for (part, rows) in history::PARTS.into_iter().zip(&data.splits) {
         let odd = rows.iter().find(|&&row| {
             let labels = &target.contents[row as usize * target.columns..][..target.columns];
             match loss.kind {
                 LossKind::CrossEntropy => !labels.iter().all(|label| (0.0..result.columns as f64).contains(&label.widened())),
-                LossKind::MeanSquares | LossKind::Binary => !labels.iter().all(|label| label.widened().is_finite()),
+                LossKind::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
+                LossKind::Binary => !labels.iter().all(|label| label.widened().is_nan() || (0.0..=1.0).contains(&label.widened())),
             }
         });
         if let Some(&row) = odd {
-            let node = crate::upload::shown_id(&data.ids, data.old(row as usize));
-            return refuse(format!("node `{node}` is a {part} node and has no usable label"), "give it a label, or leave it out of the split");
+            let (shown, what) = (data.shown(target.rows, row as usize), labelled.trim_end_matches('s'));
+            let hint = if loss.kind == LossKind::Binary { "`run.loss: bce` takes labels in 0 to 1" } else { "give it a label, or leave it out of the split" };
+            return refuse(format!("{shown} is a {part} {what} and has no usable label"), hint);
         }
+    }
+    let is_known = |row: &u32| target.contents[*row as usize * target.columns..][..target.columns].iter().any(|label| !label.widened().is_nan());
+    let nothing_known = |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);
+    if nothing_known(0) {
+        return refuse(format!("every label of the training {labelled} is unknown"), "choose another split:  --set run.split=1");
+    }
+    if spec.keep == Keep::Best && nothing_known(VALIDATION) {
+        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and all their labels are unknown"), "--set run.keep=last");
     }
     Ok(())
 }

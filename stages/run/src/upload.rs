@@ -14,7 +14,7 @@ use warploom_contract::{
     arrow_file::View,
     kinds::{
         csr::{Csr, Direction as Side},
-        graph::{self, Features, Ids, Labels, NodeTable, Split},
+        graph::{self, Features, Ids, Labels, Split},
         partition::{self, RowUnits},
         permutation,
     },
@@ -23,11 +23,11 @@ use warploom_contract::{
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Body, BufferName, Direction, EdgeFactor, LaunchList, Lists, Operation, Role};
+use warploom_vertex::launch::{Body, BufferName, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    given, kinds,
+    given, graphs, kinds,
     lists::EdgeLists,
     precision::Precision,
 };
@@ -153,14 +153,16 @@ pub struct Data<T: Precision> {
     pub sparse_of_kind: BTreeMap<u32, Sparse<T>>,
     /// Kind of each node, in the order of the graph artifact; empty: one kind.
     pub kind_of_node: Vec<u16>,
-    /// Classes as numbers, or values to fit; not a number where a node has none.
+    /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has none.
     pub target: Option<Contents<T>>,
-    /// Rows of the training, validation and test nodes, ascending.
+    /// Rows of the target of the training, validation and test part, ascending.
     pub splits: [Vec<u32>; 3],
     /// The node, as the graph artifact counts, of each row; `None`: the same.
     pub old_of_new: Option<Vec<u32>>,
     /// The data set's own ids, in the graph artifact's order.
     pub ids: Ids,
+    /// Those of the graphs of a set of many, where the list has rows of graphs.
+    pub graph_ids: Option<Ids>,
 }
 
 impl<T: Precision> Data<T> {
@@ -172,6 +174,24 @@ impl<T: Precision> Data<T> {
     /// Sparse features of a kind, or of all nodes.
     pub fn sparse_of(&self, kind: Option<u32>) -> Option<&Sparse<T>> {
         kind.map_or(self.sparse.as_ref(), |kind| self.sparse_of_kind.get(&kind))
+    }
+
+    /// Elements of rows in the order of the graph artifact.
+    pub fn in_order<E: Copy + Default + Send + Sync>(&self, rows: Rows, elements: &[E], columns: usize) -> Vec<E> {
+        if rows == Rows::Nodes { self.unpermuted(elements, columns) } else { elements.to_vec() }
+    }
+
+    /// The data set's own ids of rows.
+    pub fn ids_of(&self, rows: Rows) -> &Ids {
+        self.graph_ids.as_ref().filter(|_| matches!(rows, Rows::Graphs(_))).unwrap_or(&self.ids)
+    }
+
+    /// What a row is, and its own id, as it is shown: node `7`.
+    pub fn shown(&self, rows: Rows, row: usize) -> String {
+        match rows {
+            Rows::Graphs(_) => format!("graph `{}`", shown_id(self.ids_of(rows), row)),
+            _ => format!("node `{}`", shown_id(&self.ids, self.old(row))),
+        }
     }
 
     /// The graph as evaluated operations see it.
@@ -217,11 +237,23 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, s
         data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
         go_on(stop)?;
     }
-    if trains {
-        data.load_labels(&table, split)?;
+    let graphs = graphs::read(artifact, list)?;
+    if let Some(graphs) = &graphs {
+        let of_nodes = graphs::of_nodes(artifact, &table, graphs.ids.len())?;
+        data.lists.graphs = of_nodes.map(|of_nodes| graphs::Graphs::of(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref()));
     }
     data.kind_of_node = table.kind.unwrap_or_default();
     data.sparse_of_kind = kinds::sparse(artifact, list, Needs::of(list).sparse_by_columns)?;
+    match &graphs {
+        Some(graphs) if trains && graphs::are_labelled(list) => data.load_labels(graphs.labels.as_ref(), &graphs.splits, (split, graphs.ids.len(), None))?,
+        _ if trains => {
+            let order = data.old_of_new.take();
+            data.load_labels(table.labels.as_ref(), &table.splits, (split, table.ids.len(), order.as_deref()))?;
+            data.old_of_new = order;
+        }
+        _ => {}
+    }
+    data.graph_ids = graphs.map(|graphs| graphs.ids);
     data.given = given::load(&data, list, &csr, artifact)?;
     data.ids = table.ids;
     go_on(stop)?;
@@ -314,6 +346,7 @@ impl<T: Precision> Data<T> {
             splits: Default::default(),
             old_of_new: None,
             ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
+            graph_ids: None,
         }
     }
 
@@ -331,24 +364,25 @@ impl<T: Precision> Data<T> {
         Ok(())
     }
 
-    /// Takes targets and the rows of each part of the split, permuted.
-    fn load_labels(&mut self, table: &NodeTable, split: u64) -> Result<(), StageError> {
+    /// Takes targets and the rows of each part of the split, of so many rows, which stand in this order.
+    fn load_labels(&mut self, labels: Option<&Labels>, splits: &[Vec<u8>], (split, rows, order): (u64, usize, Option<&[u32]>)) -> Result<(), StageError> {
         let not_a_number = || T::rounded(f64::NAN);
-        let numbers: Option<Vec<T>> = table.labels.as_ref().map(|labels| match labels {
+        let numbers: Option<Vec<T>> = labels.map(|labels| match labels {
             Labels::Classes(classes) => classes.iter().map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class)))).collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => values.iter().map(|&value| T::of_f32(value)).collect(),
         });
         if let Some(numbers) = numbers {
             let mut target = Aligned::zeros(numbers.len())?;
-            let columns = numbers.len().checked_div(self.nodes).unwrap_or(0);
-            match &self.old_of_new {
+            let columns = numbers.len().checked_div(rows).unwrap_or(0);
+            match order {
                 Some(old_of_new) => gather(&mut target, &numbers, columns, old_of_new, |&number| number),
                 None => target.copy_from_slice(&numbers),
             }
             self.target = Some(Contents::Owned(target));
         }
-        let Some(parts) = table.splits.get(split as usize) else { return Ok(()) };
-        let rows_of = |part: Split| (0..self.nodes).filter(|&row| parts[self.old(row)] == part as u8).map(|row| row as u32).collect();
+        let Some(parts) = splits.get(split as usize) else { return Ok(()) };
+        let old = |row: usize| order.map_or(row, |order| order[row] as usize);
+        let rows_of = |part: Split| (0..rows).filter(|&row| parts[old(row)] == part as u8).map(|row| row as u32).collect();
         self.splits = [Split::Train, Split::Validation, Split::Test].map(rows_of);
         Ok(())
     }

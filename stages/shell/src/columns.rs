@@ -15,10 +15,10 @@ pub fn type_of(found: &DataType) -> Option<Type> {
     }
 }
 
-/// Names and types of the columns of a node table that a program can read: not its ids, not its splits, and its label only where
+/// Names and types of the columns of a node table that a program can read: not its ids, graphs or splits, and its label only where
 /// that is not what is learned.
 pub fn readable(schema: &Schema, training: bool) -> impl Iterator<Item = (String, Type)> {
-    let hidden = move |name: &str| matches!(name, "id" | "split") || training && name == "label";
+    let hidden = move |name: &str| matches!(name, "id" | "graph" | "split") || training && name == "label";
     let fields = schema.fields().iter().filter(move |field| !hidden(field.name()));
     fields.filter_map(|field| Some((field.name().clone(), type_of(field.data_type())?))).collect::<Vec<_>>().into_iter()
 }

@@ -14,6 +14,8 @@ use crate::random::dropout::Context;
 
 /// Rows whose sum is one partial result.
 const BLOCK_ROWS: usize = 4096;
+/// Graphs of a set of many that one task pools at least.
+const TASK_GRAPHS: usize = 16;
 
 /// Writes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
@@ -127,21 +129,20 @@ fn pool<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, pooling: Poo
     };
     let nothing: A = over_nothing(reduction, call.kind);
     let columns = call.columns();
-    if call.graph.graphs == 1 || call.graph.graph_of_node.is_empty() {
+    let Some(graphs) = call.graph.graphs else {
         out.fill(nothing);
         if columns > 0 && !out.is_empty() {
             joined(&mut out[..columns], call.graph.nodes, |row| source.of_row(At::row(row)), (nothing, work));
         }
         return;
-    }
-    let (starts, vertices) = sorted_by(call.graph.graph_of_node.iter().map(|graph| Some(*graph as usize)), call.graph.graphs);
+    };
     if columns == 0 {
         return;
     }
-    out.par_chunks_exact_mut(columns).enumerate().for_each(|(graph, out)| {
+    out.par_chunks_exact_mut(columns).enumerate().with_min_len(TASK_GRAPHS).for_each(|(graph, out)| {
         out.fill(nothing);
-        for vertex in &vertices[starts[graph]..starts[graph + 1]] {
-            let values = source.of_row(At::row(*vertex));
+        for vertex in &graphs.vertices[graphs.offsets[graph] as usize..graphs.offsets[graph + 1] as usize] {
+            let values = source.of_row(At::row(*vertex as usize));
             out.iter_mut().zip(values).for_each(|(out, value)| *out = work(*out, *value));
         }
     });

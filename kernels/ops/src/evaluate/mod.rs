@@ -2,9 +2,9 @@
 //!
 //! promises  what `vertex::interpret` says, up to the order in which sums of rows are added; sums over the edges of a vertex go
 //!           in the order of edge ids, so that neither threads nor the order of the nodes change a bit; sums over rows go by
-//!           blocks that depend on sizes only
+//!           blocks that depend on sizes only, sums over the vertices of a graph of many in the order in which they are listed
 //! never     stores rows of vertices by the edge: it reads them where an edge sees them
-//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has
+//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a graph of a set of many
 mod dense;
 mod edges;
 mod element;
@@ -102,10 +102,19 @@ pub struct EdgeGraph<'a> {
     pub target: &'a [u32],
     /// Relation of each edge.
     pub relation: &'a [u16],
-    /// Graph of each vertex; empty: all of graph 0.
-    pub graph_of_node: &'a [u32],
-    /// Number of graphs.
-    pub graphs: usize,
+    /// The graphs of a set of many; none: all vertices are of graph 0.
+    pub graphs: Option<GraphList<'a>>,
+}
+
+/// The graphs of a set of many.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphList<'a> {
+    /// Graph of each vertex.
+    pub of_vertex: &'a [u32],
+    /// Where the vertices of a graph start; one more than there are graphs.
+    pub offsets: &'a [u64],
+    /// Vertices, those of a graph in the order in which they are pooled.
+    pub vertices: &'a [u32],
 }
 
 /// One operation with all that it reads.

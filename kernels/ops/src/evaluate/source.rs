@@ -160,8 +160,7 @@ pub(super) fn way<'a>(index: Index, graph: &EdgeGraph<'a>, walked: Option<EdgeSe
     match index {
         Index::Same => Way::Same,
         Index::One => Way::One,
-        Index::Graph if graph.graph_of_node.is_empty() => Way::One,
-        Index::Graph => Way::By(graph.graph_of_node),
+        Index::Graph => graph.graphs.map_or(Way::One, |graphs| Way::By(graphs.of_vertex)),
         Index::Far(edges) if is_walked(edges) => Way::Far,
         Index::Near(edges) if is_walked(edges) => Way::Near,
         Index::Far(edges) => ends(edges.direction, graph, true),

@@ -4,7 +4,7 @@ use warploom_vertex::interpret::{self, World};
 use warploom_vertex::launch::Direction;
 
 use super::element::Element;
-use super::{Call, EdgeGraph, EdgeList, Index, Leaf, Part, Values, ValuesMut, evaluate};
+use super::{Call, EdgeGraph, EdgeList, GraphList, Index, Leaf, Part, Values, ValuesMut, evaluate};
 use crate::Real;
 use crate::random::dropout::Context;
 use crate::random::philox4x32;
@@ -17,6 +17,8 @@ struct Sample {
     incoming: (Vec<u64>, Vec<u32>, Vec<u32>),
     outgoing: (Vec<u64>, Vec<u32>, Vec<u32>),
     relation: Vec<u16>,
+    /// Where the vertices of a graph start, and vertices by graph.
+    members: (Vec<u64>, Vec<u32>),
 }
 
 /// Edges by one end, in the order of their ids.
@@ -40,7 +42,13 @@ impl Sample {
         world.graphs = 3;
         world.graph_of_node = (0..nodes as u32).map(|node| node * 7 % 2).collect();
         let relation = world.edge_type.iter().map(|relation| *relation as u16).collect();
-        Sample { name, incoming: list(nodes, &target, &source), outgoing: list(nodes, &source, &target), world, relation }
+        let (mut offsets, mut vertices) = (vec![0], Vec::new());
+        for graph in 0..3 {
+            vertices.extend((0..nodes as u32).filter(|node| world.graph_of_node[*node as usize] == graph));
+            offsets.push(vertices.len() as u64);
+        }
+        let members = (offsets, vertices);
+        Sample { name, members, incoming: list(nodes, &target, &source), outgoing: list(nodes, &source, &target), world, relation }
     }
 
     fn graph(&self) -> EdgeGraph<'_> {
@@ -55,8 +63,7 @@ impl Sample {
             source: &self.world.source,
             target: &self.world.target,
             relation: &self.relation,
-            graph_of_node: &self.world.graph_of_node,
-            graphs: self.world.graphs,
+            graphs: Some(GraphList { of_vertex: &self.world.graph_of_node, offsets: &self.members.0, vertices: &self.members.1 }),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! promises  cross entropy: mean of `-log softmax(result)[class]`, stable for large results, natural logarithm; gradient
 //!           (softmax - one-hot) / count. Mean squares: mean of (result - target)^2 over rows and columns; gradient
 //!           2 (result - target) / (count * columns). Binary: mean over rows and columns of the cross entropy of the result's
-//!           sigmoid with a target in 0 to 1; gradient (sigmoid - target) / (count * columns). Exactly 0 in rows that do not train. Without training rows: loss 0,
-//!           gradient 0. The loss is added in f64, in the order of blocks of rows that depend on sizes only
+//!           sigmoid with a target in 0 to 1; gradient (sigmoid - target) / (count * columns); elements whose target is not a number do not count.
+//!           Exactly 0 in rows that do not train. Without training rows, or without an element that counts: loss 0, gradient 0. The loss is added in f64, in the order of blocks of rows that depend on sizes only
 //! never     reads the target of a row that does not train
 //! bounds    a class outside of the columns makes the loss and that row's gradient NaN
 pub mod reference;
@@ -49,16 +49,23 @@ pub fn loss<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
     assert!(work.training_rows.last().is_none_or(|&last| (last as usize) < rows), "training rows lie in the result");
     let arch = pulp::Arch::new();
     let in_task = rows_per_task(columns);
+    let count = terms(work);
     let losses: Vec<f64> = gradient
         .par_chunks_mut(in_task * columns)
         .enumerate()
-        .map(|(task, gradient)| arch.dispatch(Block { gradient, work, first_row: task * in_task }))
+        .map(|(task, gradient)| arch.dispatch(Block { gradient, work, first_row: task * in_task, count }))
         .collect();
-    let count = work.training_rows.len() as f64;
+    if count == 0 { 0.0 } else { losses.iter().sum::<f64>() / count as f64 }
+}
+
+/// What the summed loss is divided by.
+fn terms<T: Real>(work: &Loss<T>) -> usize {
+    let (rows, columns) = (work.training_rows, work.columns);
+    let known = |row: &u32| work.target[*row as usize * columns..][..columns].iter().filter(|target| !target.widened().is_nan()).count();
     match work.kind {
-        _ if work.training_rows.is_empty() => 0.0,
-        LossKind::CrossEntropy => losses.iter().sum::<f64>() / count,
-        LossKind::MeanSquares | LossKind::Binary => losses.iter().sum::<f64>() / (count * columns as f64),
+        LossKind::CrossEntropy => rows.len(),
+        LossKind::MeanSquares => rows.len() * columns,
+        LossKind::Binary => rows.par_iter().map(known).sum(),
     }
 }
 
@@ -67,6 +74,8 @@ struct Block<'w, 'a, T> {
     gradient: &'w mut [T],
     work: &'w Loss<'a, T>,
     first_row: usize,
+    /// Terms of the mean.
+    count: usize,
 }
 
 impl<T: Real> WithSimd for Block<'_, '_, T> {
@@ -75,7 +84,7 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
     /// The summed loss of the training rows among them.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let Block { gradient, work, first_row } = self;
+        let Block { gradient, work, first_row, count } = self;
         let columns = work.columns;
         let rows = gradient.len() / columns;
         let start = work.training_rows.partition_point(|&row| (row as usize) < first_row);
@@ -91,7 +100,6 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
                     let (row, columns) = (row as usize, work.columns);
                     let of_row = row * columns..(row + 1) * columns;
                     let gradient = &mut gradient[(row - first_row) * columns..][..columns];
-                    let count = work.training_rows.len() * columns;
                     sum += row_loss(gradient, &work.result[of_row.clone()], &work.target[of_row], count);
                 }
                 sum
@@ -179,6 +187,9 @@ fn binary_row<T: Real>(gradient: &mut [T], result: &[T], target: &[T], count: us
     let mut sum = 0.0;
     for ((gradient, &result), &target) in gradient.iter_mut().zip(result).zip(target) {
         let (score, wanted) = (result.widened(), target.widened());
+        if wanted.is_nan() {
+            continue;
+        }
         let power = (-score.abs()).exp();
         sum += score.max(0.0) - score * wanted + power.ln_1p();
         let share = if score >= 0.0 { 1.0 / (1.0 + power) } else { power / (1.0 + power) };

@@ -14,7 +14,11 @@ pub fn loss<T: Real>(work: &Loss<T>) -> (f64, Vec<f64>) {
     let mut sum = 0.0;
     let count = match work.kind {
         LossKind::CrossEntropy => work.training_rows.len() as f64,
-        LossKind::MeanSquares | LossKind::Binary => (work.training_rows.len() * columns) as f64,
+        LossKind::MeanSquares => (work.training_rows.len() * columns) as f64,
+        LossKind::Binary => {
+            let of_row = |row: &u32| &work.target[*row as usize * columns..(*row as usize + 1) * columns];
+            work.training_rows.iter().flat_map(of_row).filter(|target| !target.widened().is_nan()).count() as f64
+        }
     };
     for &row in work.training_rows {
         let start = row as usize * columns;
@@ -30,6 +34,7 @@ pub fn loss<T: Real>(work: &Loss<T>) -> (f64, Vec<f64>) {
                         sum += total.ln() + largest - result[column];
                     }
                 }
+                LossKind::Binary if work.target[start + column].widened().is_nan() => {}
                 LossKind::Binary => {
                     let (share, wanted) = (1.0 / (1.0 + (-result[column]).exp()), work.target[start + column].widened());
                     gradient[start + column] = (share - wanted) / count;

@@ -59,6 +59,30 @@ fn no_training_rows_no_loss() {
 }
 
 #[test]
+fn unknown_elements_of_a_binary_target_do_not_count() {
+    let (rows, columns) = (3000, 5);
+    let result: Vec<f64> = numbers(rows * columns, 3);
+    let known = |at: usize| at % 3 != 1 && at / columns != 7;
+    let target: Vec<f64> = (0..rows * columns).map(|at| if known(at) { (at % 2) as f64 } else { f64::NAN }).collect();
+    let training_rows: Vec<u32> = (0..rows as u32).filter(|row| row % 4 != 2).collect();
+    let work = Loss { kind: LossKind::Binary, result: &result, target: &target, columns, training_rows: &training_rows };
+    let mut gradient = vec![1.0; rows * columns];
+    let value = loss(&mut gradient, &work);
+    let trains = |at: usize| (at / columns) % 4 != 2 && known(at);
+    let terms: Vec<f64> = (0..rows * columns).filter(|at| trains(*at)).map(|at| (1.0 + (-result[at] * (2.0 * target[at] - 1.0)).exp()).ln()).collect();
+    assert!((value - terms.iter().sum::<f64>() / terms.len() as f64).abs() < 1e-12, "{value}");
+    let (again, slopes) = reference::loss(&work);
+    assert!((value - again).abs() < 1e-12);
+    for at in 0..rows * columns {
+        assert!((gradient[at] - slopes[at]).abs() < 1e-15, "{at}");
+        assert!(trains(at) || gradient[at] == 0.0, "{at}");
+    }
+    let unknown = vec![f64::NAN; rows * columns];
+    assert_eq!(loss(&mut gradient, &Loss { target: &unknown, ..work }), 0.0);
+    assert!(gradient.iter().all(|slope| *slope == 0.0));
+}
+
+#[test]
 fn large_results_are_stable() {
     let result = [1e30f32, -1e30, 0.0, 88.0, -1000.0, 89.0];
     let mut gradient = [0.0; 6];

@@ -86,19 +86,21 @@ pub fn accuracy<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
     right_count(result, target, columns, rows) as f64 / rows.len() as f64
 }
 
-/// Share of the elements of these rows whose score lies on the side of 0 that the target, above or below a half, does.
+/// Share of the known elements of these rows whose score lies on the side of 0 that the target, above or below a half, does; elements
+/// whose target is not a number are unknown. Not a number where nothing is known.
 pub fn right_share<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
-    if rows.is_empty() || columns == 0 {
-        return 0.0;
-    }
     let of_row = |&row: &u32| {
         let range = row as usize * columns..(row as usize + 1) * columns;
         let pairs = result[range.clone()].iter().zip(&target[range]);
-        pairs.filter(|(result, target)| (**result > T::ZERO) == (target.widened() > 0.5)).count() as u64
+        let known = pairs.filter(|(_, target)| !target.widened().is_nan());
+        known.fold((0, 0), |(right, all), (result, target)| {
+            let is_right = !result.widened().is_nan() && (*result > T::ZERO) == (target.widened() > 0.5);
+            (right + u64::from(is_right), all + 1)
+        })
     };
-    let right: u64 = rows.par_iter().map(of_row).sum();
-    right as f64 / (rows.len() * columns) as f64
+    let (right, known) = rows.par_iter().map(of_row).reduce(|| (0u64, 0u64), |first, second| (first.0 + second.0, first.1 + second.1));
+    right as f64 / known as f64
 }
 
 /// Mean of (result - target)^2 over these rows and all columns.

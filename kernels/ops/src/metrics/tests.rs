@@ -1,5 +1,5 @@
 //! tests: metrics on rows whose answer is known.
-use super::{accuracy, mean_squared_error, right_count};
+use super::{accuracy, mean_squared_error, right_count, right_share};
 use crate::testing::{in_pools, numbers};
 
 #[test]
@@ -26,6 +26,15 @@ fn many_rows() {
     let target: Vec<f32> = (0..rows).map(|row| if row % 4 == 0 { answer(row) } else { (answer(row) + 1) % columns } as f32).collect();
     let odd: Vec<u32> = (0..rows).filter(|row| row % 2 == 0).collect();
     assert_eq!(right_count(&result, &target, columns, &odd), u64::from(rows.div_ceil(4)));
+}
+
+#[test]
+fn share_of_known_elements() {
+    let nan = f64::NAN;
+    let (result, target) = ([1.0, -1.0, 3.0, 0.0, 2.0, nan], [1.0, 1.0, nan, 0.0, 0.0, 0.0]);
+    assert_eq!(right_share(&result, &target, 2, &[0, 1, 2]), 0.4);
+    assert_eq!(right_share(&result, &target, 2, &[1]), 1.0);
+    assert!(right_share(&result, &[nan; 6], 2, &[0, 1, 2]).is_nan() && right_share(&result, &target, 2, &[]).is_nan());
 }
 
 #[test]

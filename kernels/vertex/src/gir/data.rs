@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Loss, Type};
+use super::{Loss, Place, Type};
 
 /// Shape of a data set, after ingest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +18,11 @@ pub struct Data {
     pub edges: u64,
     /// Graphs; 1 but for sets of many graphs.
     pub graphs: u64,
-    /// Whether `nodes.parquet` says which graph a vertex is of, so that the target belongs to graphs.
+    /// Whether `nodes.parquet` says which graph a vertex is of: what is pooled has a row for each of them.
     pub many_graphs: bool,
+    /// Whether labels belong to vertices all the same; else, in a set of many graphs, they belong to graphs.
+    #[serde(default)]
+    pub labels_of_nodes: bool,
     /// Columns of the features; none: `v.x` is one-hot identity.
     pub features: Option<u64>,
     /// Nonzeros of the features when they are kept sparse.
@@ -69,6 +72,19 @@ pub struct Target {
 }
 
 impl Data {
+    /// What a row of the target stands for.
+    pub fn target_place(&self) -> Place {
+        if self.many_graphs && !self.labels_of_nodes { Place::G } else { Place::D }
+    }
+
+    /// What a row of the table of results stands for, those of edges apart: a graph, where there are many and no result is of a single
+    /// vertex; else a vertex, which is given what is of its graph.
+    pub fn place_of_results(&self, mut places: impl Iterator<Item = Place> + Clone) -> Place {
+        let shared_or_of_graphs = |place| matches!(place, Place::G | Place::P | Place::C);
+        let of_graphs = self.many_graphs && places.clone().any(|place| place == Place::G) && places.all(shared_or_of_graphs);
+        if of_graphs { Place::G } else { Place::D }
+    }
+
     /// A data set of so many vertices and edges, and nothing else.
     pub fn bare(nodes: u64, edges: u64) -> Data {
         Data {
@@ -76,6 +92,7 @@ impl Data {
             edges,
             graphs: 1,
             many_graphs: false,
+            labels_of_nodes: false,
             features: None,
             sparse_features: None,
             kinds: Vec::new(),

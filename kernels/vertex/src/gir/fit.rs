@@ -112,7 +112,7 @@ impl Builder<'_> {
             Input::EdgeType if data.relations.is_empty() => Err(Misfit::new("edge types", "a graph with relations", "none")),
             Input::EdgeType => row(once, Type::Int, &[]),
             Input::Target => {
-                let place = if data.many_graphs { Place::G } else { Place::D };
+                let place = data.target_place();
                 match data.target {
                     Some(target) if target.loss == super::Loss::CrossEntropy => row(place, Type::Real, &[]),
                     Some(target) => row(place, Type::Real, &[target.columns]),

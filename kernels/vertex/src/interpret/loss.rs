@@ -1,6 +1,7 @@
 //! loss: mean losses over the training rows, and their slopes.
 //!
-//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice
+//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice; for the binary loss an element whose target is
+//!           not a number does not count
 //! never     looks at a row that does not train
 use super::evaluate::Call;
 use super::rows::Rows;
@@ -10,6 +11,9 @@ use crate::gir::Loss;
 /// Mean over the training rows.
 pub(super) fn mean(call: &Call, kind: Loss) -> Rows {
     let count = terms(call, kind);
+    if count == 0.0 {
+        return Rows::real(1, 1, vec![0.0]);
+    }
     let total = call.world.training_rows.iter().map(|row| term(call, kind, *row as usize) / count).sum::<f64>();
     // A sum of nothing starts at -0.
     Rows::real(1, 1, vec![total + 0.0])
@@ -23,7 +27,9 @@ pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
         let row = row as usize;
         let result_row = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
         for column in 0..columns {
-            slopes[result_row * columns + column] += slope_of_term(call, kind, row, column) / count;
+            if kind != Loss::Binary || is_known(call, row, column) {
+                slopes[result_row * columns + column] += slope_of_term(call, kind, row, column) / count;
+            }
         }
     }
     Rows::real(call.rows(), columns, slopes)
@@ -31,11 +37,13 @@ pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
 
 /// What the sum over training rows is divided by.
 fn terms(call: &Call, kind: Loss) -> f64 {
-    let columns = match kind {
-        Loss::CrossEntropy => 1,
-        Loss::MeanSquares | Loss::Binary => call.inputs[0].columns,
+    let (rows, columns) = (&call.world.training_rows, call.inputs[0].columns);
+    let count = match kind {
+        Loss::CrossEntropy => rows.len(),
+        Loss::MeanSquares => rows.len() * columns,
+        Loss::Binary => rows.iter().map(|row| (0..columns).filter(|column| is_known(call, *row as usize, *column)).count()).sum(),
     };
-    (call.world.training_rows.len() * columns) as f64
+    count as f64
 }
 
 /// Loss of one row: for the kinds with a value in each column their sum.
@@ -51,7 +59,10 @@ fn term(call: &Call, kind: Loss, row: usize) -> f64 {
             }
         }
         Loss::MeanSquares => scores.iter().enumerate().map(|(column, score)| (score - target(call, row, column)).powi(2)).sum(),
-        Loss::Binary => scores.iter().enumerate().map(|(column, score)| softplus(*score) - score * target(call, row, column)).sum(),
+        Loss::Binary => {
+            let known = scores.iter().enumerate().filter(|(column, _)| is_known(call, row, *column));
+            known.map(|(column, score)| softplus(*score) - score * target(call, row, column)).sum()
+        }
     }
 }
 
@@ -79,6 +90,10 @@ fn normaliser(scores: &[f64]) -> (f64, f64) {
 fn scores(call: &Call, row: usize) -> Vec<f64> {
     let seen = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
     (0..call.inputs[0].columns).map(|column| call.inputs[0].at(seen, column).real()).collect()
+}
+
+fn is_known(call: &Call, row: usize, column: usize) -> bool {
+    !target(call, row, column).is_nan()
 }
 
 /// What a column of a row should be; a single column stands for all.

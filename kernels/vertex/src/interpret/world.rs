@@ -171,7 +171,8 @@ impl World {
             return Err(Unfit::new("graphs", "at least 1", 0));
         }
         self.check_kinds(data)?;
-        let (what, trained) = if data.many_graphs { ("training graph", self.graphs) } else { ("training row", self.nodes) };
+        let of_graphs = data.target_place() == Place::G;
+        let (what, trained) = if of_graphs { ("training graph", self.graphs) } else { ("training row", self.nodes) };
         below(what, &self.training_rows, trained)?;
         self.check_permutation()?;
         self.check_tables(data)
@@ -222,7 +223,7 @@ impl World {
             }
         }
         let Some(targets) = &self.targets else { return Ok(()) };
-        let rows = if data.many_graphs { self.graphs } else { self.nodes };
+        let rows = self.rows(data.target_place());
         table("targets", targets, rows, targets.columns as u64)
     }
 

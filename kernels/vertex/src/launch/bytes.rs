@@ -104,6 +104,8 @@ pub struct Lists {
     pub ends: bool,
     /// Relation of each edge.
     pub relations: bool,
+    /// Which vertices each graph of a set of many has, and the graph of each vertex.
+    pub graphs: bool,
 }
 
 impl Lists {
@@ -123,6 +125,7 @@ impl Lists {
             let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
             lists.ends |= seen || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
         }
+        lists.graphs = list.buffers.iter().any(|buffer| matches!(buffer.rows, Rows::Graphs(count) if count != 1));
         // The table of a returned list names both ends of each edge.
         for edges in list.results.iter().filter_map(|result| result.edges) {
             lists.ends = true;
@@ -135,7 +138,8 @@ impl Lists {
         let list = facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(2 * INDEX));
         let directions = u64::from(self.incoming) + u64::from(self.outgoing);
         let by_edge = facts.edges.saturating_mul(if self.ends { 2 * INDEX } else { 0 } + if self.relations { 2 } else { 0 });
-        list.saturating_mul(directions).saturating_add(by_edge)
+        let by_graph = if self.graphs { facts.nodes.saturating_mul(2 * INDEX) } else { 0 };
+        sum([list.saturating_mul(directions), by_edge, by_graph])
     }
 }
 
@@ -206,10 +210,15 @@ fn evaluated((out, op): (&str, &Op), inputs: &[Operand], index: &BTreeMap<&str, 
     };
     let reads = sum(inputs.iter().flat_map(Operand::rows).map(read));
     let written = index.get(out).map_or(0, |buffer| whole(buffer, facts));
+    let of_many = |name: &str| index.get(name).is_some_and(|buffer| matches!(buffer.rows, Rows::Graphs(count) if count != 1));
     let walk = match op {
         Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges) => {
             let passes = if edges.direction == Direction::Both { 2 } else { 1 };
             facts.nodes.saturating_add(1).saturating_mul(8).saturating_add(facts.edges.saturating_mul(INDEX)).saturating_mul(passes)
+        }
+        // Which vertices a graph has, or which graph a vertex has.
+        Op::Pool(_) | Op::Give if inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).chain([out]).any(of_many) => {
+            facts.nodes.saturating_mul(INDEX)
         }
         _ => 0,
     };

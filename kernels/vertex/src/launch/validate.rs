@@ -276,17 +276,22 @@ impl<'a> Inspector<'a> {
     }
 
     fn results(&mut self) {
+        let mut rows_of_table = None;
         for result in &self.list.results {
             let Some(buffer) = self.declared("results", &result.buffer) else { continue };
             if !self.written.contains(&buffer.name) {
                 self.flaw("results", format!("buffer `{}`", buffer.name), "written by a launch", "never written");
             }
             let fits = match result.edges {
-                None => buffer.rows == Rows::Nodes,
+                None => matches!(buffer.rows, Rows::Nodes | Rows::Graphs(_)) && *rows_of_table.get_or_insert(buffer.rows) == buffer.rows,
                 Some(edges) => buffer.rows.place().edge_rows() == Some(edges.rows()),
             };
             if !fits {
-                let expected = if result.edges.is_some() { "those of its edges" } else { "nodes" };
+                let expected = match rows_of_table {
+                    _ if result.edges.is_some() => "those of its edges".to_owned(),
+                    Some(rows) if rows != buffer.rows => format!("{rows}, as the first"),
+                    _ => "nodes or graphs".to_owned(),
+                };
                 self.flaw("results", format!("rows of `{}`", buffer.name), expected, buffer.rows.to_string());
             }
         }
@@ -431,14 +436,18 @@ impl<'a> Inspector<'a> {
 
     fn loss(&mut self, launch: &Launch) {
         let Operation::Loss { kind, result, target, gradient, value } = &launch.operation else { return };
-        let (name, columns) = (&launch.name, self.index[result.as_str()].columns);
+        let (name, scores) = (&launch.name, self.index[result.as_str()]);
+        let (rows, columns) = (scores.rows, scores.columns);
+        if !matches!(rows, Rows::Nodes | Rows::Graphs(_)) {
+            self.flaw(name, format!("rows of `{result}`"), "nodes or graphs", rows.to_string());
+        }
         let target_columns = match kind {
             super::LossKind::CrossEntropy => 1,
             super::LossKind::MeanSquares | super::LossKind::Binary => columns,
         };
-        self.shape(name, result, Rows::Nodes, columns, Element::Real);
-        self.shape(name, target, Rows::Nodes, target_columns, Element::Real);
-        self.shape(name, gradient, Rows::Nodes, columns, Element::Real);
+        self.shape(name, result, rows, columns, Element::Real);
+        self.shape(name, target, rows, target_columns, Element::Real);
+        self.shape(name, gradient, rows, columns, Element::Real);
         self.shape(name, value, Rows::Fixed(1), 1, Element::Real);
         self.role(name, target, &Role::Target);
     }

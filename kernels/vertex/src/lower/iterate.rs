@@ -123,9 +123,11 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
 
 fn results(lowering: &mut Lowering) -> Vec<ResultColumn> {
     let last = lowering.phases.len() - 1;
+    let of_rows = lowering.gir.results.iter().filter(|result| result.edges.is_none());
+    let rows = lowering.data.place_of_results(of_rows.map(|result| lowering.gir.node(result.node).place));
     let mut columns = Vec::new();
     for result in lowering.gir.results.clone() {
-        let place = if result.edges.is_some() { lowering.gir.node(result.node).place } else { Place::D };
+        let place = if result.edges.is_some() { lowering.gir.node(result.node).place } else { rows };
         let name = format!("result.{}", result.name);
         let buffer = lowering.written(result.node, place, &name, last);
         columns.push(ResultColumn { name: result.name, buffer, edges: result.edges });

@@ -13,10 +13,6 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         let what = "a program that is trained has a `while`".to_owned();
         return Err(Refusal { what, hint: "use  for k in range(n)  , or make the values of the loop a data set's column".to_owned(), span });
     }
-    if data.many_graphs {
-        let what = "a program is trained on a set of many graphs".to_owned();
-        return Err(Refusal { what, hint: "this version trains on nodes of one graph".to_owned(), span: Default::default() });
-    }
     let mut lowering = Lowering::new(gir, data, 3);
     let parameters = lowering.parameters();
     let (mut slope, mut loss) = (None, None);
@@ -39,7 +35,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
             lowering.visit(id, phases.of_node(id));
         }
     }
-    let result = lowering.written(gir.node(loss).inputs[0], Place::D, "scores", FORWARD);
+    let result = lowering.written(gir.node(loss).inputs[0], data.target_place(), "scores", FORWARD);
     let (target, value) = (target(&mut lowering, loss), "loss".to_owned());
     lowering.declare(value.clone(), Rows::Fixed(1), 1, (crate::launch::Element::Real, Role::Value));
     let gradient = gradient_of_result(&mut lowering, slope, loss);

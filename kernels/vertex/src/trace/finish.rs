@@ -1,6 +1,7 @@
 //! finish: from what the entry returns to results or the loss, and warnings about what has no effect.
 //!
-//! promises  a result is a row for each vertex (or graph, when there are many and all results are of graphs), or for each edge
+//! promises  a result is a row for each vertex, or for each edge; where there are many graphs, a row for each graph if the labels are of
+//!           graphs, or if nothing of a single vertex is returned
 use std::collections::{BTreeMap, HashSet};
 
 use super::statements::Flow;
@@ -90,7 +91,8 @@ impl<'a> Tracer<'a> {
     }
 
     fn report(&mut self, results: Vec<Result>) -> Step<()> {
-        let of_graphs = self.data.many_graphs && results.iter().all(|result| result.edges.is_none() && self.place(result.node) == Place::G);
+        let of_rows = results.iter().filter(|result| result.edges.is_none());
+        let of_graphs = self.data.place_of_results(of_rows.map(|result| self.place(result.node))) == Place::G;
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         for mut result in results {
             if result.edges.is_none() && !of_graphs {
@@ -149,15 +151,17 @@ impl<'a> Tracer<'a> {
 
     /// The scores as rows of what has labels: vertices, or graphs where there are many.
     fn placed_scores(&mut self, result: &Result, span: Span) -> Step<NodeId> {
-        if !self.data.many_graphs {
-            return self.make(span, |builder| builder.on_vertices(result.node));
+        let (wanted, found) = (self.data.target_place(), self.place(result.node));
+        let wrong = |what: &str, expected: &str, hint: &str| {
+            let label = format!("expected {expected}, found {}", self.builder.describe(result.node));
+            Err(Box::new(Diagnostic::error(span, what, label).hint(hint)))
+        };
+        match (wanted, found) {
+            (Place::G, Place::G) => Ok(result.node),
+            (Place::G, _) => wrong("labels belong to graphs in this data set", "a row for each graph", "pool the vertices of each graph:  pool_mean(v.h)"),
+            (_, Place::G) => wrong("labels belong to vertices in this data set", "a row for each vertex", "return scores of vertices:  linear(v.h, v.classes)"),
+            _ => self.make(span, |builder| builder.on_vertices(result.node)),
         }
-        if self.place(result.node) == Place::G {
-            return Ok(result.node);
-        }
-        let label = format!("expected a row for each graph, found {}", self.builder.describe(result.node));
-        let found = Diagnostic::error(span, "labels belong to graphs in this data set", label);
-        Err(Box::new(found.hint("pool the vertices of each graph:  pool_mean(v.h)")))
     }
 
     /// Warns of assignments whose value reaches nothing, in all passes over them.

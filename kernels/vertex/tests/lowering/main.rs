@@ -64,13 +64,13 @@ fn same(what: &str, expected: &[f64], found: &[f64], context: &dyn Fn() -> Strin
     }
 }
 
-/// A result as the list has it: one row a node, or a row an edge.
-fn at_rest(world: &World, place: Place, rows: &Rows) -> Vec<f64> {
+/// A result as the list has it: one row a node, or one a graph where the table is of graphs, or a row an edge.
+fn at_rest(world: &World, (place, of_table): (Place, Place), rows: &Rows) -> Vec<f64> {
     let values = rows.values.reals();
     let row = |row: usize| values[row * rows.columns..(row + 1) * rows.columns].to_vec();
     match place {
-        Place::C | Place::P => (0..world.nodes).flat_map(|_| row(0)).collect(),
-        Place::G => (0..world.nodes).flat_map(|vertex| row(world.graph_of(vertex))).collect(),
+        Place::C | Place::P => (0..world.rows(of_table)).flat_map(|_| row(0)).collect(),
+        Place::G if of_table == Place::D => (0..world.nodes).flat_map(|vertex| row(world.graph_of(vertex))).collect(),
         _ => values,
     }
 }
@@ -114,8 +114,10 @@ fn check(gir: &Gir, data: &Data, world: &World) -> bool {
     } else {
         assert!(reference.iterate(SUPERSTEPS_MAX * endings.len() as u64).converged, "{}", context());
     }
+    let places = gir.results.iter().filter(|result| result.edges.is_none()).map(|result| gir.node(result.node).place);
+    let of_table = if data.training { data.target_place() } else { data.place_of_results(places) };
     for (result, column) in gir.results.iter().zip(&list.results) {
-        let expected = at_rest(world, gir.node(result.node).place, interpreter.value(result.node).unwrap());
+        let expected = at_rest(world, (gir.node(result.node).place, of_table), interpreter.value(result.node).unwrap());
         same(&format!("result {}", result.name), &expected, reference.get(&column.buffer).unwrap(), &context);
     }
     true

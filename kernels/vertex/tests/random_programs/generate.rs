@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, Made, NodeId, NodeKind, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
     Unary, Until,
 };
 use warploom_vertex::interpret::{Rows, World};
@@ -105,14 +105,11 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         graphs,
         features: Some(table(nodes, 3, draws)),
         columns: BTreeMap::from([("age".to_owned(), ages), ("length".to_owned(), table(nodes, 1, draws))]),
-        targets: Some(match loss {
-            Loss::CrossEntropy => Rows::real(nodes, 1, (0..nodes).map(|_| draws.below(3) as f64).collect()),
-            _ => Rows::real(nodes, 3, (0..3 * nodes).map(|_| draws.real().abs()).collect()),
-        }),
+        targets: Some(targets(nodes, loss, draws)),
         training_rows: (0..nodes as u32).filter(|_| draws.below(3) > 0).collect(),
         artifact_rows: Vec::new(),
     };
-    let data = Data {
+    let mut data = Data {
         graphs: graphs as u64,
         features: Some(3),
         edge_features: 3,
@@ -124,7 +121,31 @@ fn world(draws: &mut Draws, tame: bool) -> (Data, World) {
         training: draws.below(4) > 0,
         ..Data::bare(nodes as u64, edges as u64)
     };
+    let mut world = world;
+    label_graphs(&mut data, &mut world, &mut Draws::new(draws.0.rotate_left(32)));
     (data, world)
+}
+
+/// A class a row, or three numbers.
+fn targets(rows: usize, loss: Loss, draws: &mut Draws) -> Rows {
+    match loss {
+        Loss::CrossEntropy => Rows::real(rows, 1, (0..rows).map(|_| draws.below(3) as f64).collect()),
+        Loss::MeanSquares | Loss::Binary => Rows::real(rows, 3, (0..3 * rows).map(|_| draws.real().abs()).collect()),
+    }
+}
+
+/// Now and then the graphs are a set of many, mostly with labels of their own; now and then some labels of a binary loss are unknown.
+fn label_graphs(data: &mut Data, world: &mut World, draws: &mut Draws) {
+    (data.many_graphs, data.labels_of_nodes) = (draws.below(2) == 0, draws.below(4) == 0);
+    let loss = data.target.expect("there is one").loss;
+    if data.many_graphs && !data.labels_of_nodes {
+        world.targets = Some(targets(world.graphs, loss, draws));
+        world.training_rows = (0..world.graphs as u32).filter(|_| draws.below(3) > 0).collect();
+    }
+    if let (Loss::Binary, Some(targets), 0) = (loss, &mut world.targets, draws.below(2)) {
+        let known = targets.values.reals().into_iter().map(|target| if draws.below(4) == 0 { f64::NAN } else { target }).collect();
+        *targets = Rows::real(targets.rows, targets.columns, known);
+    }
 }
 
 struct Maker<'a> {
@@ -687,12 +708,26 @@ impl Maker<'_> {
         for node in latest {
             score = self.scored(score, node).unwrap_or(score);
         }
-        let score = self.builder.on_vertices(score).expect("a row is given to every vertex");
+        let score = self.on_labelled(score).expect("a row is given to every vertex, or pooled");
         let target = self.builder.make(Op::Input(Input::Target), &[]).expect("the data set has one");
         let loss = self.builder.data.target.expect("it has one").loss;
         self.builder.gir.results.push(Output { name: "value".to_owned(), node: score, edges: None });
         self.builder.gir.loss = Some(self.builder.make(Op::Loss(loss), &[score, target]).expect("scores fit the target"));
         self.builder.gir
+    }
+
+    /// Scores as rows of what has labels.
+    fn on_labelled(&mut self, score: NodeId) -> Made {
+        match (self.builder.data.target_place(), self.builder.node(score).place) {
+            (Place::G, Place::D) => self.builder.make(Op::Pool(Pooling::Sum), &[score]),
+            (Place::G, Place::P) => {
+                let size = self.builder.make(Op::Input(Input::GraphSize), &[])?;
+                let size = self.builder.cast(Type::Real, size)?;
+                self.builder.add(score, size)
+            }
+            (Place::G, _) => Ok(score),
+            _ => self.builder.on_vertices(score),
+        }
     }
 
     fn scored(&mut self, score: NodeId, mut node: NodeId) -> Option<NodeId> {

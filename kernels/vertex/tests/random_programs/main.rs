@@ -218,11 +218,12 @@ fn passes_that_keep_values_keep_every_bit() {
     check_that_all_changed(&changed, &["fold", "simplify", "equal", "dead"]);
 }
 
-/// Steps along edges from each vertex to the nearest training row; none: there is no way.
-fn steps_to_training(world: &World) -> Vec<Option<u32>> {
+/// Steps along edges from each vertex to the nearest training row, or vertex of a training graph; none: there is no way.
+fn steps_to_training(data: &Data, world: &World) -> Vec<Option<u32>> {
     let mut steps: Vec<Option<u32>> = vec![None; world.nodes];
-    for row in &world.training_rows {
-        steps[*row as usize] = Some(0);
+    for vertex in 0..world.nodes {
+        let row = if data.target_place() == Place::G { world.graph_of(vertex) } else { vertex };
+        steps[vertex] = world.training_rows.contains(&(row as u32)).then_some(0);
     }
     for _ in 0..world.nodes {
         for (source, target) in world.source.iter().zip(&world.target) {
@@ -251,8 +252,8 @@ fn is_demanded(demand: Demand, place: Place, row: usize, world: &World, steps: &
 }
 
 /// All values of a program without loops, those rows 0 that no one demands.
-fn demanded_values(gir: &Gir, world: &World, demand: &[Demand]) -> Vec<Rows> {
-    let steps = steps_to_training(world);
+fn demanded_values(gir: &Gir, (data, world): (&Data, &World), demand: &[Demand]) -> Vec<Rows> {
+    let steps = steps_to_training(data, world);
     let context = Context { training: true, draw: None };
     let mut values: Vec<Rows> = Vec::new();
     for id in gir.ids() {
@@ -282,7 +283,8 @@ fn rows_that_nothing_demands_can_be_left_out() {
         let case = case(seed, size, true);
         let Some(gir) = with_gradients(&case, &case.gir) else { return Ok(()) };
         let demand = demand(&gir);
-        let (all, some) = (demanded_values(&gir, &case.world, &vec![Demand::All; gir.nodes.len()]), demanded_values(&gir, &case.world, &demand));
+        let known = (&case.data, &case.world);
+        let (all, some) = (demanded_values(&gir, known, &vec![Demand::All; gir.nodes.len()]), demanded_values(&gir, known, &demand));
         let roots = gir.results.iter().map(|result| result.node).chain(gir.loss).chain(gir.gradients.iter().map(|gradient| gradient.node));
         for root in roots {
             let (a, b) = (all[root.index()].values.reals(), some[root.index()].values.reals());

@@ -4,7 +4,8 @@
 //!           loss, train, validation, test, seconds); `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
 //!           `values.parquet` (id, one column per returned value), with `edge_values.parquet` (source, target, one column per
 //!           returned value of edges) where a program returns such
-//! promises  results stand under the data set's own ids, in the order of nodes.parquet
+//! promises  results stand under the data set's own ids, in the order of nodes.parquet; where rows are of the graphs of a set of
+//!           many, in that of graphs.parquet (count `graphs`)
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,8 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
         if has_file(manifest, name) {
             let path = directory.join(name);
             let (rows, schema) = crate::parquet_file::describe(&path)?;
-            super::expect_length(&path, "nodes", super::need_count(directory, manifest, "nodes")?, rows)?;
+            let of = if manifest.counts.contains_key("graphs") { "graphs" } else { "nodes" };
+            super::expect_length(&path, of, super::need_count(directory, manifest, of)?, rows)?;
             if schema.field_with_name("id").is_err() {
                 return Err(StageError::damaged(&path, "expected a column `id`, found none"));
             }

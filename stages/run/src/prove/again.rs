@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
 use warploom_contract::{
     Artifact, Context, Violation,
     kinds::{
-        graph::{self, EdgeTable, NodeTable},
+        graph::{self, EdgeTable, Ids, NodeTable},
         run::{self, Record},
     },
     parquet_file::{Table, read_table},
@@ -18,7 +18,7 @@ use warploom_vertex::{
     reference::{Inputs, Reference},
 };
 
-use super::{evaluated_work, features, is_close, numbers, read_given, reference_graph, rows_of, table, unfit, violation};
+use super::{evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, table, unfit, violation};
 use crate::precision::Precision;
 
 /// A run and what it was made of.
@@ -26,6 +26,8 @@ pub(super) struct Again<'a> {
     pub artifact: &'a Artifact,
     pub graph: &'a Artifact,
     pub nodes: &'a NodeTable,
+    /// Own ids of the rows of the table of values.
+    pub ids: &'a Ids,
     pub list: &'a LaunchList,
     pub record: &'a Record,
     pub work_max: u64,
@@ -34,7 +36,7 @@ pub(super) struct Again<'a> {
 impl Again<'_> {
     /// Runs the program again and compares every result.
     pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
-        let found = table(self.artifact, run::VALUES_FILE, &self.nodes.ids)?;
+        let found = table(self.artifact, run::VALUES_FILE, self.ids)?;
         let edges = graph::read_edges(self.graph)?;
         if self.work(&edges) > self.work_max {
             context.progress.warn("the values were not computed again: this graph is too large for the reference");
@@ -43,6 +45,7 @@ impl Again<'_> {
         let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
         let mut inputs = Inputs { features: features(self.graph, &every)?, ..Inputs::default() };
         read_given(&mut inputs, self.list, self.graph)?;
+        read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
         let graph = reference_graph(self.nodes.ids.len(), &edges);
         let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
         reference.prepare();

@@ -49,6 +49,7 @@ fn weighted() -> Given {
         },
         features: Features::Dense { columns: COLUMNS, values: signed(9, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
         edge_features: None,
+        graphs: None,
     }
 }
 

@@ -14,6 +14,7 @@ use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     buffers::{Aligned, Contents},
     executor::Executor,
+    graphs::Graphs,
     precision::Precision,
     upload::{Data, Given, Needs, Sparse},
 };
@@ -39,6 +40,9 @@ pub struct Direct {
     pub features: Vec<f64>,
     /// Whether the executor gets them sparse.
     pub is_sparse: bool,
+    /// Graph of each node, and how many graphs there are; empty: one graph. Labels and training rows are then of graphs.
+    pub graph_of_node: Vec<u32>,
+    pub graphs: usize,
     /// Classes or values.
     pub labels: Vec<f64>,
     pub training_rows: Vec<u32>,
@@ -107,8 +111,14 @@ impl Direct {
         } else {
             data.features = Some(owned(dense));
         }
-        data.target = Some(owned(ordered(&self.labels, self.labels.len().checked_div(self.nodes).unwrap_or(0))));
-        let mut training: Vec<u32> = (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect();
+        let mut training: Vec<u32> = if self.graph_of_node.is_empty() {
+            data.target = Some(owned(ordered(&self.labels, self.labels.len().checked_div(self.nodes).unwrap_or(0))));
+            (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect()
+        } else {
+            data.target = Some(owned(self.labels.iter().map(|&label| T::rounded(label)).collect()));
+            data.lists.graphs = Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
+            self.training_rows.clone()
+        };
         training.sort_unstable();
         data.splits[0] = training;
         for buffer in &list.buffers {
@@ -129,7 +139,10 @@ impl Direct {
             Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
             Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
             Input::EdgeFeatures => real(&self.edge_features),
-            Input::GraphSize => whole(vec![self.nodes as i64]),
+            Input::GraphSize => match &data.lists.graphs {
+                None => whole(vec![self.nodes as i64]),
+                Some(graphs) => whole(graphs.sizes().collect()),
+            },
             Input::Column(_) | Input::Features | Input::Target | Input::Kind | Input::FeaturesOf(_) | Input::PlaceAmong(_) => {
                 panic!("{input:?} is not given here")
             }
@@ -157,6 +170,8 @@ impl Direct {
             target: Some(Target { columns: classes, loss }),
             training: true,
             bytes_per_real: 8,
+            graphs: self.graphs.max(1) as u64,
+            many_graphs: !self.graph_of_node.is_empty(),
             ..Known::bare(self.nodes as u64, self.source.len() as u64)
         }
     }
@@ -173,6 +188,7 @@ impl Direct {
             parameters: parameters.clone(),
             edge_type: self.relation.clone(),
             edge_features: self.edge_features.clone(),
+            graph_of_node: self.graph_of_node.clone(),
             ..Inputs::default()
         };
         Reference::new(list, graph, inputs).unwrap()

@@ -18,7 +18,7 @@ use warploom_run::{
 use warploom_vertex::{
     builtin::{self, Order},
     compile::compile,
-    gir::{Data, Loss},
+    gir::Loss,
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
 };
 
@@ -129,10 +129,6 @@ fn graph_transformer_agrees() {
 }
 
 #[test]
-fn a_set_of_many_graphs_is_refused() {
-    let direct = Direct { nodes: 4, source: vec![0, 2], target: vec![1, 3], feature_columns: 3, ..Direct::default() };
-    let data = Data { graphs: 2, many_graphs: true, ..direct.known(2, Loss::CrossEntropy) };
-    let settings = [("graphs".to_owned(), Value::Bool(true))].into();
-    let wrong = compile(&program_text("gin"), "gin", &settings, &data).err().unwrap();
-    assert!(wrong[0].what.contains("trained on a set of many graphs"), "{}", wrong[0].what);
+fn gin_of_many_graphs_agrees() {
+    exactly(&["gin_batch"]);
 }

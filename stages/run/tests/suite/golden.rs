@@ -4,7 +4,7 @@
 //!           The artifact holds f32, so f64 is there compared with the golden numbers to the tolerance of f32, and to 1e-9
 //!           with the reference on the same rounded inputs; where every input is exact in f32, to the tolerance of f64. What
 //!           case.json says cannot be compared in f32 is not
-//! limits    a graph artifact holds one graph, so the case of many graphs is not here; cases too large for the repository are read from
+//! limits    cases too large for the repository are read from
 //!           `WARPLOOM_SHARED` (or `shared` beside the workspace) and skipped with a line when that is absent
 use std::{
     cell::OnceCell,
@@ -15,7 +15,7 @@ use warploom_cases::Case;
 use warploom_cases::models::{self, Part, Twin};
 use warploom_contract::{
     Artifact,
-    kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
+    kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
     stage::{Silence, StopFlag},
 };
 use warploom_run::tensors::{Tensor, Tensors};
@@ -93,6 +93,8 @@ pub fn direct(case: &Case) -> Direct {
         edge_features: edge_features.map_or_else(Vec::new, |rows| rows.values.clone()),
         feature_columns: features.shape[1],
         features: features.values,
+        graph_of_node: if models::is_batch(case) { case.ids("graph.graph_of_node") } else { Vec::new() },
+        graphs: if models::is_batch(case) { case.tensor("y").values.len() } else { 0 },
         labels: case.tensor("y").values.clone(),
         training_rows: case.ids("train"),
         ..Direct::default()
@@ -119,11 +121,15 @@ fn narrow(values: &[f64]) -> Vec<f32> {
 /// The artifact's tables.
 pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     let labels = match is_regression {
-        true => Labels::Rows { columns: direct.labels.len() / direct.nodes, values: narrow(&direct.labels) },
+        true => Labels::Rows {
+            columns: direct.labels.len() / if direct.graph_of_node.is_empty() { direct.nodes } else { direct.graphs },
+            values: narrow(&direct.labels),
+        },
         false => Labels::Classes(direct.labels.iter().map(|&class| Some(class as u32)).collect()),
     };
-    // Training nodes as the case says; the others by turns, so that every part has some.
-    let mut split: Vec<u8> = (0..direct.nodes).map(|node| 2 + (node % 2) as u8).collect();
+    let many = !direct.graph_of_node.is_empty();
+    // Training nodes, or graphs, as the case says; the others by turns, so that every part has some.
+    let mut split: Vec<u8> = (0..if many { direct.graphs } else { direct.nodes }).map(|row| 2 + (row % 2) as u8).collect();
     direct.training_rows.iter().for_each(|&row| split[row as usize] = 1);
     let features = match (direct.features.is_empty(), sparse) {
         (true, _) => Features::None,
@@ -132,13 +138,20 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     };
     let has_labels = !direct.labels.is_empty();
     let kind = (!direct.relation.is_empty()).then(|| direct.relation.iter().map(|&relation| relation as u16).collect());
+    let splits = if has_labels { vec![split] } else { Vec::new() };
+    let own_ids = |count: usize| Ids::Numbers((0..count as u64).map(|id| 10 * id + 3).collect());
+    let nodes = NodeTable::new(own_ids(direct.nodes));
+    let (nodes, graphs) = match many {
+        true => {
+            let graphs = GraphTable { ids: own_ids(direct.graphs), labels: Some(labels), splits };
+            (NodeTable { graph: Some(direct.graph_of_node.clone()), ..nodes }, Some(graphs))
+        }
+        false => (NodeTable { labels: has_labels.then_some(labels), splits, ..nodes }, None),
+    };
     Given {
         edges: EdgeTable { source: direct.source.clone(), target: direct.target.clone(), weight: direct.weight.as_deref().map(narrow), kind },
-        nodes: NodeTable {
-            labels: has_labels.then_some(labels),
-            splits: if has_labels { vec![split] } else { Vec::new() },
-            ..NodeTable::new(Ids::Numbers((0..direct.nodes as u64).map(|id| 10 * id + 3).collect()))
-        },
+        nodes,
+        graphs,
         features,
         edge_features: (direct.edge_columns > 0).then(|| (direct.edge_columns, narrow(&direct.edge_features))),
     }
@@ -328,6 +341,11 @@ fn sage_trains_as_others_do() {
 #[test]
 fn gin_trains_as_others_do() {
     train(&["gin_tiny", "gin_odd"], &[false]);
+}
+
+#[test]
+fn gin_trains_as_others_do_on_many_graphs() {
+    train(&["gin_batch"], &[false, true]);
 }
 
 #[test]

@@ -85,6 +85,7 @@ fn hetero(nodes: usize, sparse: bool) -> Hetero {
             },
             features: Features::None,
             edge_features: None,
+            graphs: None,
         },
         rows: rows.into(),
         sparse,

@@ -47,20 +47,20 @@ impl Progress for Stopper<'_> {
 }
 
 /// Stops a start after some steps; gives the error, or the result where the run ended before.
-fn stopped(workshop: &Workshop, chain: &Chain, at_note: Option<u64>, at_advance: Option<u64>) -> Result<Left, warploom_contract::StageError> {
+pub fn stopped(workshop: &Workshop, chain: &Chain, at_note: Option<u64>, at_advance: Option<u64>) -> Result<Left, warploom_contract::StageError> {
     let stop = StopFlag::new();
     let stopper = Stopper { stop: &stop, at_note, at_advance, notes: AtomicU64::new(0), advances: AtomicU64::new(0) };
     workshop.run(chain, &stopper, &stop)
 }
 
-fn same(what: &str, got: &Left, want: &Left) {
+pub fn same(what: &str, got: &Left, want: &Left) {
     for (name, bytes) in want.fixed() {
         assert!(got.fixed()[name] == bytes, "{what}: {name} differs");
     }
 }
 
 /// All columns of the metrics but the seconds, by their bits.
-fn metrics(left: &Left) -> Vec<Vec<u64>> {
+pub fn metrics(left: &Left) -> Vec<Vec<u64>> {
     ["loss", "train", "validation", "test"].iter().map(|name| left.metrics(name).iter().map(|value| value.to_bits()).collect()).collect()
 }
 

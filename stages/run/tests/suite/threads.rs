@@ -39,10 +39,11 @@ pub fn community(strings: bool) -> Given {
         },
         features: Features::Dense { columns: COLUMNS, values: features.collect() },
         edge_features: None,
+        graphs: None,
     }
 }
 
-fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+pub fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
@@ -130,7 +131,7 @@ fn training_learns_and_its_check_passes() {
 }
 
 /// Predictions of one run beside the parameters of another.
-fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact) -> Artifact {
+pub fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact) -> Artifact {
     let path = workshop.folder.path().join("mixed");
     std::fs::create_dir(&path).unwrap();
     for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"] {

@@ -13,7 +13,7 @@ use warploom_contract::{
     Artifact, Context, Contract, KeyDocument, Kind, Outputs, Stage, StageError, Store,
     arrow_file::{write_rows, write_sparse_rows},
     kinds::{
-        graph::{self, EdgeTable, NodeTable},
+        graph::{self, EdgeTable, GraphTable, NodeTable},
         plan,
         run::{METRICS_FILE, PARAMETERS_FILE, PREDICTIONS_FILE, RECORD_FILE, Record, VALUES_FILE},
     },
@@ -30,6 +30,7 @@ use warploom_vertex::launch::LaunchList;
 pub struct Given {
     pub edges: EdgeTable,
     pub nodes: NodeTable,
+    pub graphs: Option<GraphTable>,
     pub features: Features,
     /// Columns and a row for each edge.
     pub edge_features: Option<(usize, Vec<f32>)>,
@@ -99,6 +100,9 @@ impl Workshop {
         let store = &self.environment.store;
         let mut outputs = Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
         graph::write_nodes(&mut outputs, &given.nodes).unwrap();
+        if let Some(graphs) = &given.graphs {
+            graph::write_graphs(&mut outputs, graphs).unwrap();
+        }
         graph::write_edges(&mut outputs, given.edges.clone()).unwrap();
         match given.features.clone() {
             Features::None => {}

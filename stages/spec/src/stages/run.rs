@@ -14,7 +14,7 @@ spec! {
     pub RunSpec {
         /// Whether the program is trained or iterated.
         mode: Mode = Mode::Auto;
-        /// How often all training nodes are seen.
+        /// How often all training nodes, or graphs, are seen.
         epochs: u64 = 200, range(Range::within(1.0, 1e6)), unit("epochs");
         /// How parameters follow their gradients.
         optimizer: Optimizer = Optimizer::default();
@@ -118,7 +118,7 @@ choices! {
     Keep {
         /// Those of the last epoch.
         Last = "last",
-        /// Those of the epoch that was best on the validation nodes.
+        /// Those of the epoch that was best on the validation nodes, or graphs.
         Best = "best",
     }
 }
@@ -126,10 +126,12 @@ choices! {
 choices! {
     /// What training makes small.
     Loss {
-        /// `cross_entropy` for classes, `mse` for real targets.
+        /// `cross_entropy` for classes; `bce` for rows of labels that all are 0, 1 or unknown; `mse` for other numbers.
         Auto = "auto",
         /// The cross entropy of softmax over the logits.
         CrossEntropy = "cross_entropy",
+        /// The binary cross entropy of the sigmoid of each score with a label of 0 or 1; labels that are not a number are unknown and do not count.
+        Bce = "bce",
         /// The mean squared error.
         Mse = "mse",
     }
