@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 /// The bytes that are moved at once.
 const BUFFER_BYTES: usize = 1 << 16;
+/// Tries that found no server after which there is no other.
+const UNREACHED_MOST: u32 = 2;
 /// Statuses after which a server may recover: time-out, too many requests, and its own faults.
 const RECOVERS: &[u16] = &[408, 429, 500, 502, 503, 504];
 
@@ -82,15 +84,17 @@ impl Of {
 struct Failure {
     what: String,
     again: bool,
+    /// Whether a server answered at all: without a network nobody waits for all tries.
+    reached: bool,
 }
 
 impl Failure {
     fn last(what: impl Into<String>) -> Self {
-        Failure { what: what.into(), again: false }
+        Failure { what: what.into(), again: false, reached: true }
     }
 
     fn again(what: impl Into<String>) -> Self {
-        Failure { what: what.into(), again: true }
+        Failure { what: what.into(), again: true, reached: true }
     }
 }
 
@@ -149,17 +153,19 @@ pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, prog
     let began = Instant::now();
     let mut part = Part::open(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
     let mut pause = limits.pause;
-    let mut tried = 0;
+    let (mut tried, mut unreached) = (0, 0);
     loop {
         tried += 1;
         let left = limits.whole.saturating_sub(began.elapsed());
         match attempt(&mut part, name, url, &Limits { whole: left, ..*limits }, progress) {
             Ok(()) => break,
-            Err(failure) if failure.again && tried < limits.tries && began.elapsed() + pause < limits.whole => {
-                thread::sleep(pause);
-                pause *= 2;
-            }
             Err(failure) => {
+                unreached = if failure.reached { 0 } else { unreached + 1 };
+                if failure.again && tried < limits.tries && unreached < UNREACHED_MOST && began.elapsed() + pause < limits.whole {
+                    thread::sleep(pause);
+                    pause *= 2;
+                    continue;
+                }
                 part.leave(url);
                 return Err(if tried > 1 { format!("{} (tried {tried} times)", failure.what) } else { failure.what });
             }
@@ -209,7 +215,7 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
             part.begin(&Of::default()).map_err(disk)?;
             return Err(Failure::again("the server has another file than the part that was kept"));
         }
-        code => return Err(Failure { what: format!("the server answered {code}"), again: RECOVERS.contains(&code) }),
+        code => return Err(Failure { what: format!("the server answered {code}"), again: RECOVERS.contains(&code), reached: true }),
     }
     let total = of.total;
     let mut body = response.body_mut().as_reader();
@@ -274,13 +280,14 @@ fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
 
 /// Why no answer came, in one line.
 fn unreached(error: &ureq::Error) -> Failure {
-    match error {
-        ureq::Error::Timeout(stage) => Failure::again(format!("no answer in time ({stage})")),
-        ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_) => {
-            Failure::again(error.to_string().replace('\n', " "))
+    let (what, again) = match error {
+        ureq::Error::Timeout(stage) => (format!("no answer in time ({stage})"), true),
+        other => {
+            let passing = matches!(other, ureq::Error::Io(_) | ureq::Error::ConnectionFailed | ureq::Error::HostNotFound | ureq::Error::Protocol(_));
+            (other.to_string().replace('\n', " "), passing)
         }
-        other => Failure::last(other.to_string().replace('\n', " ")),
-    }
+    };
+    Failure { what, again, reached: false }
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn shared() -> Option<PathBuf> {
 
 fn entries() -> Vec<Entry> {
     let catalog = Catalog::default();
-    catalog.names().iter().map(|name| catalog.find(name).unwrap()).collect()
+    catalog.names().iter().map(|name| catalog.find(name).unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
 #[test]

@@ -19,11 +19,12 @@ pub struct Pairs {
 
 impl Pairs {
     /// Of `nodes` nodes, none joined.
+    #[cfg(test)]
     pub fn new(nodes: usize) -> Self {
         Self::with(Vec::new(), nodes)
     }
 
-    /// As `new`, in memory that was used before.
+    /// Of `nodes` nodes, none joined, in memory that was used before.
     pub fn with(mut bits: Vec<u64>, nodes: usize) -> Self {
         let row = if nodes <= BITS_NODES_MOST { nodes.div_ceil(WORD) } else { 0 };
         bits.clear();

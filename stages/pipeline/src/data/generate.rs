@@ -49,9 +49,10 @@ fn kind(provenance: Provenance) -> &'static str {
 fn pipelines(options: &Options, dataset: &str) -> Result<Vec<Pipeline>, StageError> {
     let mut overrides = options.set.clone();
     overrides.push(format!("dataset={dataset}"));
+    // A pipeline file must name a program; no stage comes here that reads it.
     let read = match &options.pipeline {
         Some(file) => warploom_spec::read(file, &overrides),
-        None => warploom_spec::read_text(&format!("dataset: {dataset}\n"), Path::new("generate.yaml"), &overrides),
+        None => warploom_spec::read_text(&format!("dataset: {dataset}\nplan: {{program: none.py}}\n"), Path::new("generate.yaml"), &overrides),
     };
     read.map_err(|mistakes| {
         let mut error = StageError::new(ErrorKind::Specification, mistakes.to_string());
