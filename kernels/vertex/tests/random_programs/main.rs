@@ -221,9 +221,9 @@ fn passes_that_keep_values_keep_every_bit() {
 /// Steps along edges from each vertex to the nearest training row, or vertex of a training graph; none: there is no way.
 fn steps_to_training(data: &Data, world: &World) -> Vec<Option<u32>> {
     let mut steps: Vec<Option<u32>> = vec![None; world.nodes];
-    for vertex in 0..world.nodes {
+    for (vertex, step) in steps.iter_mut().enumerate() {
         let row = if data.target_place() == Place::G { world.graph_of(vertex) } else { vertex };
-        steps[vertex] = world.training_rows.contains(&(row as u32)).then_some(0);
+        *step = world.training_rows.contains(&(row as u32)).then_some(0);
     }
     for _ in 0..world.nodes {
         for (source, target) in world.source.iter().zip(&world.target) {
