@@ -225,7 +225,114 @@ def compile_programs():
     return {"milliseconds_worst": max(line["worst"] for line in lines), "milliseconds": {line["program"]: line["milliseconds"] for line in lines}}
 
 
-BENCHMARKS = {"compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm}
+def edge_list(edges, nodes, name):
+    """A list of random edges as SNAP prints them, made once, in a data folder of its own; no catalogue entry describes it."""
+    numpy, pa, csv = modules("numpy", "pyarrow", "pyarrow.csv")
+    path = WORK / "raw" / name / "edges.txt"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        random = numpy.random.default_rng(5)
+        with open(path.with_suffix(".part"), "wb") as out:
+            options = csv.WriteOptions(include_header=False, delimiter="\t")
+            for _ in range(0, edges, 5_000_000):
+                count = min(edges, 5_000_000)
+                # Half of the sources are among few nodes, as in graphs that people have.
+                source = (random.random(count) ** 2 * nodes).astype(numpy.uint32)
+                csv.write_csv(pa.table({"source": source, "target": random.integers(0, nodes, count, dtype=numpy.uint32)}), out, options)
+        path.with_suffix(".part").rename(path)
+    return path
+
+
+def measured(command):
+    """Runs a program; its lines of JSON, its seconds from outside, and its largest resident memory in bytes."""
+    begun = time.perf_counter()
+    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out, errors = child.stdout.read(), child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - begun
+    if status != 0:
+        raise RuntimeError(f"{command} -> {status}\n{errors}")
+    return [json.loads(line) for line in out.splitlines()], seconds, usage.ru_maxrss * 1024
+
+
+def ingest_command(name, store, *more):
+    return [RELEASE / "warploom-ingest", "--pipeline", "pipelines/pagerank.yaml", "--set", f"dataset={name}", "--store", store, "--data", WORK / "raw",
+            "--threads", str(THREADS), "--format", "json", "--no-progress", "--force", *more]
+
+
+def ingest():
+    numpy, pa, csv, parquet, networkit = modules("numpy", "pyarrow", "pyarrow.csv", "pyarrow.parquet", "networkit")
+    path = edge_list(5_000_000, 500_000, "bench-list")
+    pa.set_cpu_count(THREADS)
+    networkit.setNumberOfThreads(THREADS)
+    store = WORK / "store-ingest"
+    best = lambda run, times: min((run() for _ in range(times)), key=lambda result: result[0])
+
+    def timed(work):
+        begun = time.perf_counter()
+        result = work()
+        return time.perf_counter() - begun, result
+
+    read = csv.ReadOptions(column_names=["source", "target"])
+    seconds_pyarrow, table = best(lambda: timed(lambda: csv.read_csv(path, read_options=read, parse_options=csv.ParseOptions(delimiter="\t"))), 7)
+    seconds_networkit, graph = best(lambda: timed(lambda: networkit.graphio.EdgeListReader("\t", 0, directed=True).read(str(path))), 3)
+    runs = [measured(ingest_command("bench-list", store)) for _ in range(7)]
+    seconds, bytes_peak = min(run[1] for run in runs), max(run[2] for run in runs)
+    folder = artifact(runs[0][0], "ingest", "graph")
+    ours = parquet.read_table(folder / "edges.parquet")
+    order = numpy.lexsort((table["target"].to_numpy(), table["source"].to_numpy()))
+    assert graph.numberOfEdges() == len(ours)
+    nodes = parquet.read_table(folder / "nodes.parquet")["id"].to_numpy()
+    for column in ("source", "target"):
+        assert (nodes[ours[column].to_numpy()] == table[column].to_numpy()[order]).all(), column
+    out = subprocess.run([RELEASE / "examples/edge_list", path, "7"], capture_output=True, text=True, check=True, env={**os.environ, "RAYON_NUM_THREADS": str(THREADS)}).stdout
+    parse = min(float(line.split("parse ")[1].split()[0]) for line in out.splitlines() if "parse" in line)
+    return {
+        "edges": len(ours), "bytes": path.stat().st_size, "seconds": seconds, "seconds_parse": parse, "seconds_pyarrow": seconds_pyarrow, "seconds_networkit": seconds_networkit,
+        "ratio_to_networkit": seconds_networkit / seconds, "parse_of_pyarrow": parse / seconds_pyarrow, "stage_of_pyarrow": seconds / seconds_pyarrow,
+        "memory_of_edge_table": bytes_peak / (8 * len(ours)), "bytes_peak": bytes_peak,
+        "versions": {"pyarrow": pa.__version__, "networkit": networkit.__version__},
+        "note": "ours is the whole program: start, digest of the file, parse, rows, sort, Parquet with zstd, sync, publish; networkit builds its graph, pyarrow two columns",
+    }
+
+
+def external():
+    (parquet,) = modules("pyarrow.parquet")
+    if shutil.disk_usage(WORK).free < 12e9:
+        raise Skip("less than 12 GB of free disk")
+    edges = 100_000_000
+    path = edge_list(edges, 2_000_000, "bench-large")
+    store = WORK / "store-external"
+    limit = 8 * edges // 10
+    lines, seconds, bytes_peak = measured(ingest_command("bench-large", store, "--memory", str(limit)))
+    folder = artifact(lines, "ingest", "graph")
+    assert parquet.ParquetFile(folder / "edges.parquet").metadata.num_rows == edges
+    digest = json.loads((folder / "manifest.json").read_text())["digest"]
+    held, seconds_held, bytes_held = measured(ingest_command("bench-large", WORK / "store-held"))
+    assert json.loads((artifact(held, "ingest", "graph") / "manifest.json").read_text())["digest"] == digest
+    shutil.rmtree(store)
+    shutil.rmtree(WORK / "store-held")
+    shutil.rmtree(path.parent)
+    return {
+        "edges": edges, "memory_limit": limit, "bytes_peak": bytes_peak, "memory_of_limit": bytes_peak / limit, "seconds": seconds,
+        "seconds_in_memory": seconds_held, "bytes_peak_in_memory": bytes_held, "memory_of_edge_table_in_memory": bytes_held / (8 * edges),
+        "note": "the same digest both ways",
+    }
+
+
+def stand_in():
+    out = subprocess.run([RELEASE / "examples/stand_in_speed", str(THREADS), "amazon0505"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return json.loads(out)
+
+
+def profile():
+    lines = gcn(WORK / "store", "--set", "run.epochs=1")
+    out = subprocess.run([RELEASE / "examples/profile_speed", artifact(lines, "ingest", "graph"), str(THREADS)], capture_output=True, text=True, check=True).stdout
+    parts = [json.loads(line) for line in out.splitlines()]
+    return {"seconds": next(part["seconds"] for part in parts if part["part"] == "all"), "seconds_by_part": {part["part"]: part["seconds"] for part in parts}}
+
+
+BENCHMARKS = {"ingest": ingest, "external": external, "stand_in": stand_in, "profile": profile, "compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm}
 
 
 def machine():

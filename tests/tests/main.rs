@@ -6,6 +6,8 @@ mod compiled;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod data_sets;
+#[cfg(test)]
 mod degenerate;
 #[cfg(test)]
 mod disk;

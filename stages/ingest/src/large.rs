@@ -26,6 +26,7 @@ const BYTES_IN_MEMORY: u64 = 24;
 
 /// Sorts, merges and writes.
 pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest, mut graph: RawGraph, spilled: &Spilled) -> Result<(), StageError> {
+    target::compare_holds(request, &graph)?;
     refuse_what_needs_all_edges(request, &graph, spilled)?;
     let options = target::options(request, &graph);
     let weighted = match request.spec.weights {

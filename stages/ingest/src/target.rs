@@ -20,7 +20,7 @@ use crate::{
     subset,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
-use warploom_formats::raw::{Labels, NodeIds, RawGraph};
+use warploom_formats::raw::{Labels, NO_CLASS, NodeIds, RawGraph};
 
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;
@@ -33,6 +33,9 @@ const DEGREE_MOST: u32 = 255;
 pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Result<(RawGraph, Vec<String>), StageError> {
     let Read { graph, provenance, community, .. } = read;
     let (listed_nodes, listed) = (graph.nodes(), graph.edges.len() as u64);
+    if provenance == Provenance::Real {
+        compare_holds(request, &graph)?;
+    }
     let mut graph = narrowed(request, graph)?;
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
@@ -141,6 +144,39 @@ pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options 
     transform::Options { symmetrize, self_loops, duplicates }
 }
 
+/// Compares graphs, features, classes and relations with what the catalogue says that the files hold.
+pub fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
+    let holds = &request.entry.holds;
+    let labels = graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
+    let (classes, labelled) = match labels {
+        Some(Labels::Classes { class, names }) => (names.len(), class.iter().filter(|&&class| class != NO_CLASS).count()),
+        Some(Labels::Rows { columns, values }) => {
+            (*columns as usize, values.chunks((*columns).max(1) as usize).filter(|row| row.iter().any(|value| !value.is_nan())).count())
+        }
+        Some(Labels::Values(values)) => (0, values.iter().filter(|value| !value.is_nan()).count()),
+        None => (0, 0),
+    };
+    let features = graph.features.as_ref().map_or(0, |features| u64::from(features.columns()));
+    let found = [
+        ("graphs", holds.graphs, graph.graphs.as_ref().map_or(0, |graphs| graphs.len() as u64)),
+        ("feature columns", holds.features.filter(|_| graph.kinds.is_none()).map(u64::from), features),
+        ("classes", holds.classes.map(u64::from), classes as u64),
+        ("labelled rows", holds.labelled, labelled as u64),
+        ("relations", holds.relations.map(u64::from), graph.relations.len() as u64),
+    ];
+    match found.into_iter().find(|(_, expected, found)| expected.is_some_and(|expected| expected != *found)) {
+        Some((what, Some(expected), found)) => Err(not_the_set(request, what, expected, found)),
+        _ => Ok(()),
+    }
+}
+
+fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -> StageError {
+    let message = format!("`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}", request.entry.name);
+    StageError::new(ErrorKind::Data, message)
+        .at(request.digests.keys().next().map_or("", String::as_str))
+        .hint(format!("fetch it again ( warploom data fetch {} ), or put the file under another name with a catalogue entry of its own", request.entry.name))
+}
+
 /// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.
 pub fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
     let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
@@ -154,11 +190,7 @@ pub fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: O
         if let (Some(expected), Some(found)) = (expected, found)
             && expected != found
         {
-            let message = format!("`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}", request.entry.name);
-            return Err(StageError::new(ErrorKind::Data, message).at(request.digests.keys().next().map_or("", String::as_str)).hint(format!(
-                "fetch it again ( warploom data fetch {} ), or put the file under another name with a catalogue entry of its own",
-                request.entry.name
-            )));
+            return Err(not_the_set(request, what, expected, found));
         }
     }
     Ok(())

@@ -1,3 +1,4 @@
+//! Arrays beside a graph: every role, order and fault.
 use super::*;
 use crate::raw::{Features, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Graphs of several kinds: the published sets, a small one, and every fault.
 use super::*;
 use crate::raw::{TEST, TRAIN, VALIDATION};
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Arrays of every type and order, against what numpy wrote; and damaged ones.
 use super::*;
 use proptest::prelude::*;
 

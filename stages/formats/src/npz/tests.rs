@@ -1,3 +1,4 @@
+//! Graphs of every family in archives of arrays, and every fault.
 use super::*;
 use crate::raw::{NO_CLASS, TEST, TRAIN, VALIDATION};
 

@@ -1,3 +1,4 @@
+//! Tables of every writer, codec and type give one graph; and every fault.
 use super::*;
 use crate::raw::{Column, Edges, IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array};

@@ -1,0 +1,107 @@
+//! Proves that data sets of every shape go from raw files to results: folders without an entry, sets of many graphs, relations,
+//! kinds of nodes, several labels a node; and that memory, threads and repetition change no byte of a graph.
+use std::{fs, path::PathBuf};
+
+use warploom_contract::parquet_file::read_table;
+use warploom_tests::{Recipe, Scene};
+
+fn folder_of(line: &serde_json::Value) -> PathBuf {
+    PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap())
+}
+
+fn digest(scene: &Scene, key: &str) -> String {
+    let graph = scene.view().artifacts().into_iter().find(|found| found.kind == "graph" && found.key == key).unwrap();
+    graph.manifest["digest"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_folder_without_an_entry_is_a_data_set() {
+    let scene = Scene::stand_in();
+    let folder = scene.data.join("mine");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("edges.csv"), "from,to,weight\nann,bob,2\nbob,eve,1\neve,ann,0.5\n").unwrap();
+    fs::write(folder.join("nodes.csv"), "id,label,age\nann,x,30\nbob,y,40\neve,x,50\n").unwrap();
+    let lines = scene.build(&Recipe::of("pagerank", "mine"));
+    let table = read_table(&folder_of(&lines[5]).join("values.parquet"), None).unwrap();
+    assert_eq!(table.batch.num_rows(), 3);
+    let graph = &scene.view().artifacts().into_iter().find(|found| found.kind == "graph").unwrap().manifest;
+    assert_eq!((graph["facts"]["format"].as_str(), graph["facts"]["task"].as_str()), (Some("csv"), Some("node_classification")));
+    assert_eq!((graph["provenance"].as_str(), graph["made_up"].as_array().map(Vec::len)), (Some("real"), Some(0)));
+    scene.front("check", &Recipe::of("pagerank", "mine"), &[]).expect(0);
+    // Nothing is made up for it: training needs features only where the program reads them.
+    fs::create_dir_all(scene.data.join("none")).unwrap();
+    fs::write(scene.data.join("none/readme.bin"), [0u8; 64]).unwrap();
+    scene.front("pipeline", &Recipe::of("pagerank", "none"), &[]).expect(1).says(&["`none` is a folder without a catalogue entry", "no format was recognised"]);
+}
+
+#[test]
+fn memory_and_threads_change_no_byte_of_a_graph() {
+    let mut scene = Scene::stand_in();
+    let mut list = String::from("# a list that does not fit 1 MiB\n");
+    let mut state = 7u64;
+    for _ in 0..150_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (source, target) = (state >> 33 & 0x3fff, state >> 50);
+        list += &format!("{}\t{}\t{}\n", 3 * source, 5 * target, state >> 60);
+    }
+    scene.add_edge_list("large", &list, "symmetrize: false\nsplit: {rule: none}");
+    for sets in
+        [vec![], vec!["ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.self_loops=add"], vec!["ingest.weights=drop", "ingest.duplicates=merge"]]
+    {
+        let recipe = sets.iter().fold(Recipe::of("pagerank", "large"), |recipe, set| recipe.set(set));
+        let mut digests = Vec::new();
+        for (at, further) in
+            [&["--threads", "1"][..], &["--threads", "8"], &["--memory", "1MiB"], &["--memory", "3MiB", "--threads", "2"]].into_iter().enumerate()
+        {
+            let scene = scene.with_store(format!("store-{}-{at}", sets.len()));
+            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+            digests.push(digest(&scene, line["key"].as_str().unwrap()));
+        }
+        digests.dedup();
+        assert_eq!(digests.len(), 1, "{sets:?}");
+    }
+    scene.stage("ingest", &Recipe::of("pagerank", "large").set("ingest.largest_component=true"), &["--memory", "1MiB"]).expect(1).says(&["--memory"]);
+}
+
+#[test]
+fn parts_of_a_graph_are_graphs() {
+    let Some(scene) = Scene::real("data_sets::parts_of_a_graph_are_graphs") else { return };
+    let rows = |recipe: &Recipe| {
+        let line = scene.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
+        run_check(&scene, "ingest", recipe);
+        read_table(&folder_of(&line).join("nodes.parquet"), None).unwrap().batch.num_rows()
+    };
+    assert_eq!(rows(&Recipe::of("gcn", "karate").set("ingest.keep_classes=[Officer]")), 17);
+    assert_eq!(rows(&Recipe::of("components", "ca-GrQc").set("ingest.largest_component=true").set("ingest.relabel=true")), 4158);
+    scene
+        .stage("ingest", &Recipe::of("gcn", "karate").set("ingest.keep_classes=[Offiser]"), &[])
+        .expect(1)
+        .says(&["no class is called `Offiser`", "Mr. Hi, Officer"]);
+}
+
+fn run_check(scene: &Scene, stage: &str, recipe: &Recipe) {
+    scene.run(&format!("warploom-{stage}"), &recipe.arguments(&["check"])).expect(0);
+}
+
+/// From raw files to predictions, every output proved.
+fn trained(scene: &Scene, recipe: &Recipe) -> usize {
+    let lines = scene.build(recipe);
+    scene.front("check", recipe, &[]).expect(0);
+    read_table(&folder_of(&lines[5]).join("predictions.parquet"), None).unwrap().batch.num_rows()
+}
+
+#[test]
+fn sets_of_many_graphs_are_learned_by_graph() {
+    let Some(scene) = Scene::real("data_sets::sets_of_many_graphs_are_learned_by_graph") else { return };
+    let short = |name: &str| Recipe::of("gin", name).set("plan.set.graphs=true").set("run.epochs=2").set("plan.set.hidden=8");
+    assert_eq!(trained(&scene, &short("tu-mutag").set("ingest.split={folds: {count: 10}}").set("run.split=3")), 188);
+    assert_eq!(trained(&scene, &short("ogbg-molesol")), 1128);
+}
+
+#[test]
+fn relations_kinds_and_several_labels_are_learned() {
+    let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned") else { return };
+    assert_eq!(trained(&scene, &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.inverse_relations=true")), 8285);
+    assert_eq!(trained(&scene, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
+    assert_eq!(trained(&scene, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
+}
