@@ -178,9 +178,11 @@ fn a_line_that_is_no_edge_is_shown_with_a_caret() {
         let output = scene.front("pipeline", &Recipe::of("pagerank", name), &[]).expect(1).says(&["error:", place, "^"]);
         assert_eq!(output.lines()[0]["error"]["kind"], "data", "{output}");
     }
-    let scene = Scene::edge_lists(&[("words", "anna ben\nben clara\n")], FURTHER);
-    scene.front("pipeline", &Recipe::of("pagerank", "words"), &[]).expect(1).says(&["hint:", "--set ingest.ids=string"]);
-    scene.build(&Recipe::of("components", "words").set("ingest.ids=string"));
+    // The first edge decides: words are read by themselves, and a word among numbers is shown with the way out.
+    let scene = Scene::edge_lists(&[("words", "anna ben\nben clara\n"), ("late", "0 1\n1 ben\n")], FURTHER);
+    scene.build(&Recipe::of("components", "words"));
+    scene.front("pipeline", &Recipe::of("pagerank", "late"), &[]).expect(1).says(&["hint:", "--set ingest.ids=string"]);
+    scene.build(&Recipe::of("components", "late").set("ingest.ids=string"));
 }
 
 #[test]

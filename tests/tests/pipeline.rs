@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
-use warploom_contract::Digest;
+use warploom_contract::{Digest, Kind};
 use warploom_tests::{Output, Recipe, Scene, repository};
 
 /// The stages in their order.
@@ -46,7 +46,8 @@ fn json_lines_have_exactly_the_fields_of_the_interface() {
         for artifact in line["artifacts"].as_array().unwrap() {
             assert_eq!(names(artifact), BTreeSet::from(["kind", "path", "bytes"]));
             let folder = std::path::PathBuf::from(artifact["path"].as_str().unwrap());
-            assert!(folder.ends_with(format!("{}-v1/{}", artifact["kind"].as_str().unwrap(), line["key"].as_str().unwrap())));
+            let kind = Kind::ALL.iter().find(|kind| kind.name() == artifact["kind"]).unwrap();
+            assert!(folder.ends_with(format!("{}-v{}/{}", kind.name(), kind.version(), line["key"].as_str().unwrap())));
             let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
             let bytes: u64 = files.filter(|file| file.file_name() != "manifest.json").map(|file| file.metadata().unwrap().len()).sum();
             assert_eq!(artifact["bytes"].as_u64(), Some(bytes));

@@ -245,6 +245,7 @@ impl<'a> Parser<'a> {
         if self.head.is_none() && !self.pending.is_empty() {
             self.begin()?;
         }
+        self.spill()?;
         if self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
             let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
             return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
@@ -300,10 +301,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Read<(RawGraph, Option<Spilled>)> {
-        if self.spill.is_some() {
-            self.spill()?;
-        }
+    fn finish(self) -> Read<(RawGraph, Option<Spilled>)> {
         let Parser { path, options, mut pieces, head, mut counts, first_line, known, spill, .. } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;

@@ -172,7 +172,7 @@ choices! {
 choices! {
     /// How node ids are read.
     Ids {
-        /// As numbers when all of them are, else as words.
+        /// As the first edge has them: numbers or words. A word among numbers is an error.
         Auto = "auto",
         /// As whole numbers; a word is an error.
         Number = "number",
