@@ -91,3 +91,15 @@ pub fn only(files: &[PathBuf]) -> Read<&Path> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_stands_on_the_page_about_data() {
+        let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md")).unwrap();
+        let missing: Vec<&str> = FORMATS.iter().map(|format| format.name).filter(|name| !page.contains(&format!("`{name}`"))).collect();
+        assert!(missing.is_empty(), "docs/data.md does not name {missing:?}");
+    }
+}
