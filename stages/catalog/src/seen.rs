@@ -37,7 +37,8 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
     {
         return Ok(digest);
     }
-    let digest = blake3::Hasher::new().update_mmap_rayon(&path)?.finalize().to_hex().to_string();
+    // Read, not mapped: pages of a map count as memory, and a file that shrinks under one ends the program.
+    let digest = blake3::Hasher::new().update_reader(fs::File::open(&path)?)?.finalize().to_hex().to_string();
     // A file that changed under the reader is not remembered.
     if let Some(memory) = memory
         && stamp(&path)? == before

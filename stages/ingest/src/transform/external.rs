@@ -18,7 +18,7 @@ use std::{
 };
 
 /// Bytes that sorting a run takes for each edge, weights and all buffers included.
-const SORT_BYTES: u64 = 40;
+const SORT_BYTES: u64 = 64;
 /// A run has at least so many edges.
 const RUN_LEAST: usize = 1 << 12;
 /// What a merge reads of a run at once, at least and at most.
@@ -126,7 +126,7 @@ impl<C: Stored> Runs<C> {
         }
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         let runs = (self.edges.len() + self.reverses.len()).max(1);
-        let buffer = usize::try_from(self.memory / 4).unwrap_or(usize::MAX) / runs;
+        let buffer = usize::try_from(self.memory / 8).unwrap_or(usize::MAX) / runs;
         let buffer = buffer.clamp(READ_LEAST, READ_MOST) / (8 + C::BYTES) * (8 + C::BYTES);
         let mut edges = Merge::<C>::new(&file, &self.edges, buffer)?;
         let mut reverses = if self.options.symmetrize { Some(Merge::<C>::new(&file, &self.reverses, buffer)?) } else { None };
