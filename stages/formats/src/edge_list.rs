@@ -197,11 +197,11 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Writes the pieces away, if they take more than an eighth of what may be used.
+    /// Writes the pieces away, if they take more than a quarter of what may be used: sorting in memory takes three times as much.
     fn spill(&mut self) -> Read<()> {
         let Some(limit) = &self.limit else { return Ok(()) };
-        let bytes: usize = self.pieces.iter().map(|piece| 16 * piece.ends.len() + 4 * piece.weight.len()).sum();
-        if self.spill.is_none() && bytes as u64 <= limit.memory / 8 {
+        let bytes: usize = self.pieces.iter().map(|piece| piece.ends.bytes() + 4 * piece.weight.len()).sum();
+        if self.spill.is_none() && bytes as u64 <= limit.memory / 4 {
             return Ok(());
         }
         let spill = match &mut self.spill {

@@ -62,7 +62,7 @@ fn refuse_what_needs_all_edges(request: &IngestRequest, graph: &RawGraph, spille
         (graph.labels.is_none() && made_up.classes > 0, "made-up labels"),
     ];
     let Some((_, what)) = asked.into_iter().find(|(asked, _)| *asked) else { return Ok(()) };
-    let needed = spilled.edges * BYTES_IN_MEMORY * 8 / (1 << 20) + 64;
+    let needed = spilled.edges * BYTES_IN_MEMORY * 2 / (1 << 20) + 64;
     let message = format!("{} edges do not fit the memory that may be used, and {what} would need all of them at once", spilled.edges);
     let hint = if what.starts_with("made-up") { "or leave it out:  --set ingest.features=none" } else { "or leave it out" };
     Err(StageError::new(ErrorKind::Specification, message).hint(format!("allow  --memory {needed}MiB  {hint}")))

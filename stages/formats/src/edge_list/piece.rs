@@ -49,6 +49,11 @@ impl Piece {
 }
 
 impl Ends {
+    /// What the edges take.
+    pub fn bytes(&self) -> usize {
+        self.len() * if matches!(self, Ends::Wide(_)) { 16 } else { 8 }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Ends::Narrow(pairs) => pairs.len(),
