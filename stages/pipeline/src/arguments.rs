@@ -47,11 +47,14 @@ pub enum Command {
         #[arg(long, value_name = "FORM", value_parser = FORMS)]
         show: Option<String>,
     },
-    /// Copy the files of an artifact into a folder
+    /// Write what an artifact holds for other programs: edges, nodes, features, results, parameters
     Export {
-        /// Key, or the first digits of one
+        /// Key, the first digits of one, KIND/DIGITS, or a kind: the only one in the store, or that of `--pipeline`
         key: String,
-        /// Folder, made if needed
+        /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters as safetensors]
+        #[arg(long = "as", value_enum, value_name = "FORM")]
+        form: Option<crate::export::As>,
+        /// Folder, made if needed; files in it are replaced with `--force` alone
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
