@@ -11,7 +11,7 @@ use std::{
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
-    types::{Float32Type, Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
 };
 use arrow_schema::DataType;
 use flate2::Crc;
@@ -235,6 +235,7 @@ fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
         DataType::UInt16 => numbers!(UInt16Type),
         DataType::UInt32 => numbers!(UInt32Type),
         DataType::UInt64 => numbers!(UInt64Type),
+        DataType::Int32 => numbers!(Int32Type),
         DataType::Int64 => numbers!(Int64Type),
         DataType::Float32 => numbers!(Float32Type),
         DataType::Float64 => numbers!(Float64Type),
