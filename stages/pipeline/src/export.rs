@@ -135,7 +135,9 @@ fn of_pipeline(environment: &Environment, pipeline: &Pipeline, kind: Kind) -> Re
 /// Lets files be written into a folder beside, and gives them their names when all are whole; their names come back.
 fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result<(), StageError>) -> Result<Vec<String>, StageError> {
     let there = |path: &Path| {
-        StageError::new(ErrorKind::Input, "the file is there already").at(path.display()).hint("choose an empty folder with  -o DIR,  or replace files with  --force")
+        StageError::new(ErrorKind::Input, "the file is there already")
+            .at(path.display())
+            .hint("choose an empty folder with  -o DIR,  or replace files with  --force")
     };
     // Every export leaves a manifest: one look spares the writing.
     let manifest = target.join(MANIFEST_FILE);
@@ -258,7 +260,8 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
 fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
     macro_rules! numbers {
         ($arrow:ty, $native:ty) => {
-            std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes)))) as ArrayRef
+            std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes))))
+                as ArrayRef
         };
     }
     let values = match array.dtype {

@@ -222,7 +222,9 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
             let named = files.iter().fold(text, |text, file| text.replace(&draft.join(&file.name).display().to_string(), &file.from.display().to_string()));
             named.replace(&draft.display().to_string(), "the set")
         };
-        StageError { what: shown(error.what), place: error.place.map(shown), detail: error.detail.map(shown), hint: error.hint, ..error }
+        // Readers speak to who runs a pipeline.
+        let hint = error.hint.map(|hint| hint.replace("--set ingest.ids=", "--read ids="));
+        StageError { what: shown(error.what), place: error.place.map(shown), detail: error.detail.map(shown), hint, ..error }
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
     let (format, own) = warploom_formats::detect(draft, &paths).map_err(wrong)?;
@@ -298,7 +300,8 @@ fn print(environment: &Environment, asked: &Import, places: &Places, found: &Fou
     crate::print_as(
         environment,
         || {
-            let mut text = format!("{name}: {} nodes, {} edges as listed, format `{}` ({})\n", graph.nodes(), graph.edges.len(), found.format, show_size(bytes));
+            let mut text =
+                format!("{name}: {} nodes, {} edges as listed, format `{}` ({})\n", graph.nodes(), graph.edges.len(), found.format, show_size(bytes));
             text += &features.map_or_else(String::new, |columns| format!("  features  {columns} columns\n"));
             text += &classes.map_or_else(String::new, |classes| format!("  labels    {classes} classes\n"));
             graph.passed_over.iter().for_each(|what| text += &format!("  passed over: {what}\n"));

@@ -120,7 +120,9 @@ pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError>
         DataType::Int64 => (Dtype::I64, plain::<Int64Type, 8>(&values, i64::to_le_bytes), gaps),
         DataType::Float32 => (Dtype::F32, reals::<Float32Type>(&values, |real| real.unwrap_or(f32::NAN).to_le_bytes().to_vec()), false),
         DataType::Float64 => (Dtype::F64, reals::<Float64Type>(&values, |real| real.unwrap_or(f64::NAN).to_le_bytes().to_vec()), false),
-        DataType::Boolean => (Dtype::Bool, values.iter().flat_map(|values| values.as_boolean().iter().map(|truth| u8::from(truth == Some(true)))).collect(), gaps),
+        DataType::Boolean => {
+            (Dtype::Bool, values.iter().flat_map(|values| values.as_boolean().iter().map(|truth| u8::from(truth == Some(true)))).collect(), gaps)
+        }
         DataType::Utf8 => {
             let (points, bytes) = words(name, &values)?;
             (Dtype::Text(points), bytes, gaps)
@@ -171,7 +173,10 @@ fn words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError
     let (count, letters) = all().fold((0usize, 0usize), |(count, letters), word| (count + 1, letters + word.len()));
     let bytes_all = count.checked_mul(widest * 4).filter(|&bytes| bytes <= letters * 8 + PADDING_MOST);
     let Some(bytes_all) = bytes_all else {
-        let error = StageError::new(ErrorKind::Input, format!("`{name}` has {count} words, the widest of {widest} letters: an array would be far larger than they are"));
+        let error = StageError::new(
+            ErrorKind::Input,
+            format!("`{name}` has {count} words, the widest of {widest} letters: an array would be far larger than they are"),
+        );
         return Err(error.hint("a table holds words as they are:  --as parquet"));
     };
     let mut bytes = Vec::with_capacity(bytes_all);

@@ -153,7 +153,8 @@ pub fn tensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
     let mut views = Vec::with_capacity(arrays.len());
     for array in arrays {
         let words = || {
-            StageError::new(ErrorKind::Input, format!("`{}` holds words, and safetensors hold numbers alone", array.name)).hint("choose  --as parquet,  csv,  npz or npy")
+            StageError::new(ErrorKind::Input, format!("`{}` holds words, and safetensors hold numbers alone", array.name))
+                .hint("choose  --as parquet,  csv,  npz or npy")
         };
         let dtype = array.dtype.safetensors().ok_or_else(words)?;
         views.push((array.name.clone(), safetensors::tensor::TensorView::new(dtype, array.shape.clone(), &array.bytes).map_err(defect)?));

@@ -204,7 +204,10 @@ fn target_columns(labels: Option<&Labels>, splits: &[Vec<u8>], names: &Names, fo
     }
     for (number, split) in splits.iter().enumerate() {
         let name = if splits.len() == 1 { "split".to_owned() } else { format!("split_{number}") };
-        columns.push(plain(&name, if form == Some(As::Csv) { words(split.iter().map(|&part| part_name(part))) } else { Arc::new(UInt8Array::from(split.clone())) }));
+        columns.push(plain(
+            &name,
+            if form == Some(As::Csv) { words(split.iter().map(|&part| part_name(part))) } else { Arc::new(UInt8Array::from(split.clone())) },
+        ));
     }
     columns
 }
@@ -236,11 +239,8 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
     };
     if form.is_some_and(As::is_table) {
         let row_of = (0..rows).flat_map(|row| std::iter::repeat_n(row as u32, (entries.offsets[row + 1] - entries.offsets[row]) as usize)).collect();
-        let columns = vec![
-            plain("row", numbers::<u32>(row_of)),
-            plain("column", numbers(entries.index.to_vec())),
-            plain("value", numbers(entries.values.to_vec())),
-        ];
+        let columns =
+            vec![plain("row", numbers::<u32>(row_of)), plain("column", numbers(entries.index.to_vec())), plain("value", numbers(entries.values.to_vec()))];
         return Item::Table(whole(name, columns));
     }
     let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
