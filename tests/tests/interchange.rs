@@ -8,7 +8,8 @@ use warploom_tests::{Recipe, Scene, repository, shared_data, skipped, start};
 
 use crate::peers::python;
 
-const NODES: &str = "id,label,split,kind_of,x0,x1\n7,a,train,p,0.5,1\n3,b,validation,q,0,1\n5,a,test,,2,1\n9,,none,q,0,0\n";
+/// Classes are called by their numbers: tables that are exported say numbers and names in two columns.
+const NODES: &str = "id,label,split,kind_of,x0,x1\n7,0,train,p,0.5,1\n3,1,validation,q,0,1\n5,0,test,,2,1\n9,,none,q,0,0\n";
 const EDGES: &str = "source,target,weight,type\n3,5,0.5,likes\n5,7,2,knows\n7,3,1,likes\n3,5,0.25,knows\n";
 
 fn scene_with_catalog() -> Scene {
@@ -138,7 +139,7 @@ fn every_snippet_of_the_page_runs() {
     let (head, sections) = blocks(&page);
     assert!(sections.len() >= 6 && head.contains("def artifact"));
     for (dataset, scene) in scenes {
-        let scene = Scene { store: scene.path("data/store"), ..scene };
+        let scene = scene.with_store("data/store");
         scene.build(&Recipe::of("gcn", dataset).set("run.epochs=3"));
         for line in page.lines().filter_map(|line| line.strip_prefix("warploom ")) {
             scene.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);

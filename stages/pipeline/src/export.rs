@@ -144,6 +144,7 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
     if manifest.exists() && !replace {
         return Err(there(&manifest));
     }
+    let was_there = target.exists();
     fs::create_dir_all(target).map_err(|error| StageError::io("make a folder", target, &error))?;
     let draft = target.join(format!(".export-{}", std::process::id()));
     fs::create_dir(&draft).map_err(|error| StageError::io("make a folder", &draft, &error))?;
@@ -160,6 +161,10 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
         Ok(files)
     });
     let _left_over = fs::remove_dir_all(&draft);
+    if done.is_err() && !was_there {
+        // Goes only if it is empty.
+        let _made_for_nothing = fs::remove_dir(target);
+    }
     done
 }
 
