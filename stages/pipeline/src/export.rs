@@ -79,7 +79,8 @@ pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'
         crate::print_as(
             environment,
             || {
-                let head = format!("{} {} -> {} ({})\n", artifact.kind.name(), artifact.manifest.key, target.display(), show_size(bytes));
+                let (kind, manifest) = (artifact.kind.name(), &artifact.manifest);
+                let head = format!("{kind} {} ({} data) -> {} ({})\n", manifest.key, manifest.provenance.name(), target.display(), show_size(bytes));
                 files.iter().fold(head, |text, file| text + "  " + file + "\n")
             },
             || {

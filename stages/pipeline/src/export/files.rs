@@ -54,6 +54,11 @@ pub fn npy(path: &Path, array: &Dense) -> Result<(), StageError> {
     written(path, |file| file.write_all(&npy_head(array)).and_then(|()| file.write_all(&array.bytes)))
 }
 
+/// In 32 bits, or the sign that says to look for 64.
+fn narrow(value: u64) -> u32 {
+    if value >= ZIP32_END { u32::MAX } else { value as u32 }
+}
+
 /// A member of an archive, for its directory.
 struct Member {
     name: String,
@@ -78,7 +83,7 @@ impl Member {
 
     /// What the local header and the directory share: version to flags, method, time, digest, sizes, length of the name.
     fn facts(&self, extra: usize) -> Vec<u8> {
-        let size = (self.size.min(ZIP32_END) as u32).to_le_bytes();
+        let size = narrow(self.size).to_le_bytes();
         let version: u16 = if self.size >= ZIP32_END || self.at >= ZIP32_END { 45 } else { 20 };
         // Names are UTF-8 (bit 11), contents stored (0), the time is the first that a zip can say.
         let mut facts = [&version.to_le_bytes()[..], &0x0800u16.to_le_bytes(), &0u16.to_le_bytes(), &0u16.to_le_bytes(), &0x21u16.to_le_bytes()].concat();
@@ -119,7 +124,7 @@ pub fn npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
 /// A line of the directory.
 fn listed(member: &Member) -> Vec<u8> {
     let extra = member.extra(true);
-    let at = (member.at.min(ZIP32_END) as u32).to_le_bytes();
+    let at = narrow(member.at).to_le_bytes();
     let facts = member.facts(extra.len());
     // Behind the lengths: no comment, first disk, no attributes.
     [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra].concat()
@@ -141,8 +146,8 @@ fn ending(count: u64, bytes: u64, at: u64) -> Vec<u8> {
     end.extend(b"PK\x05\x06\0\0\0\0");
     end.extend(count);
     end.extend(count);
-    end.extend((bytes.min(ZIP32_END) as u32).to_le_bytes());
-    end.extend((at.min(ZIP32_END) as u32).to_le_bytes());
+    end.extend(narrow(bytes).to_le_bytes());
+    end.extend(narrow(at).to_le_bytes());
     end.extend([0, 0]);
     end
 }
