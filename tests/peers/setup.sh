@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with other readers of our files: pyarrow, polars, duckdb, numpy.
+# Makes a virtual environment with other readers of our files: pyarrow, polars, duckdb, numpy, pandas, scipy.
 # usage: tests/peers/setup.sh FOLDER      quiet; on failure says why on stderr and exits with 1, leaving no half-made folder
 set -euo pipefail
 folder=${1:?usage: setup.sh FOLDER}
-if [ -f "$folder/ready" ]; then exit 0; fi
+if [ -f "$folder/ready" ]; then
+  # One that was made before pandas and scipy were asked for gets them; without them their tests are skipped.
+  "$folder/bin/python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("pandas") and u.find_spec("scipy")))' \
+    || "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 pandas scipy >/dev/null 2>&1 || true
+  exit 0
+fi
 fail() {
   echo "$1" >&2
   rm -rf "$folder.part-$$"
@@ -13,7 +18,7 @@ command -v python3 >/dev/null || fail "there is no python3"
 mkdir -p "$(dirname "$folder")"
 log=$(python3 -m venv "$folder.part-$$" 2>&1) || fail "no virtual environment: $(tail -n 1 <<<"$log")"
 log=$("$folder.part-$$/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 \
-  pyarrow polars duckdb numpy 2>&1) || fail "pip: $(tail -n 1 <<<"$log")"
+  pyarrow polars duckdb numpy pandas scipy 2>&1) || fail "pip: $(tail -n 1 <<<"$log")"
 touch "$folder.part-$$/ready"
 # A venv runs from any place as long as it is called by its own python; the first to be done wins.
 mv -T "$folder.part-$$" "$folder" 2>/dev/null || rm -rf "$folder.part-$$"

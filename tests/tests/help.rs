@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use warploom_tests::{Scene, repository, start};
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 20] = [
+const FRONT_DOOR: [&[&str]; 21] = [
     &[],
     &["pipeline"],
     &["explain"],
@@ -20,6 +20,7 @@ const FRONT_DOOR: [&[&str]; 20] = [
     &["data", "show"],
     &["data", "fetch"],
     &["data", "generate"],
+    &["data", "import"],
     &["doctor"],
     &["schema"],
     &["completions"],

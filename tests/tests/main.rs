@@ -16,6 +16,8 @@ mod exit_codes;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod interchange;
+#[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod kills;

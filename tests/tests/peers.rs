@@ -5,7 +5,7 @@ use std::process::Command;
 use warploom_tests::{Recipe, Scene, repository, shared_data, skipped, start};
 
 /// The interpreter with the readers; `None`, after saying why, when it cannot be had.
-fn python(test: &str) -> Option<std::path::PathBuf> {
+pub fn python(test: &str) -> Option<std::path::PathBuf> {
     let own = std::env::current_exe().expect("a test knows its own path");
     let target = own.ancestors().nth(3).expect("a test lies in target/PROFILE/deps");
     let folder = target.join("peers");

@@ -29,7 +29,7 @@ fn export_copies_the_files_and_overwrites_none() {
     for kind in ["run", "profile"] {
         let artifact = scene.view().of_kind(kind).remove(0);
         let target = scene.path(&format!("out-{kind}"));
-        let arguments = ["export", &artifact.key, "-o", target.to_str().unwrap()];
+        let arguments = ["export", &artifact.key, "-o", target.to_str().unwrap(), "--as", "files"];
         scene.warploom(&arguments).expect(0);
         // A key of several kinds gets a folder for each.
         let folder = if kind == "run" { target.clone() } else { target.join(kind) };

@@ -70,6 +70,11 @@ impl Catalog {
         Catalog { folder: Some(folder.to_path_buf()) }
     }
 
+    /// The folder whose entries win, if there is one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The names of all entries, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: BTreeSet<String> = EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();

@@ -48,12 +48,21 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins a new file.
+    /// Begins a new file of an artifact.
     pub fn create(path: &Path, fields: Vec<Field>) -> Result<TableWriter, StageError> {
+        TableWriter::create_by(path, fields, "warploom")
+    }
+
+    /// Begins a new file for other programs. Readers take ends of edges for rows in tables of artifacts alone, which the writer's name tells.
+    pub fn create_for_others(path: &Path, fields: Vec<Field>) -> Result<TableWriter, StageError> {
+        TableWriter::create_by(path, fields, "warploom export")
+    }
+
+    fn create_by(path: &Path, fields: Vec<Field>, writer: &str) -> Result<TableWriter, StageError> {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(ROW_GROUP))
-            .set_created_by("warploom".to_owned());
+            .set_created_by(writer.to_owned());
         for field in &fields {
             if matches!(field.data_type(), DataType::UInt32 | DataType::UInt64 | DataType::UInt16) {
                 let column = ColumnPath::from(field.name().as_str());

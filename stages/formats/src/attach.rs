@@ -142,6 +142,13 @@ fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
 }
 
 fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+    let arrays = safetensors_arrays(path)?;
+    let own = own.filter(|_| arrays.len() == 1);
+    Ok(arrays.into_iter().filter_map(|(name, array)| Some((own.or(role_of(&name))?, Values::Array(array)))).collect())
+}
+
+/// The tensors of a file, by ascending name.
+pub fn safetensors_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
     let bytes = Plain::open(path)?.read_all()?;
     let wrong = |error: safetensors::SafeTensorError| {
         let error = ReadError::new(path, format!("this is no safetensors file: {error}"));
@@ -150,9 +157,8 @@ fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
     let tensors = SafeTensors::deserialize(&bytes).map_err(wrong)?;
     let mut names = tensors.names();
     names.sort_unstable();
-    let own = own.filter(|_| names.len() == 1);
-    let roles = names.into_iter().filter_map(|name| Some((own.or(role_of(name))?, name)));
-    roles.map(|(role, name)| Ok((role, Values::Array(tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?)?)))).collect()
+    let array = |name: &str| tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?);
+    names.into_iter().map(|name| Ok((name.to_owned(), array(name)?))).collect()
 }
 
 /// A tensor as an array.

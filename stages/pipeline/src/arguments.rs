@@ -47,11 +47,14 @@ pub enum Command {
         #[arg(long, value_name = "FORM", value_parser = FORMS)]
         show: Option<String>,
     },
-    /// Copy the files of an artifact into a folder
+    /// Write what an artifact holds for other programs: edges, nodes, features, results, parameters
     Export {
-        /// Key, or the first digits of one
+        /// Key, the first digits of one, KIND/DIGITS, or a kind: the only one in the store, or that of `--pipeline`
         key: String,
-        /// Folder, made if needed
+        /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters as safetensors]
+        #[arg(long = "as", value_enum, value_name = "FORM")]
+        form: Option<crate::export::As>,
+        /// Folder, made if needed; files in it are replaced with `--force` alone
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
@@ -160,9 +163,39 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Not in this version: make a data set of files of one's own
-    #[command(hide = true)]
-    Import(Ignored),
+    /// Make a data set of files of one's own: copy them to the data folder and write their catalogue entry
+    Import(Import),
+}
+
+/// Files that become a data set.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Import {
+    /// Name of the new data set
+    pub name: String,
+    /// Edges: Parquet, Arrow, CSV, TSV, npy, npz, safetensors, or a file of any other format that is read
+    #[arg(long, value_name = "FILE")]
+    pub edges: PathBuf,
+    /// Nodes, by name of columns: Parquet or Arrow where the edges are, else CSV or TSV
+    #[arg(long, value_name = "FILE")]
+    pub nodes: Option<PathBuf>,
+    /// Features, a row for each node: npy, npz, safetensors; Parquet or Arrow beside such edges
+    #[arg(long, value_name = "FILE")]
+    pub features: Option<PathBuf>,
+    /// Labels, one for each node: npy, npz, safetensors
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Parts of a split, one for each node (0 none, 1 train, 2 validation, 3 test): npy, npz, safetensors
+    #[arg(long, value_name = "FILE")]
+    pub split: Option<PathBuf>,
+    /// The node that each row of features, labels and split is of: npy, npz, safetensors [default: in order of ids]
+    #[arg(long, value_name = "FILE")]
+    pub ids: Option<PathBuf>,
+    /// Every edge stands for both directions
+    #[arg(long)]
+    pub undirected: bool,
+    /// What the format leaves open, as `read:` of a catalogue entry: source=COLUMN, label=COLUMN, weight=none; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub read: Vec<String>,
 }
 
 impl Command {

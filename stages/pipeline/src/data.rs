@@ -1,6 +1,8 @@
-//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads and stand-ins.
+//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads, stand-ins and files of one's own.
+mod edge_arrays;
 mod fetch;
 mod generate;
+mod import;
 mod ls;
 mod page;
 mod plot;
@@ -20,9 +22,7 @@ pub fn run(environment: &Environment, talk: &Talk, options: &Options, action: &D
         DataAction::Show { name } => show::show(environment, talk, options, &entry_or_folder(environment, name)?),
         DataAction::Fetch { name } => fetch::fetch_files(environment, talk, &entry(name)?),
         DataAction::Generate { name } => generate::generate(environment, talk, options, &entry(name)?),
-        DataAction::Import(_) => {
-            Err(crate::usage("`warploom data import` is not in this version", "describe the files in a catalogue entry:  WARPLOOM_CATALOG=DIR"))
-        }
+        DataAction::Import(files) => import::import(environment, talk, files),
     }
 }
 

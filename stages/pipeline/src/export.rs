@@ -1,31 +1,291 @@
-//! `warploom export`: the files of an artifact under a plain name, for other programs.
-use std::{fs, path::Path};
+//! `warploom export`: what an artifact holds, as files that other programs open.
+//!
+//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's
+//! promises  all files stand under their names whole, or none does; nothing is replaced without `--force`; `manifest.json` goes along,
+//!           so that a stand-in stays known as one
+//! never     changes the store
+mod arrays;
+mod files;
+mod items;
 
-use warploom_contract::{ErrorKind, StageError};
-use warploom_shell::{Environment, limits::show_size};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
 
-/// Copies the files of all artifacts with this key into a folder.
-pub fn export(environment: &Environment, digits: &str, output: &Path) -> Result<(), StageError> {
-    let artifacts = crate::store::find(environment, digits)?;
+use arrow_array::ArrayRef;
+use arrow_array::{
+    PrimitiveArray,
+    types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+};
+use arrow_schema::Field;
+use clap::ValueEnum;
+use serde_json::json;
+use warploom_contract::{
+    Artifact, ErrorKind, Kind, StageError,
+    manifest::MANIFEST_FILE,
+    parquet_file::{ROW_GROUP, TableWriter},
+};
+use warploom_shell::{Chain, Environment, contracts, limits::show_size};
+use warploom_spec::Pipeline;
+
+use arrays::{Dense, Dtype, encode};
+use items::{Arrays, Item, Table};
+
+/// How things are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum As {
+    /// Arrays of a table in one archive; sparse features as scipy's save_npz writes them
+    Npz,
+    /// A file for each array or column
+    Npy,
+    /// Text with the names of its columns in the first line
+    Csv,
+    /// Tables
+    Parquet,
+    /// Arrays in one file; no words
+    Safetensors,
+    /// As the files lie in the store
+    Files,
+}
+
+impl As {
+    /// Whether columns stand side by side in it.
+    pub fn is_table(self) -> bool {
+        matches!(self, As::Csv | As::Parquet)
+    }
+}
+
+/// What was asked for.
+pub struct Asked<'a> {
+    /// Key, first digits, or kind.
+    pub what: &'a str,
+    /// Folder.
+    pub output: &'a Path,
+    /// How; none: as it is usual for each thing.
+    pub form: Option<As>,
+}
+
+/// Writes the artifacts into a folder; several get a folder each.
+pub fn export(environment: &Environment, pipelines: &[Pipeline], asked: &Asked<'_>) -> Result<(), StageError> {
+    let artifacts = wanted(environment, pipelines, asked.what)?;
     let several = artifacts.len() > 1;
     for artifact in artifacts {
         artifact.manifest.check_digests(&artifact.path)?;
-        let target = if several { output.join(artifact.kind.name()) } else { output.to_path_buf() };
-        for file in artifact.manifest.files.iter().map(|file| file.name.as_str()).chain(["manifest.json"]) {
-            let to = target.join(file);
-            if to.exists() {
-                return Err(StageError::new(ErrorKind::Input, "the file is there already").at(to.display()).hint("choose an empty folder with  -o DIR"));
-            }
-            let folder = to.parent().unwrap_or(&target);
-            fs::create_dir_all(folder).map_err(|error| StageError::io("make a folder", folder, &error))?;
-            fs::copy(artifact.file(file), &to).map_err(|error| StageError::io("copy", &to, &error))?;
-        }
-        let bytes = artifact.manifest.bytes();
+        let target = if several { asked.output.join(artifact.kind.name()) } else { asked.output.to_path_buf() };
+        let files = write_whole(&target, environment.force, |folder| write_all(&artifact, asked.form, folder))?;
+        let bytes: u64 = files.iter().filter_map(|file| fs::metadata(target.join(file)).ok()).map(|facts| facts.len()).sum();
         crate::print_as(
             environment,
-            || format!("{} {} -> {} ({})\n", artifact.kind.name(), artifact.manifest.key, target.display(), show_size(bytes)),
-            || vec![serde_json::json!({"kind": artifact.kind.name(), "key": artifact.manifest.key, "path": target.to_string_lossy(), "bytes": bytes})],
+            || {
+                let (kind, manifest) = (artifact.kind.name(), &artifact.manifest);
+                let head = format!("{kind} {} ({} data) -> {} ({})\n", manifest.key, manifest.provenance.name(), target.display(), show_size(bytes));
+                files.iter().fold(head, |text, file| text + "  " + file + "\n")
+            },
+            || {
+                let (kind, key, provenance) = (artifact.kind.name(), &artifact.manifest.key, artifact.manifest.provenance.name());
+                vec![json!({"kind": kind, "key": key, "path": target.to_string_lossy(), "files": files, "bytes": bytes, "provenance": provenance})]
+            },
         );
     }
     Ok(())
 }
+
+/// `KIND`, `KIND/DIGITS` or `DIGITS`.
+fn wanted(environment: &Environment, pipelines: &[Pipeline], what: &str) -> Result<Vec<Artifact>, StageError> {
+    if let Some(kind) = Kind::parse(what) {
+        return match pipelines {
+            [] => only_one(environment.store.list(kind), what),
+            pipelines => only_one(pipelines.iter().map(|pipeline| of_pipeline(environment, pipeline, kind)).collect::<Result<_, _>>()?, what),
+        };
+    }
+    match what.split_once('/').and_then(|(kind, digits)| Some((Kind::parse(kind)?, digits))) {
+        Some((kind, digits)) => {
+            let mut found = environment.store.list(kind);
+            found.retain(|artifact| artifact.manifest.key.as_str().starts_with(digits));
+            only_one(found, what)
+        }
+        None => crate::store::find(environment, what),
+    }
+}
+
+fn only_one(mut found: Vec<Artifact>, what: &str) -> Result<Vec<Artifact>, StageError> {
+    found.dedup_by(|left, right| left.path == right.path);
+    match found.len() {
+        1 => Ok(found),
+        0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`")).hint("list them with  warploom store ls")),
+        many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`"))
+            .detail(crate::store::candidates(&found))
+            .hint("give the first digits of one, or name a pipeline:  --pipeline FILE")),
+    }
+}
+
+/// A pipeline's artifact: that of the first stage that writes the kind, which is the data set's own order for `csr`.
+fn of_pipeline(environment: &Environment, pipeline: &Pipeline, kind: Kind) -> Result<Artifact, StageError> {
+    let mut quiet = environment.clone();
+    quiet.network = false;
+    let Some(writer) = contracts::ALL.iter().position(|contract| contract.writes.contains(&kind)) else {
+        return Err(crate::usage(format!("no stage of a pipeline leaves a `{}`", kind.name()), "list what there is with  warploom store ls"));
+    };
+    let mut chain = Chain::new(&quiet, pipeline);
+    chain.follow_to(contracts::ALL.get(writer + 1).map_or("", |contract| contract.name))?;
+    chain.available(kind).cloned().ok_or_else(|| StageError::defect("a stage that was found did not leave its kind"))
+}
+
+/// Lets files be written into a folder beside, and gives them their names when all are whole; their names come back.
+fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result<(), StageError>) -> Result<Vec<String>, StageError> {
+    let there = |path: &Path| {
+        StageError::new(ErrorKind::Input, "the file is there already")
+            .at(path.display())
+            .hint("choose an empty folder with  -o DIR,  or replace files with  --force")
+    };
+    // Every export leaves a manifest: one look spares the writing.
+    let manifest = target.join(MANIFEST_FILE);
+    if manifest.exists() && !replace {
+        return Err(there(&manifest));
+    }
+    let was_there = target.exists();
+    fs::create_dir_all(target).map_err(|error| StageError::io("make a folder", target, &error))?;
+    let draft = target.join(format!(".export-{}", std::process::id()));
+    fs::create_dir(&draft).map_err(|error| StageError::io("make a folder", &draft, &error))?;
+    let done = write(&draft).and_then(|()| {
+        let files = names_in(&draft)?;
+        if let Some(file) = files.iter().find(|file| !replace && target.join(file).exists()) {
+            return Err(there(&target.join(file)));
+        }
+        for file in &files {
+            let (from, to) = (draft.join(file), target.join(file));
+            let synced = File::open(&from).and_then(|file| file.sync_all());
+            synced.and_then(|()| fs::rename(&from, &to)).map_err(|error| StageError::io("write", &to, &error))?;
+        }
+        Ok(files)
+    });
+    let _left_over = fs::remove_dir_all(&draft);
+    if done.is_err() && !was_there {
+        // Goes only if it is empty.
+        let _made_for_nothing = fs::remove_dir(target);
+    }
+    done
+}
+
+fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
+    let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
+    let mut names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn write_all(artifact: &Artifact, form: Option<As>, folder: &Path) -> Result<(), StageError> {
+    let copy = |path: PathBuf| {
+        let to = folder.join(path.file_name().unwrap_or_default());
+        fs::copy(&path, &to).map(drop).map_err(|error| StageError::io("copy", &to, &error))
+    };
+    copy(artifact.file(MANIFEST_FILE))?;
+    if form == Some(As::Files) {
+        return artifact.manifest.files.iter().try_for_each(|file| copy(artifact.file(&file.name)));
+    }
+    for item in items::of(artifact, form)? {
+        match item {
+            Item::Page(path) => copy(path)?,
+            Item::Table(table) => write_table(&table, form.unwrap_or(As::Parquet), folder)?,
+            // As it is, with the facts in its header.
+            Item::Arrays(arrays) if form.unwrap_or(arrays.usual) == As::Safetensors && artifact.kind == Kind::Run => {
+                copy(artifact.file(&format!("{}.safetensors", arrays.name)))?;
+            }
+            Item::Arrays(arrays) => write_arrays(arrays, form, folder)?,
+        }
+    }
+    Ok(())
+}
+
+fn write_table(table: &Table, form: As, folder: &Path) -> Result<(), StageError> {
+    let pieces = || (0..table.count).step_by(ROW_GROUP).map(|first| (table.rows)(first..table.count.min(first + ROW_GROUP)));
+    match form {
+        As::Parquet => {
+            let mut writer = TableWriter::create_for_others(&folder.join(format!("{}.parquet", table.name)), table.fields.clone())?;
+            pieces().try_for_each(|columns| writer.write(columns))?;
+            writer.finish()
+        }
+        As::Csv => {
+            let path = folder.join(format!("{}.csv", table.name));
+            let columns: Vec<(&str, Option<usize>)> = table.fields.iter().map(|field| (field.name().as_str(), width_of(field))).collect();
+            let mut csv = files::Csv::create(&path, &columns)?;
+            pieces().try_for_each(|columns| csv.write(&columns))?;
+            csv.finish()
+        }
+        array_form => {
+            let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::new(); table.fields.len()];
+            // A table without rows still has columns of a type.
+            let empty = (table.count == 0).then(|| (table.rows)(0..0));
+            for piece in pieces().chain(empty) {
+                columns.iter_mut().zip(piece).for_each(|(column, piece)| column.push(piece));
+            }
+            let encoded = table.fields.iter().zip(&columns).map(|(field, pieces)| encode(field.name(), pieces)).collect::<Result<Vec<_>, _>>()?;
+            let arrays = Arrays { name: table.name.clone(), arrays: encoded.into_iter().flatten().collect(), usual: array_form };
+            write_arrays(arrays, Some(array_form), folder)
+        }
+    }
+}
+
+fn width_of(field: &Field) -> Option<usize> {
+    match field.data_type() {
+        arrow_schema::DataType::FixedSizeList(_, width) => usize::try_from(*width).ok(),
+        _ => None,
+    }
+}
+
+fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), StageError> {
+    let form = form.unwrap_or(all.usual);
+    match form {
+        As::Npz => return files::npz(&folder.join(format!("{}.npz", all.name)), &all.arrays),
+        As::Safetensors => return files::tensors(&folder.join(format!("{}.safetensors", all.name)), &all.arrays),
+        _ => {}
+    }
+    let mut taken = BTreeSet::new();
+    for array in all.arrays {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+        let mut name: String = if array.name == all.name { array.name.clone() } else { format!("{}.{}", all.name, array.name).chars().map(plain).collect() };
+        while !taken.insert(name.clone()) {
+            name.push('_');
+        }
+        if form == As::Npy {
+            files::npy(&folder.join(format!("{name}.npy")), &array)?;
+        } else {
+            let column = column_of(&array)?;
+            let count = array.shape.first().copied().unwrap_or(1);
+            let field = Field::new(&array.name, column.data_type().clone(), false);
+            let rows = move |range: std::ops::Range<usize>| vec![column.slice(range.start, range.len())];
+            write_table(&Table { name, fields: vec![field], count, rows: Box::new(rows) }, form, folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// An array as a column: lists where it has more than one extent.
+fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
+    macro_rules! numbers {
+        ($arrow:ty, $native:ty) => {
+            std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes))))
+                as ArrayRef
+        };
+    }
+    let values = match array.dtype {
+        Dtype::U8 => numbers!(UInt8Type, u8),
+        Dtype::U16 => numbers!(UInt16Type, u16),
+        Dtype::U32 => numbers!(UInt32Type, u32),
+        Dtype::U64 => numbers!(UInt64Type, u64),
+        Dtype::I32 => numbers!(Int32Type, i32),
+        Dtype::I64 => numbers!(Int64Type, i64),
+        Dtype::F32 => numbers!(Float32Type, f32),
+        Dtype::F64 => numbers!(Float64Type, f64),
+        Dtype::Bool | Dtype::Ascii(_) | Dtype::Text(_) => return Err(StageError::defect(format!("`{}` cannot be a column", array.name))),
+    };
+    Ok(match array.shape.get(1..).unwrap_or_default() {
+        [] => values,
+        inner => items::lists(inner.iter().product(), values),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -48,7 +48,13 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Check { dataset: Some(_), .. } => Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME")),
         Command::Check { show: Some(_), .. } => Err(usage("`--show` is for programs", "warploom check FILE.py --show gir")),
         Command::Check { file, .. } => return with_pipelines(&talk, &environment, &options, file, run_all::check_all),
-        Command::Export { key, output } => export::export(&environment, &key, &output),
+        Command::Export { key, output, form } => {
+            let pipelines = match options.pipeline.clone().map(|file| read_pipelines(&options, Some(file))).transpose() {
+                Ok(pipelines) => pipelines.unwrap_or_default(),
+                Err(refusal) => return refusal.finish(&talk, environment.format),
+            };
+            export::export(&environment, &pipelines, &export::Asked { what: &key, output: &output, form })
+        }
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &options, &action),
         Command::Doctor => doctor::run(&environment),

@@ -5,6 +5,9 @@ use warploom_shell::{Environment, limits::show_size, talk::Talk};
 
 use crate::arguments::StoreAction;
 
+/// Artifacts that an error lists.
+const CANDIDATES_MOST: usize = 12;
+
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Result<(), StageError> {
     match action {
@@ -42,8 +45,24 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact has a key that starts with `{digits}`"))
             .at(environment.store.root().display())
             .hint("list them with  warploom store ls")),
-        many => Err(StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`: {}", keys.join(", "))).hint("give more digits")),
+        many => {
+            let error = StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
+            Err(error.detail(candidates(&found)).hint("give more digits"))
+        }
     }
+}
+
+/// Some of these artifacts, a line each, for an error.
+pub fn candidates(found: &[Artifact]) -> String {
+    let line = |artifact: &Artifact| {
+        let counts: Vec<String> = artifact.manifest.counts.iter().take(2).map(|(name, count)| format!("{name} {count}")).collect();
+        format!("  {}/{}  {}  {}", artifact.kind.name(), artifact.manifest.key, artifact.manifest.created, counts.join(", "))
+    };
+    let mut lines: Vec<String> = found.iter().take(CANDIDATES_MOST).map(line).collect();
+    if found.len() > CANDIDATES_MOST {
+        lines.push(format!("  and {} more", found.len() - CANDIDATES_MOST));
+    }
+    lines.join("\n")
 }
 
 fn list(environment: &Environment) -> Result<(), StageError> {

@@ -1,0 +1,272 @@
+//! The files that other programs read: `.npy`, `.npz`, `.safetensors`, `.csv`.
+//!
+//! promises  the same arrays give the same bytes: archives carry no time, tensors come by name
+//! limits    an archive member beyond 4 GiB is written as zip64, which numpy reads and our own reader does not
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use arrow_array::{
+    Array, ArrayRef,
+    cast::AsArray,
+    types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
+};
+use arrow_schema::DataType;
+use flate2::Crc;
+use warploom_contract::{ErrorKind, StageError};
+
+use super::arrays::{Dense, flat};
+
+const BUFFER: usize = 1 << 20;
+/// What 32 bits of a zip archive cannot say.
+const ZIP32_END: u64 = u32::MAX as u64;
+
+fn create(path: &Path) -> Result<BufWriter<File>, StageError> {
+    let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
+    Ok(BufWriter::with_capacity(BUFFER, file))
+}
+
+/// Writes what `fill` gives.
+fn written(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), StageError> {
+    let mut file = create(path)?;
+    fill(&mut file).and_then(|()| file.flush()).map_err(|error| StageError::io("write", path, &error))
+}
+
+/// The lines before the values of a `.npy`.
+fn npy_head(array: &Dense) -> Vec<u8> {
+    let extents: Vec<String> = array.shape.iter().map(usize::to_string).collect();
+    let comma = if extents.len() == 1 { "," } else { "" };
+    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}", array.dtype.numpy(), extents.join(", "));
+    // Values begin at a multiple of 64 bytes; the last byte of the text ends its line.
+    let filled = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    text.extend(std::iter::repeat_n(' ', filled - 1 - text.len()));
+    text.push('\n');
+    let mut head = b"\x93NUMPY\x01\x00".to_vec();
+    head.extend((text.len() as u16).to_le_bytes());
+    head.extend(text.as_bytes());
+    head
+}
+
+/// Writes an array.
+pub fn npy(path: &Path, array: &Dense) -> Result<(), StageError> {
+    written(path, |file| file.write_all(&npy_head(array)).and_then(|()| file.write_all(&array.bytes)))
+}
+
+/// In 32 bits, or the sign that says to look for 64.
+fn narrow(value: u64) -> u32 {
+    if value >= ZIP32_END { u32::MAX } else { value as u32 }
+}
+
+/// A member of an archive, for its directory.
+struct Member {
+    name: String,
+    crc: u32,
+    size: u64,
+    at: u64,
+}
+
+impl Member {
+    /// Sizes and place where they need 64 bits.
+    fn extra(&self, with_place: bool) -> Vec<u8> {
+        let mut wide = Vec::new();
+        if self.size >= ZIP32_END {
+            wide.extend(self.size.to_le_bytes());
+            wide.extend(self.size.to_le_bytes());
+        }
+        if with_place && self.at >= ZIP32_END {
+            wide.extend(self.at.to_le_bytes());
+        }
+        if wide.is_empty() { wide } else { [&[1, 0][..], &(wide.len() as u16).to_le_bytes(), &wide].concat() }
+    }
+
+    /// What the local header and the directory share: version to flags, method, time, digest, sizes, length of the name.
+    fn facts(&self, extra: usize) -> Vec<u8> {
+        let size = narrow(self.size).to_le_bytes();
+        let version: u16 = if self.size >= ZIP32_END || self.at >= ZIP32_END { 45 } else { 20 };
+        // Names are UTF-8 (bit 11), contents stored (0), the time is the first that a zip can say.
+        let mut facts = [&version.to_le_bytes()[..], &0x0800u16.to_le_bytes(), &0u16.to_le_bytes(), &0u16.to_le_bytes(), &0x21u16.to_le_bytes()].concat();
+        facts.extend(self.crc.to_le_bytes());
+        facts.extend(size);
+        facts.extend(size);
+        facts.extend((self.name.len() as u16).to_le_bytes());
+        facts.extend((extra as u16).to_le_bytes());
+        facts
+    }
+}
+
+/// Writes arrays into one archive, stored.
+pub fn npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
+    written(path, |file| {
+        let mut members = Vec::with_capacity(arrays.len());
+        let mut at = 0;
+        for array in arrays {
+            let head = npy_head(array);
+            let mut crc = Crc::new();
+            crc.update(&head);
+            crc.update(&array.bytes);
+            let member = Member { name: format!("{}.npy", array.name), crc: crc.sum(), size: (head.len() + array.bytes.len()) as u64, at };
+            let extra = member.extra(false);
+            let local = [b"PK\x03\x04", &member.facts(extra.len())[..], member.name.as_bytes(), &extra].concat();
+            file.write_all(&local)?;
+            file.write_all(&head)?;
+            file.write_all(&array.bytes)?;
+            at += local.len() as u64 + member.size;
+            members.push(member);
+        }
+        let directory: Vec<u8> = members.iter().flat_map(listed).collect();
+        file.write_all(&directory)?;
+        file.write_all(&ending(members.len() as u64, directory.len() as u64, at))
+    })
+}
+
+/// A line of the directory.
+fn listed(member: &Member) -> Vec<u8> {
+    let extra = member.extra(true);
+    let at = narrow(member.at).to_le_bytes();
+    let facts = member.facts(extra.len());
+    // Behind the lengths: no comment, first disk, no attributes.
+    [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra].concat()
+}
+
+/// The end of an archive, with that of zip64 before it where 32 bits do not do.
+fn ending(count: u64, bytes: u64, at: u64) -> Vec<u8> {
+    let mut end = Vec::new();
+    if at >= ZIP32_END || bytes >= ZIP32_END || count >= 0xFFFF {
+        end.extend(b"PK\x06\x06");
+        end.extend(44u64.to_le_bytes());
+        end.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        [count, count, bytes, at].iter().for_each(|number| end.extend(number.to_le_bytes()));
+        end.extend(b"PK\x06\x07\0\0\0\0");
+        end.extend((at + bytes).to_le_bytes());
+        end.extend(1u32.to_le_bytes());
+    }
+    let count = (count.min(0xFFFF) as u16).to_le_bytes();
+    end.extend(b"PK\x05\x06\0\0\0\0");
+    end.extend(count);
+    end.extend(count);
+    end.extend(narrow(bytes).to_le_bytes());
+    end.extend(narrow(at).to_le_bytes());
+    end.extend([0, 0]);
+    end
+}
+
+/// Writes tensors, by name.
+pub fn tensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
+    let defect = |error: safetensors::SafeTensorError| StageError::defect(format!("tensors cannot be written: {error}"));
+    let mut views = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        let words = || {
+            StageError::new(ErrorKind::Input, format!("`{}` holds words, and safetensors hold numbers alone", array.name))
+                .hint("choose  --as parquet,  csv,  npz or npy")
+        };
+        let dtype = array.dtype.safetensors().ok_or_else(words)?;
+        views.push((array.name.clone(), safetensors::tensor::TensorView::new(dtype, array.shape.clone(), &array.bytes).map_err(defect)?));
+    }
+    let bytes = safetensors::serialize(views, None).map_err(defect)?;
+    written(path, |file| file.write_all(&bytes))
+}
+
+/// Writes a table of words and numbers, piece by piece.
+pub struct Csv<'a> {
+    path: &'a Path,
+    file: BufWriter<File>,
+}
+
+impl<'a> Csv<'a> {
+    /// Begins a file with the names of its columns; a column of lists has its width, and becomes as many columns.
+    pub fn create(path: &'a Path, columns: &[(&str, Option<usize>)]) -> Result<Csv<'a>, StageError> {
+        let mut names = Vec::new();
+        for (name, width) in columns {
+            match width {
+                None => names.push(quoted(name)),
+                // As the reader of tables knows features.
+                Some(width) if *name == "features" => names.extend((0..*width).map(|column| format!("x{column}"))),
+                Some(width) => names.extend((0..*width).map(|column| quoted(&format!("{name}_{column}")))),
+            }
+        }
+        let mut csv = Csv { path, file: create(path)? };
+        csv.line(&names.join(","))?;
+        Ok(csv)
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), StageError> {
+        writeln!(self.file, "{line}").map_err(|error| StageError::io("write", self.path, &error))
+    }
+
+    /// Adds rows.
+    pub fn write(&mut self, columns: &[ArrayRef]) -> Result<(), StageError> {
+        let rows = columns.first().map_or(0, Array::len);
+        let columns: Vec<(ArrayRef, usize)> = columns.iter().map(|column| flat(column)).map(|(values, width)| (values, width.unwrap_or(1))).collect();
+        let cells = columns.iter().map(|(values, width)| Ok((cell_of(values)?, *width))).collect::<Result<Vec<_>, StageError>>()?;
+        let mut line = String::new();
+        for row in 0..rows {
+            line.clear();
+            for (cell, width) in &cells {
+                for at in row * width..(row + 1) * width {
+                    cell(at, &mut line);
+                    line.push(',');
+                }
+            }
+            line.pop();
+            self.line(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> Result<(), StageError> {
+        self.file.flush().map_err(|error| StageError::io("write", self.path, &error))
+    }
+}
+
+type Cell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
+
+/// How a value of a column is written; nothing where there is none.
+fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
+    macro_rules! numbers {
+        ($kind:ty) => {{
+            let numbers = values.as_primitive::<$kind>();
+            // Reals as the shortest text that reads back as the same bits.
+            Box::new(move |at, line: &mut String| {
+                if numbers.is_valid(at) {
+                    *line += &format!("{:?}", numbers.value(at));
+                }
+            })
+        }};
+    }
+    Ok(match values.data_type() {
+        DataType::UInt8 => numbers!(UInt8Type),
+        DataType::UInt16 => numbers!(UInt16Type),
+        DataType::UInt32 => numbers!(UInt32Type),
+        DataType::UInt64 => numbers!(UInt64Type),
+        DataType::Int32 => numbers!(Int32Type),
+        DataType::Int64 => numbers!(Int64Type),
+        DataType::Float32 => numbers!(Float32Type),
+        DataType::Float64 => numbers!(Float64Type),
+        DataType::Boolean => {
+            let truths = values.as_boolean();
+            Box::new(move |at, line| {
+                if truths.is_valid(at) {
+                    *line += if truths.value(at) { "true" } else { "false" };
+                }
+            })
+        }
+        DataType::Utf8 => {
+            let words = values.as_string::<i32>();
+            Box::new(move |at, line| {
+                if words.is_valid(at) {
+                    *line += &quoted(words.value(at));
+                }
+            })
+        }
+        other => return Err(StageError::defect(format!("a column of type {other} cannot be exported as text"))),
+    })
+}
+
+/// A word as a field: in quotes where it would be read as something else.
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains([',', '"', '\n', '\r', ';', '\t', '|']) && word.trim() == word && !word.starts_with(['#', '%', '\'']);
+    if plain { word.to_owned() } else { format!("\"{}\"", word.replace('"', "\"\"")) }
+}

@@ -1,0 +1,311 @@
+//! What an artifact holds, as tables, arrays and pages, under the data set's own ids.
+//!
+//! promises  ends of edges are the data set's own ids; relations, kinds and classes stand by name in tables, by number in arrays with
+//!           `names.json` beside them
+//! never     holds more than the table that is being made, and of edges with words a piece
+use std::{ops::Range, path::PathBuf, sync::Arc};
+
+use arrow_array::{ArrayRef, FixedSizeListArray, StringArray, UInt8Array, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use warploom_contract::{
+    Artifact, Kind, StageError,
+    arrow_file::{Number, View, numbers, open_numbers},
+    kinds::{
+        csr::Csr,
+        graph::{self, Features, Ids, Labels, Names, Split},
+        permutation, profile, run,
+    },
+    parquet_file::read_table,
+};
+
+use super::{
+    As,
+    arrays::{Dense, Dtype},
+};
+
+/// The rows of each column in a range.
+type Rows = Box<dyn Fn(Range<usize>) -> Vec<ArrayRef>>;
+
+/// Something that becomes one file or several.
+pub enum Item {
+    /// Columns of equal length.
+    Table(Table),
+    /// Arrays of any shape.
+    Arrays(Arrays),
+    /// A file as it is.
+    Page(PathBuf),
+}
+
+/// Columns of equal length.
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Names and types of its columns.
+    pub fields: Vec<Field>,
+    /// How many rows.
+    pub count: usize,
+    /// The rows in a range.
+    pub rows: Rows,
+}
+
+/// Arrays of any shape.
+pub struct Arrays {
+    /// Their name.
+    pub name: String,
+    /// Each with its name.
+    pub arrays: Vec<Dense>,
+    /// What they become unless something is asked for.
+    pub usual: As,
+}
+
+/// What is to be written of an artifact.
+pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError> {
+    match artifact.kind {
+        Kind::Graph => of_graph(artifact, form),
+        Kind::Csr => of_csr(artifact),
+        Kind::Run => of_run(artifact),
+        Kind::Profile => Ok(vec![Item::Page(artifact.file(profile::PROFILE_FILE)), Item::Table(stored(artifact, profile::DEGREES_FILE)?)]),
+        Kind::Permutation => {
+            let order = permutation::open(artifact)?;
+            let arrays = vec![array("new_of_old", Dtype::U32, &order, u32::to_le_bytes)];
+            let order = Arrays { name: "new_of_old".to_owned(), arrays, usual: As::Npy };
+            Ok(vec![Item::Arrays(order), Item::Page(artifact.file(permutation::QUALITY_FILE))])
+        }
+        Kind::Partition => {
+            let tables = artifact.manifest.files.iter().filter_map(|file| file.name.strip_suffix(".arrow"));
+            let read = |name: &str| {
+                let rows: View<u32> = open_numbers(&artifact.file(&format!("{name}.arrow")), name)?;
+                Ok(Item::Arrays(Arrays { name: name.to_owned(), arrays: vec![array(name, Dtype::U32, &rows, u32::to_le_bytes)], usual: As::Npy }))
+            };
+            tables.map(read).chain([Ok(Item::Page(artifact.file("partition.json")))]).collect()
+        }
+        Kind::Plan | Kind::Cubin | Kind::Tune | Kind::Checkpoint => {
+            Ok(artifact.manifest.files.iter().map(|file| Item::Page(artifact.file(&file.name))).collect())
+        }
+    }
+}
+
+fn array<T: Copy, const WIDTH: usize>(name: &str, dtype: Dtype, values: &[T], bytes_of: impl Fn(T) -> [u8; WIDTH]) -> Dense {
+    Dense { name: name.to_owned(), dtype, shape: vec![values.len()], bytes: values.iter().flat_map(|&value| bytes_of(value)).collect() }
+}
+
+fn matrix(name: &str, columns: usize, values: &[f32]) -> Dense {
+    let flat = array(name, Dtype::F32, values, f32::to_le_bytes);
+    Dense { shape: vec![values.len() / columns.max(1), columns], ..flat }
+}
+
+fn field(name: &str, column: &ArrayRef) -> Field {
+    Field::new(name, column.data_type().clone(), column.null_count() > 0)
+}
+
+/// A table whose columns are there as a whole.
+fn whole(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
+    let count = columns.first().map_or(0, |(_, column)| column.len());
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    Table { name: name.to_owned(), fields, count, rows: Box::new(move |range| columns.iter().map(|column| column.slice(range.start, range.len())).collect()) }
+}
+
+/// A Parquet table of the artifact.
+fn stored(artifact: &Artifact, file: &str) -> Result<Table, StageError> {
+    let table = read_table(&artifact.file(file), None)?;
+    let fields = table.batch.schema();
+    let columns = fields.fields().iter().map(|field| field.as_ref().clone()).zip(table.batch.columns().iter().cloned()).collect();
+    Ok(whole(file.strip_suffix(".parquet").unwrap_or(file), columns))
+}
+
+fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(all))
+}
+
+fn own_ids(ids: &Ids, rows: &[u32]) -> ArrayRef {
+    match ids {
+        Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| ids[row as usize]))),
+        Ids::Strings(ids) => words(rows.iter().map(|&row| ids[row as usize].as_str())),
+    }
+}
+
+/// Numbers of names: as names in tables, else as they are.
+fn named<T: Number + Into<u32>>(of_row: &[T], names: &[String], form: Option<As>) -> ArrayRef {
+    if names.is_empty() || form.is_some_and(|form| !form.is_table()) {
+        return numbers(of_row.to_vec());
+    }
+    words(of_row.iter().map(|&number| names.get(number.into() as usize).map_or("", String::as_str)))
+}
+
+fn of_graph(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError> {
+    let names = graph::open_names(artifact)?;
+    let nodes = graph::read_nodes(artifact)?;
+    let graphs = graph::read_graphs(artifact)?;
+    let mut items = vec![Item::Table(node_table(&nodes, graphs.as_ref().map(|graphs| &graphs.ids), &names, form))];
+    if let Some(graphs) = &graphs {
+        let mut columns = vec![plain("id", graphs.ids.to_array())];
+        columns.extend(target_columns(graphs.labels.as_ref(), &graphs.splits, &names, form));
+        items.push(Item::Table(whole("graphs", columns)));
+    }
+    items.extend(graph::open_features(artifact)?.map(|features| feature_item("features", &features, nodes.ids.len(), form)));
+    for kind in &names.kinds {
+        let rows = artifact.manifest.counts.get(&format!("nodes.{kind}")).copied().unwrap_or(0) as usize;
+        items.extend(graph::open_features_of_kind(artifact, kind)?.map(|features| feature_item(&format!("features-{kind}"), &features, rows, form)));
+    }
+    if let Some((columns, values)) = graph::open_edge_features(artifact)? {
+        items.push(dense("edge-features", columns, &values));
+    }
+    if artifact.has(graph::NAMES_FILE) {
+        items.push(Item::Page(artifact.file(graph::NAMES_FILE)));
+    }
+    items.push(Item::Table(edge_table(artifact, nodes.ids, names, form)?));
+    Ok(items)
+}
+
+fn plain(name: &str, column: ArrayRef) -> (Field, ArrayRef) {
+    (field(name, &column), column)
+}
+
+fn edge_table(artifact: &Artifact, ids: Ids, names: Names, form: Option<As>) -> Result<Table, StageError> {
+    let edges = graph::read_edges(artifact)?;
+    let id = if matches!(ids, Ids::Numbers(_)) { DataType::UInt64 } else { DataType::Utf8 };
+    let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
+    fields.extend(edges.weight.is_some().then(|| Field::new("weight", DataType::Float32, false)));
+    fields.extend(edges.kind.is_some().then(|| Field::new("type", named::<u16>(&[], &names.relations, form).data_type().clone(), false)));
+    let count = edges.source.len();
+    let rows = move |range: Range<usize>| {
+        let mut columns = vec![own_ids(&ids, &edges.source[range.clone()]), own_ids(&ids, &edges.target[range.clone()])];
+        columns.extend(edges.weight.as_ref().map(|weight| numbers(weight[range.clone()].to_vec())));
+        columns.extend(edges.kind.as_ref().map(|kind| named(&kind[range.clone()], &names.relations, form)));
+        columns
+    };
+    Ok(Table { name: "edges".to_owned(), fields, count, rows: Box::new(rows) })
+}
+
+fn node_table(nodes: &graph::NodeTable, graphs: Option<&Ids>, names: &Names, form: Option<As>) -> Table {
+    let mut columns = vec![plain("id", nodes.ids.to_array())];
+    columns.extend(nodes.kind.as_ref().map(|kind| plain("kind", named(kind, &names.kinds, form))));
+    columns.extend(nodes.graph.as_ref().map(|graph| plain("graph", graphs.map_or_else(|| numbers(graph.clone()), |ids| own_ids(ids, graph)))));
+    // Names of classes belong to what is learned: to graphs where these have labels.
+    columns.extend(target_columns(nodes.labels.as_ref(), &nodes.splits, names, form));
+    columns.extend(nodes.columns.iter().map(|(name, column)| plain(name, column.clone())));
+    whole("nodes", columns)
+}
+
+fn target_columns(labels: Option<&Labels>, splits: &[Vec<u8>], names: &Names, form: Option<As>) -> Vec<(Field, ArrayRef)> {
+    let mut columns = Vec::new();
+    match labels {
+        None => {}
+        Some(Labels::Classes(classes)) => {
+            columns.push(plain("label", Arc::new(UInt32Array::from(classes.clone()))));
+            let told = names.classes.iter().enumerate().any(|(number, name)| *name != number.to_string());
+            if told && form.is_none_or(As::is_table) {
+                let name = |class: &Option<u32>| class.and_then(|class| names.classes.get(class as usize)).map(String::as_str);
+                columns.push(plain("class", Arc::new(StringArray::from_iter(classes.iter().map(name)))));
+            }
+        }
+        Some(Labels::Values(values)) => columns.push(plain("label", numbers(values.clone()))),
+        Some(Labels::Rows { columns: width, values }) => columns.push(plain("label", lists(*width, numbers(values.clone())))),
+    }
+    for (number, split) in splits.iter().enumerate() {
+        let name = if splits.len() == 1 { "split".to_owned() } else { format!("split_{number}") };
+        columns.push(plain(
+            &name,
+            if form == Some(As::Csv) { words(split.iter().map(|&part| part_name(part))) } else { Arc::new(UInt8Array::from(split.clone())) },
+        ));
+    }
+    columns
+}
+
+fn part_name(part: u8) -> &'static str {
+    match part {
+        part if part == Split::Train as u8 => "train",
+        part if part == Split::Validation as u8 => "validation",
+        part if part == Split::Test as u8 => "test",
+        _ => "none",
+    }
+}
+
+/// Rows of one width.
+pub fn lists(width: usize, values: ArrayRef) -> ArrayRef {
+    let item = Arc::new(Field::new_list_field(values.data_type().clone(), values.null_count() > 0));
+    Arc::new(FixedSizeListArray::new(item, i32::try_from(width).unwrap_or(i32::MAX), values, None))
+}
+
+fn dense(name: &str, columns: usize, values: &[f32]) -> Item {
+    Item::Arrays(Arrays { name: name.to_owned(), arrays: vec![matrix(name, columns, values)], usual: As::Npy })
+}
+
+/// Sparse features in the form of scipy's `save_npz`; in tables a row for each entry.
+fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) -> Item {
+    let (columns, entries) = match features {
+        Features::Dense { columns, values } => return dense(name, *columns, values),
+        Features::Sparse { columns, entries } => (*columns, entries),
+    };
+    if form.is_some_and(As::is_table) {
+        let row_of = (0..rows).flat_map(|row| std::iter::repeat_n(row as u32, (entries.offsets[row + 1] - entries.offsets[row]) as usize)).collect();
+        let columns =
+            vec![plain("row", numbers::<u32>(row_of)), plain("column", numbers(entries.index.to_vec())), plain("value", numbers(entries.values.to_vec()))];
+        return Item::Table(whole(name, columns));
+    }
+    let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
+    let offset = |name, values: &[i64]| match narrow {
+        true => array(name, Dtype::I32, values, |value| (value as i32).to_le_bytes()),
+        false => array(name, Dtype::I64, values, i64::to_le_bytes),
+    };
+    let mut arrays = vec![
+        match narrow {
+            true => array("indices", Dtype::I32, &entries.index, |value| (value as i32).to_le_bytes()),
+            false => array("indices", Dtype::I64, &entries.index, |value| i64::from(value).to_le_bytes()),
+        },
+        offset("indptr", &entries.offsets),
+        array("shape", Dtype::I64, &[rows as i64, columns as i64], i64::to_le_bytes),
+        array("data", Dtype::F32, &entries.values, f32::to_le_bytes),
+    ];
+    if form.is_none_or(|form| form == As::Npz) {
+        arrays.insert(2, Dense { name: "format".to_owned(), dtype: Dtype::Ascii(3), shape: Vec::new(), bytes: b"csr".to_vec() });
+    }
+    Item::Arrays(Arrays { name: name.to_owned(), arrays, usual: As::Npz })
+}
+
+fn of_csr(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+    let csr = Csr::open(artifact)?;
+    let mut arrays = Vec::new();
+    for (direction, names) in [(&csr.incoming, ["in_offsets", "in_sources", "in_edge"]), (&csr.outgoing, ["out_offsets", "out_targets", "out_edge"])] {
+        arrays.push(array(names[0], Dtype::U64, &direction.offsets, u64::to_le_bytes));
+        arrays.push(array(names[1], Dtype::U32, &direction.neighbours, u32::to_le_bytes));
+        arrays.push(array(names[2], Dtype::U64, &direction.edges, u64::to_le_bytes));
+    }
+    arrays.extend(csr.weights.as_ref().map(|weights| array("weights", Dtype::F32, weights, f32::to_le_bytes)));
+    arrays.extend(csr.types.as_ref().map(|types| array("types", Dtype::U16, types, u16::to_le_bytes)));
+    Ok(vec![Item::Arrays(Arrays { name: "csr".to_owned(), arrays, usual: As::Npz })])
+}
+
+fn of_run(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+    let mut items = Vec::new();
+    for file in &artifact.manifest.files {
+        if file.name.ends_with(".parquet") {
+            items.push(Item::Table(stored(artifact, &file.name)?));
+        } else if file.name == run::PARAMETERS_FILE {
+            items.push(Item::Arrays(Arrays { name: "parameters".to_owned(), arrays: parameters(artifact)?, usual: As::Safetensors }));
+        } else {
+            items.push(Item::Page(artifact.file(&file.name)));
+        }
+    }
+    Ok(items)
+}
+
+fn parameters(artifact: &Artifact) -> Result<Vec<Dense>, StageError> {
+    let path = artifact.file(run::PARAMETERS_FILE);
+    let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+    let damaged = |what: String| StageError::damaged(&path, what);
+    let file = safetensors::SafeTensors::deserialize(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let mut arrays = Vec::new();
+    for (name, tensor) in file.tensors() {
+        let dtype = match tensor.dtype() {
+            safetensors::Dtype::F32 => Dtype::F32,
+            safetensors::Dtype::F64 => Dtype::F64,
+            safetensors::Dtype::U32 => Dtype::U32,
+            safetensors::Dtype::I64 => Dtype::I64,
+            other => return Err(damaged(format!("`{name}`: expected reals or whole numbers of 32 or 64 bits, found {other:?}"))),
+        };
+        arrays.push(Dense { name, dtype, shape: tensor.shape().to_vec(), bytes: tensor.data().to_vec() });
+    }
+    arrays.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(arrays)
+}
