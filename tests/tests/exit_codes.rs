@@ -53,9 +53,6 @@ fn what_comes_later_says_so() {
         scene.warploom(&[name]).expect(2).says(&[&format!("`warploom {name}` is not in this version"), "hint:"]);
         scene.warploom(&[name, "pipelines/gcn.yaml", "--site", "slurm", "-o", "x"]).expect(2).says(&["is not in this version"]);
     }
-    for action in ["import"] {
-        scene.warploom(&["data", action, "karate"]).expect(2).says(&[&format!("`warploom data {action}` is not in this version"), "hint:"]);
-    }
 }
 
 #[test]
