@@ -56,8 +56,8 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
         graph: graphs.as_ref().map(|graphs| graphs.of_node.clone()),
         columns: columns(std::mem::take(&mut graph.columns))?,
     };
-    write_nodes(outputs, &table)?;
     write_kinds(outputs, &names, &table)?;
+    write_nodes(outputs, table)?;
     match graphs {
         Some(graphs) => write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits }),
         None => Ok(()),

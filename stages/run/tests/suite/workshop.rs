@@ -99,7 +99,7 @@ impl Workshop {
         let document = KeyDocument::new(INGEST.name, INGEST.version, INGEST.writes, request);
         let store = &self.environment.store;
         let mut outputs = Outputs::begin(store, &INGEST, document, &warploom_contract::Inputs::new()).unwrap();
-        graph::write_nodes(&mut outputs, &given.nodes).unwrap();
+        graph::write_nodes(&mut outputs, given.nodes.clone()).unwrap();
         if let Some(graphs) = &given.graphs {
             graph::write_graphs(&mut outputs, graphs).unwrap();
         }

@@ -116,6 +116,14 @@ impl Ids {
         }
     }
 
+    /// The same, without a copy of numbers.
+    fn into_array(self) -> ArrayRef {
+        match self {
+            Ids::Numbers(ids) => numbers(ids),
+            Ids::Strings(_) => self.to_array(),
+        }
+    }
+
     fn ascend(&self) -> Option<usize> {
         match self {
             Ids::Numbers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]),
@@ -163,23 +171,23 @@ impl EdgeWriter {
     }
 }
 
-/// Writes nodes.parquet.
-pub fn write_nodes(outputs: &mut Outputs, nodes: &NodeTable) -> Result<(), StageError> {
-    let ids = nodes.ids.to_array();
+/// Writes nodes.parquet. Takes the table: large ones go as they are written.
+pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageError> {
+    let count = nodes.ids.len();
+    outputs.count(Kind::Graph, "nodes", count as u64);
+    write_target_counts(outputs, "nodes", nodes.labels.as_ref(), &nodes.splits);
+    let ids = nodes.ids.into_array();
     let mut columns = vec![(field("id", ids.data_type().clone()), ids)];
-    columns.extend(nodes.kind.clone().map(|kind| (field("kind", DataType::UInt16), numbers(kind))));
-    columns.extend(nodes.graph.clone().map(|graph| (field("graph", DataType::UInt32), numbers(graph))));
+    columns.extend(nodes.kind.map(|kind| (field("kind", DataType::UInt16), numbers(kind))));
+    columns.extend(nodes.graph.map(|graph| (field("graph", DataType::UInt32), numbers(graph))));
     columns.extend(nodes.labels.as_ref().map(label_column).transpose()?);
     if !nodes.splits.is_empty() {
-        columns.push(split_column(&nodes.splits, nodes.ids.len())?);
+        columns.push(split_column(&nodes.splits, count)?);
     }
-    for (name, values) in &nodes.columns {
-        columns.push((Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone()));
+    for (name, values) in nodes.columns {
+        columns.push((Field::new(name, values.data_type().clone(), values.null_count() > 0), values));
     }
-    write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)?;
-    outputs.count(Kind::Graph, "nodes", nodes.ids.len() as u64);
-    write_target_counts(outputs, "nodes", nodes.labels.as_ref(), &nodes.splits);
-    Ok(())
+    write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)
 }
 
 /// Writes names.json and how many nodes each kind has.
