@@ -105,3 +105,54 @@ fn relations_kinds_and_several_labels_are_learned() {
     assert_eq!(trained(&scene, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
     assert_eq!(trained(&scene, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
 }
+
+/// Counts, graphs, features, classes and relations are compared with the catalogue by ingest itself.
+#[test]
+fn every_set_that_is_here_is_ingested() {
+    let Some(scene) = Scene::real("data_sets::every_set_that_is_here_is_ingested") else { return };
+    let listed = scene.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
+    let here: Vec<&str> = listed.iter().filter(|line| line["status"] == "here").map(|line| line["name"].as_str().unwrap()).collect();
+    assert!(here.len() > 85, "only {} sets are here", here.len());
+    for name in here {
+        scene.stage("ingest", &Recipe::of("pagerank", name).set("ingest.duplicates=keep"), &["--real"]).expect(0);
+    }
+}
+
+/// The same graph in seven formats, brought to the same ids and without weights and repeats.
+#[test]
+fn one_graph_in_every_format_gives_one_digest() {
+    let Some(shared) = warploom_tests::shared_data() else {
+        warploom_tests::skipped("data_sets::one_graph_in_every_format_gives_one_digest", "no shared data");
+        return;
+    };
+    let mut scene = Scene::stand_in();
+    let files = [
+        ("el", "4.el", "edge_list", "{nodes: 14}"),
+        ("wel", "4.wel", "edge_list", "{nodes: 14}"),
+        ("mtx", "4.mtx", "matrix_market", "{first_id: 0}"),
+        ("wmtx", "4w.mtx", "matrix_market", "{first_id: 0}"),
+        ("gr", "4.gr", "dimacs", "{first_id: 0}"),
+        ("metis", "4.graph", "metis", "{first_id: 0, directed: true}"),
+        ("wmetis", "4w.graph", "metis", "{first_id: 0, directed: true}"),
+    ];
+    let mut digests = Vec::new();
+    for (name, file, format, read) in files {
+        let from = shared.join("tiny_gapbs").join(file);
+        if !from.is_file() {
+            continue;
+        }
+        fs::create_dir_all(scene.data.join(name)).unwrap();
+        fs::copy(from, scene.data.join(name).join(file)).unwrap();
+        scene.add_entry(
+            name,
+            &format!(
+                "name: {name}\nabout: made for a test\nfiles: [{{file: {file}, url: null}}]\nformat: {format}\nread: {read}\nlicence: none\n\
+                 directed: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
+            ),
+        );
+        let recipe = Recipe::of("pagerank", name).set("ingest.duplicates=merge").set("ingest.weights=drop").set("ingest.self_loops=drop");
+        let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
+        digests.push((file, digest(&scene, line["key"].as_str().unwrap())));
+    }
+    assert!(digests.len() > 3 && digests.iter().all(|(_, digest)| *digest == digests[0].1), "{digests:#?}");
+}

@@ -2,7 +2,7 @@
 //!
 //! promises  edges are the statements of the parts that `parts` names, by default those to train on, in that order; nodes and relations are those
 //!           of all parts, so that they are the same whatever is chosen; head to tail, directed
-//! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `id`
+//! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `number`
 //! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head tail relation` behind a line with their number,
 //!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
 //! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement

@@ -43,7 +43,7 @@ pub(super) fn read(bundle: &Bundle, wanted: &[Part]) -> Read<RawGraph> {
         ids: NodeIds::Strings(entities.words),
         edges,
         directed: Some(true),
-        columns: vec![("id".into(), Column::Integers(ids))],
+        columns: vec![("number".into(), Column::Integers(ids))],
         relations: relations.words,
         ..RawGraph::default()
     })

@@ -47,7 +47,7 @@ fn both_forms_give_one_graph() {
         let words = read(&fixture("triples/words"), &of_parts(parts)).unwrap();
         let mut numbered = read(&files, &of_parts(parts)).unwrap();
         assert_eq!(numbered.validate(), Ok(()));
-        assert_eq!(numbered.columns, [("id".into(), Column::Integers([1, 2, 0, 3].map(Some).to_vec()))]);
+        assert_eq!(numbered.columns, [("number".into(), Column::Integers([1, 2, 0, 3].map(Some).to_vec()))]);
         numbered.columns.clear();
         assert_eq!(numbered, words);
         assert_eq!(words.edges.len(), [3, 1, 4, 5][if parts.is_empty() { 0 } else { parts.len().min(3) }]);
