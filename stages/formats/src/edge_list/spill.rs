@@ -33,6 +33,7 @@ pub struct Limit {
 /// Edges that are being written.
 pub(super) struct Spill {
     path: PathBuf,
+    folder: PathBuf,
     file: BufWriter<File>,
     blocks: Vec<Block>,
     edges: u64,
@@ -80,11 +81,11 @@ impl Collected {
 
 impl Spill {
     pub fn new(path: &Path, limit: &Limit) -> Read<Spill> {
-        let file = tempfile::tempfile_in(&limit.folder).map_err(|error| Box::new(ReadError::from_io(&limit.folder, &error)))?;
+        let file = tempfile::tempfile_in(&limit.folder).map_err(|error| unwritten(&limit.folder, &error))?;
         let bits_most = BITS_LEAST.max(limit.memory.saturating_mul(2));
         let ids = Collected { bits: Vec::new(), bits_most, large: Vec::new(), pending: Vec::new() };
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Spill { path: path.to_path_buf(), file, blocks: Vec::new(), edges: 0, ids, extremes: Extremes::default() })
+        Ok(Spill { path: path.to_path_buf(), folder: limit.folder.clone(), file, blocks: Vec::new(), edges: 0, ids, extremes: Extremes::default() })
     }
 
     /// Writes pieces in their order.
@@ -98,7 +99,7 @@ impl Spill {
                 );
                 return Err(Box::new(error.hint("allow more with  --memory SIZE")));
             }
-            self.write(&piece).map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))?;
+            self.write(&piece).map_err(|error| unwritten(&self.folder, &error))?;
         }
         Ok(())
     }
@@ -154,15 +155,15 @@ impl Spill {
         let ids = NodeIds::from_ascending(numbers);
         let rows = if matches!(ids, NodeIds::Count(_)) { Rows::Same } else { Rows::Ranked { bits, rank, small: small as u32, large } };
         let weighted = self.blocks.iter().any(|block| block.weighted);
-        let file = self.file.into_inner().map_err(|error| Box::new(ReadError::from_io(&self.path, error.error())))?;
+        let file = self.file.into_inner().map_err(|error| unwritten(&self.folder, error.error()))?;
         let edges = self.edges - u64::from(skip_first);
-        Ok((ids, Spilled { path: self.path, file, blocks: self.blocks, skip_first, edges, weighted, rows }))
+        Ok((ids, Spilled { path: self.folder, file, blocks: self.blocks, skip_first, edges, weighted, rows }))
     }
 
     fn ids_of_all_but_the_first(&mut self) -> Read<Collected> {
         let mut ids = Collected { bits: Vec::new(), bits_most: self.ids.bits_most, large: Vec::new(), pending: Vec::new() };
         let mut at = 0;
-        let fault = |error: io::Error| Box::new(ReadError::from_io(&self.path, &error));
+        let fault = |error: io::Error| unwritten(&self.folder, &error);
         self.file.flush().map_err(fault)?;
         each(self.file.get_ref(), &self.blocks, |source, target, _| {
             if at > 0 {
@@ -178,8 +179,16 @@ impl Spill {
     }
 }
 
+/// The disk did not take the edges.
+fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
+    let what = format!("cannot keep the edges in a file while they are sorted: {error}");
+    let hint = "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store";
+    Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
+}
+
 /// Edges in a file, and how ids become rows.
 pub struct Spilled {
+    /// The folder of the file.
     path: PathBuf,
     file: File,
     blocks: Vec<Block>,
@@ -242,7 +251,7 @@ impl Spilled {
                 if std::mem::take(&mut skip) { Ok(()) } else { take(self.rows.of(source), self.rows.of(target), weight) }
             },
         );
-        result.map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))
+        result.map_err(|error| unwritten(&self.path, &error))
     }
 }
 
