@@ -37,7 +37,8 @@ pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>) -> Vec<u32> {
     let same = incoming.offsets == outgoing.offsets && incoming.neighbours == outgoing.neighbours;
     let given = Level::Given { incoming, outgoing: (!same).then_some(outgoing) };
     let mut community: Vec<u32> = (0..incoming.len() as u32).collect();
-    let (mut best, mut coarse) = (f64::NEG_INFINITY, None);
+    // Nodes of one batch may move past each other: a level that is worse than what it began with is not taken.
+    let (mut best, mut coarse) = (given.modularity_of_nodes(), None);
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
         let (moved, count) = renumber(&move_nodes(level));
@@ -135,11 +136,15 @@ impl Level<'_> {
 
     /// Modularity of the nodes as they are, each a community.
     fn modularity_of_nodes(&self) -> f64 {
-        let Level::Joined { loops, .. } = self else { return f64::NEG_INFINITY };
+        let loops = |node: usize| match self {
+            Level::Given { .. } => self.neighbours(node).filter(|&other| other as usize == node).count() as u64,
+            Level::Joined { loops, .. } => loops[node],
+        };
         let strengths: Vec<u64> = (0..self.len()).into_par_iter().with_min_len(TASK).map(|node| self.strength(node)).collect();
         let total = strengths.iter().sum::<u64>() as f64;
         let squares: u128 = strengths.iter().map(|&strength| u128::from(strength) * u128::from(strength)).sum();
-        if total > 0.0 { loops.iter().sum::<u64>() as f64 / total - squares as f64 / (total * total) } else { 0.0 }
+        let inside: u64 = (0..self.len()).into_par_iter().with_min_len(TASK).map(loops).sum();
+        if total > 0.0 { inside as f64 / total - squares as f64 / (total * total) } else { 0.0 }
     }
 
     /// Adds the communities that nodes are joined to, each with the weight that joins it, to `found`, ascending; loops of the level are
