@@ -4,9 +4,11 @@
 set -euo pipefail
 folder=${1:?usage: setup.sh FOLDER}
 if [ -f "$folder/ready" ]; then
-  # One that was made before pandas and scipy were asked for gets them; without them their tests are skipped.
-  "$folder/bin/python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("pandas") and u.find_spec("scipy")))' \
-    || "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 pandas scipy >/dev/null 2>&1 || true
+  # One that was made before pandas and scipy were asked for gets them; without them their tests are skipped, and this says why.
+  if ! "$folder/bin/python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("pandas") and u.find_spec("scipy")))'; then
+    log=$("$folder/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 pandas scipy 2>&1) \
+      || echo "no pandas and scipy: $(tail -n 1 <<<"$log")" >&2
+  fi
   exit 0
 fi
 fail() {

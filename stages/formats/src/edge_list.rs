@@ -17,6 +17,7 @@ mod spill;
 
 use crate::{
     Format, Look, Options,
+    blocks::{Message, count, cut, stream},
     decompress::Plain,
     look::only,
     raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError},
@@ -30,7 +31,6 @@ pub use spill::{Limit, Spilled};
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -39,8 +39,6 @@ pub(crate) use head::{is_surely, looks_like_number};
 pub(crate) use known::{Known, fault_at, onto};
 pub(crate) use piece::{Fault, is_blank_or_comment};
 
-/// The longest line.
-pub(crate) const LINE_MOST: usize = 64 << 20;
 /// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
@@ -111,44 +109,6 @@ fn read_by(plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read
     Ok((graph, Phases { parse, compact: begun.elapsed() }))
 }
 
-/// What the reading thread hands over.
-enum Message {
-    /// Whole lines; only the last block of a file may lack the last line's end.
-    Block(Vec<u8>),
-    /// The beginning of a line without end.
-    Endless(Vec<u8>),
-    Failed(Box<ReadError>),
-}
-
-/// Cuts the file into blocks of whole lines until it ends, fails, or nobody listens.
-fn read_blocks(plain: &mut Plain, block_bytes: usize, send: &mpsc::SyncSender<Message>) {
-    let mut carry = Vec::new();
-    loop {
-        let mut block = std::mem::take(&mut carry);
-        block.reserve_exact(block_bytes);
-        let message = match plain.fill(&mut block, block_bytes) {
-            Err(error) => Message::Failed(error),
-            Ok(0) if block.is_empty() => return,
-            Ok(0) => Message::Block(block),
-            Ok(_) => match block.iter().rposition(|&byte| byte == b'\n') {
-                Some(end) => {
-                    carry = block.split_off(end + 1);
-                    Message::Block(block)
-                }
-                None if block.len() > LINE_MOST => Message::Endless(block),
-                None => {
-                    carry = block;
-                    continue;
-                }
-            },
-        };
-        let last = !matches!(message, Message::Block(_));
-        if send.send(message).is_err() || last {
-            return;
-        }
-    }
-}
-
 /// Turns blocks into pieces, in order.
 struct Parser<'a> {
     path: &'a Path,
@@ -188,13 +148,7 @@ impl<'a> Parser<'a> {
     }
 
     fn read(&mut self, mut plain: Plain) -> Read<()> {
-        let block = self.sizes.block;
-        thread::scope(|scope| {
-            // One block waits while one is parsed: packed files are unpacked on one core while the others parse.
-            let (send, blocks) = mpsc::sync_channel(1);
-            scope.spawn(move || read_blocks(&mut plain, block, &send));
-            self.parse_all(blocks)
-        })
+        stream(Vec::new(), self.sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| self.parse_all(blocks))
     }
 
     /// Writes the pieces away, if they take more than a quarter of what may be used: sorting in memory takes three times as much.
@@ -216,7 +170,7 @@ impl<'a> Parser<'a> {
         for message in blocks {
             let mut block = match message {
                 Message::Block(block) => block,
-                Message::Endless(start) => return Err(report(self.path, self.lines + piece::count(&self.pending), &start, &Fault::too_long(0))),
+                Message::Endless(start) => return Err(report(self.path, self.lines + count(&self.pending), &start, &Fault::too_long(0))),
                 Message::Failed(error) => return Err(error),
             };
             if std::mem::take(&mut first) {
@@ -259,7 +213,7 @@ impl<'a> Parser<'a> {
         if self.options.counts != Some(false) {
             self.counts = self.counts.or_else(|| counts::of_comments(&self.pending[..passed], self.lines));
         }
-        self.lines += piece::count(&self.pending[..passed]);
+        self.lines += count(&self.pending[..passed]);
         self.pending.drain(..passed);
     }
 
@@ -286,7 +240,7 @@ impl<'a> Parser<'a> {
             How::Numbers(shape) => numbers::parse(piece, *shape),
             How::Fields(layout) => fields::parse(piece, layout, head.directed),
         };
-        let lines = piece::count(&text[..skip]);
+        let lines = count(&text[..skip]);
         // The line end of the first line goes with it.
         let skip = if text.get(skip) == Some(&b'\n') && skip > 0 { skip + 1 } else { skip };
         let parsed: Vec<_> = cut(&text[skip..], self.sizes.piece).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
@@ -361,19 +315,6 @@ fn joined(pieces: &mut [Piece], mut take: impl FnMut(&mut Piece) -> Vec<f32>) ->
     all
 }
 
-/// Cuts whole lines into pieces of about `bytes`, each with its first byte.
-fn cut(text: &[u8], bytes: usize) -> Vec<(usize, &[u8])> {
-    let mut pieces = Vec::with_capacity(text.len() / bytes + 1);
-    let mut start = 0;
-    while start < text.len() {
-        let least = (start + bytes).min(text.len());
-        let end = text[least - 1..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |more| least + more);
-        pieces.push((start, &text[start..end]));
-        start = end;
-    }
-    pieces
-}
-
 /// Files that begin like another format are named, rather than a number in them.
 fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     let refuse = |name: &str, hint: &str| {
@@ -396,7 +337,7 @@ fn first_line(text: &[u8]) -> &[u8] {
 /// The error for a fault in `text`, of which `lines` lines lie before.
 fn report(path: &Path, lines: u64, text: &[u8], fault: &Fault) -> Box<ReadError> {
     let start = text[..fault.byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
-    let line = lines + 1 + piece::count(&text[..start]);
+    let line = lines + 1 + count(&text[..start]);
     let error = ReadError::new(path, fault.what.clone()).at_line(line, (fault.byte - start) as u64 + 1, first_line(&text[start..]));
     Box::new(error.expected(fault.expected.clone(), fault.found.clone()).hint(fault.hint))
 }

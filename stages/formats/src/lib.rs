@@ -6,6 +6,7 @@
 pub mod adjacency_text;
 pub mod ascii_graph;
 pub mod attach;
+mod blocks;
 mod bundle;
 pub mod bvgraph;
 pub mod communities;

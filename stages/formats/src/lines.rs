@@ -5,6 +5,7 @@
 //! never     holds more than three blocks of a text
 //! limits    a line of 64 MiB
 use crate::{
+    blocks::{LINE_MOST, Message, count, cut, stream},
     decompress::Plain,
     raw::{Read, ReadError},
     zip::Archive,
@@ -14,12 +15,8 @@ use rayon::prelude::*;
 use std::{
     io::{self, BufReader, Read as _},
     path::{Path, PathBuf},
-    sync::mpsc,
-    thread,
 };
 
-/// The longest line.
-const LINE_MOST: usize = 64 << 20;
 /// Bytes that are read at once, and those that one task parses.
 const BLOCK_BYTES: usize = 8 << 20;
 const PIECE_BYTES: usize = 1 << 20;
@@ -205,11 +202,8 @@ impl<'a> Lines<'a> {
     pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Read<()> {
         let Lines { mut text, start, taken } = self;
         let path = text.path.clone();
-        thread::scope(|scope| {
-            // One block waits while one is parsed.
-            let (send, blocks) = mpsc::sync_channel(1);
-            scope.spawn(move || read_blocks(&mut text, start, &send));
-            let mut lines = taken;
+        let mut lines = taken;
+        stream(start, BLOCK_BYTES, &mut text.fill, |blocks| {
             for block in blocks {
                 match block {
                     Message::Block(block) => {
@@ -227,69 +221,10 @@ impl<'a> Lines<'a> {
     /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
     pub fn pieces<T: Send>(self, parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send, mut take: impl FnMut(T) -> Result<(), Fault>) -> Read<()> {
         self.blocks(|block| {
-            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
+            let parsed: Vec<(usize, Result<T, Fault>)> = cut(block, PIECE_BYTES).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
             parsed.into_iter().try_for_each(|(start, result)| result.and_then(&mut take).map_err(|fault| fault.behind(start)))
         })
     }
-}
-
-/// What the reading thread hands over.
-enum Message {
-    Block(Vec<u8>),
-    /// The beginning of a line without end.
-    Endless(Vec<u8>),
-    Failed(Box<ReadError>),
-}
-
-/// Cuts the text into blocks of whole lines until it ends, fails, or nobody listens.
-fn read_blocks(text: &mut Text, start: Vec<u8>, send: &mpsc::SyncSender<Message>) {
-    let mut carry = start;
-    loop {
-        let mut block = std::mem::take(&mut carry);
-        let before = block.len();
-        let message = match (text.fill)(&mut block, BLOCK_BYTES) {
-            Err(error) => Message::Failed(error),
-            Ok(0) if before == 0 => return,
-            Ok(0) => {
-                let _ = send.send(Message::Block(block));
-                return;
-            }
-            Ok(_) => match block.iter().rposition(|&byte| byte == b'\n') {
-                Some(end) => {
-                    carry = block.split_off(end + 1);
-                    Message::Block(block)
-                }
-                None if block.len() > LINE_MOST => Message::Endless(block),
-                None => {
-                    carry = block;
-                    continue;
-                }
-            },
-        };
-        let last = !matches!(message, Message::Block(_));
-        if send.send(message).is_err() || last {
-            return;
-        }
-    }
-}
-
-/// Cuts whole lines into pieces, each with its first byte.
-fn cut(text: &[u8]) -> Vec<(usize, &[u8])> {
-    let mut pieces = Vec::with_capacity(text.len() / PIECE_BYTES + 1);
-    let mut start = 0;
-    while start < text.len() {
-        let least = (start + PIECE_BYTES).min(text.len());
-        let end = text[least - 1..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |more| least + more);
-        pieces.push((start, &text[start..end]));
-        start = end;
-    }
-    pieces
-}
-
-/// How many lines `text` has.
-fn count(text: &[u8]) -> u64 {
-    let ends = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    ends + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
 /// The lines of `text`, each with its first byte and without its end.

@@ -6,14 +6,13 @@
 //! limits    a line of 64 MiB
 //! to add    a format that has a header and then items: a `Grammar`
 use crate::{
+    blocks::{LINE_MOST, Message, count, cut, stream},
     decompress::Plain,
     raw::{Edges, Read, ReadError},
 };
 use rayon::prelude::*;
-use std::{path::Path, sync::mpsc, thread};
+use std::{path::Path, sync::mpsc};
 
-/// The longest line.
-pub const LINE_MOST: usize = 64 << 20;
 /// Bytes that are read at once, and those that one task parses: eight tasks a block.
 pub const SIZES: Sizes = Sizes { block: 8 << 20, piece: 1 << 20 };
 
@@ -101,50 +100,7 @@ impl Mark {
 /// Reads a file from its first line to its last.
 pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<()> {
     let mut plain = Plain::open(path)?;
-    thread::scope(|scope| {
-        // One block waits while one is parsed: packed files are unpacked on one core while the others parse.
-        let (send, blocks) = mpsc::sync_channel(1);
-        scope.spawn(move || read_blocks(&mut plain, sizes.block, &send));
-        parse_blocks(path, grammar, sizes, blocks)
-    })
-}
-
-/// What the reading thread hands over.
-enum Message {
-    /// Whole lines; only the last block of a file may lack the last line's end.
-    Block(Vec<u8>),
-    /// The beginning of a line without end.
-    Endless(Vec<u8>),
-    Failed(Box<ReadError>),
-}
-
-/// Cuts the file into blocks of whole lines until it ends, fails, or nobody listens.
-fn read_blocks(plain: &mut Plain, block_bytes: usize, send: &mpsc::SyncSender<Message>) {
-    let mut carry = Vec::new();
-    loop {
-        let mut block = std::mem::take(&mut carry);
-        block.reserve_exact(block_bytes);
-        let message = match plain.fill(&mut block, block_bytes) {
-            Err(error) => Message::Failed(error),
-            Ok(0) if block.is_empty() => return,
-            Ok(0) => Message::Block(block),
-            Ok(_) => match block.iter().rposition(|&byte| byte == b'\n') {
-                Some(end) => {
-                    carry = block.split_off(end + 1);
-                    Message::Block(block)
-                }
-                None if block.len() > LINE_MOST => Message::Endless(block),
-                None => {
-                    carry = block;
-                    continue;
-                }
-            },
-        };
-        let last = !matches!(message, Message::Block(_));
-        if send.send(message).is_err() || last {
-            return;
-        }
-    }
+    stream(Vec::new(), sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| parse_blocks(path, grammar, sizes, blocks))
 }
 
 /// Parses blocks in order; all pieces of a block at once.
@@ -188,19 +144,6 @@ fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: 
     Ok(())
 }
 
-/// Cuts whole lines into pieces of about `bytes`, each with its first byte.
-pub fn cut(text: &[u8], bytes: usize) -> Vec<(usize, &[u8])> {
-    let mut pieces = Vec::with_capacity(text.len() / bytes + 1);
-    let mut start = 0;
-    while start < text.len() {
-        let least = (start + bytes).min(text.len());
-        let end = text[least - 1..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |more| least + more);
-        pieces.push((start, &text[start..end]));
-        start = end;
-    }
-    pieces
-}
-
 fn refuse_wide_text(path: &Path, text: &[u8]) -> Read<()> {
     if !matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
         return Ok(());
@@ -223,12 +166,6 @@ fn refuse_long_lines(text: &[u8]) -> Result<(), Fault> {
 fn too_long(byte: usize) -> Fault {
     let fault = Fault::new(byte, "a line is too long").hint("is this a text file with line ends?");
     Fault { expected: format!("at most {} MiB", LINE_MOST >> 20), found: "more".into(), ..fault }
-}
-
-/// How many lines end in `text`, with one more for a last line without end.
-pub fn count(text: &[u8]) -> u64 {
-    let ends = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    ends + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
 /// The text up to its first line end.

@@ -3,8 +3,9 @@
 //! promises  every row has as many fields as there are names; an error names line and column
 //! limits    the whole file in memory, and 16 bytes a field
 use crate::{
+    blocks::LINE_MOST,
     decompress::Plain,
-    edge_list::{Fault, Field, LINE_MOST, Separator, fault_at, is_blank_or_comment, separator_of, split},
+    edge_list::{Fault, Field, Separator, fault_at, is_blank_or_comment, separator_of, split},
     raw::{Column, Read},
 };
 use std::{

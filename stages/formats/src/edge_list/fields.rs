@@ -4,10 +4,10 @@
 //! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
 //! never     allocates per line, unless a word was not seen before
 use super::{
-    LINE_MOST,
     numbers::{bad_number, is_blank, read_weight, whole},
     piece::{Ends, Fault, Piece, Words, is_blank_or_comment},
 };
+use crate::blocks::LINE_MOST;
 use std::{borrow::Cow, collections::HashMap};
 
 /// What stands between fields.

@@ -4,8 +4,9 @@
 use super::{
     fields::Layout,
     head,
-    piece::{Fault, count, is_blank_or_comment},
+    piece::{Fault, is_blank_or_comment},
 };
+use crate::blocks::count;
 use crate::{
     Options,
     decompress::Plain,

@@ -8,10 +8,8 @@
 //!   byte by byte                      a compare and a multiplication a byte, a branch that is guessed wrong at the end of each number
 //!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
 //! ```
-use super::{
-    LINE_MOST,
-    piece::{Ends, Fault, Piece, is_comment},
-};
+use super::piece::{Ends, Fault, Piece, is_comment};
+use crate::blocks::LINE_MOST;
 
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
 pub const WEIGHT_HINT: &str = "to read the first two columns alone, put  read: {weight: none}  into the catalogue's entry";

@@ -1,5 +1,5 @@
 //! The edges of some lines, and what can be wrong with a line.
-use super::LINE_MOST;
+use crate::blocks::LINE_MOST;
 use std::borrow::Cow;
 
 /// The edges of some lines.
@@ -78,12 +78,6 @@ impl Fault {
         let fault = Fault::new(byte, "a line is too long", "is this a text file with an edge a line?");
         Fault { expected: format!("at most {} MiB", LINE_MOST >> 20), found: "more".into(), ..fault }
     }
-}
-
-/// How many lines end in `text`, with one more for a last line without end.
-pub fn count(text: &[u8]) -> u64 {
-    let ends = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
-    ends + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
 /// Whether the rest of a line from its first byte that is no blank is a comment.

@@ -1,5 +1,6 @@
 //! Edge lists: small files line by line, faults, and the same result for every cut.
 use super::*;
+use crate::blocks::LINE_MOST;
 use crate::{
     Ids,
     raw::{NodeIds, Place},
