@@ -6,6 +6,8 @@ use warploom_catalog::{Attempt, Entry, Source, entry::Task, find, generator::FOR
 use warploom_contract::StageError;
 use warploom_shell::{Environment, requests::catalog_error};
 
+use super::plot::grouped;
+
 /// Letters of a licence in the table; JSON has all of it.
 const LICENCE_LETTERS: usize = 32;
 
@@ -84,19 +86,6 @@ fn task(task: Task) -> &'static str {
         Task::LinkPrediction => "link prediction",
         Task::None => "-",
     }
-}
-
-/// A number with commas.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
