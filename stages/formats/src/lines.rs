@@ -70,6 +70,17 @@ impl<'a> Text<'a> {
         &self.path
     }
 
+    /// Writes all bytes; how many they are.
+    pub fn copy(mut self, out: &mut impl io::Write) -> Read<u64> {
+        let (mut block, mut bytes) = (Vec::new(), 0);
+        while (self.fill)(&mut block, PIECE_BYTES)? > 0 {
+            out.write_all(&block).map_err(|error| Box::new(ReadError::from_io(&self.path, &error)))?;
+            bytes += block.len() as u64;
+            block.clear();
+        }
+        Ok(bytes)
+    }
+
     /// All bytes.
     #[cfg(test)]
     pub fn read_all(mut self) -> Read<Vec<u8>> {

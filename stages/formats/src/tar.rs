@@ -12,6 +12,7 @@ use crate::{
 };
 use std::{
     collections::HashSet,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -95,6 +96,11 @@ impl Archive {
     /// Names of the members that are files, in the order of the archive.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// Writes the contents of a member; how many bytes they are.
+    pub fn copy(&self, name: &str, out: &mut impl io::Write) -> Read<u64> {
+        self.text(name)?.copy(out)
     }
 
     /// The text of a member; its errors name it behind the archive's path.
