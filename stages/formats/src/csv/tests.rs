@@ -1,6 +1,7 @@
 //! Tables: the small graph, every column, every fault.
 use super::*;
 use crate::raw::{Column, Features, Labels, NO_CLASS, Place, TEST, TRAIN, VALIDATION};
+use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
 
@@ -87,14 +88,6 @@ fn every_fault_is_named_with_its_file_and_place() {
     let options = Options { label: Some("class".into()), ..Options::default() };
     assert!(read_texts(EDGES, "id\n1\n2\n3\n", &options).unwrap_err().what.contains("no column `class`"));
     assert!(read(&[PathBuf::from("a"), PathBuf::from("b")], &Options::default()).unwrap_err().hint.contains("nodes.csv"));
-}
-
-/// The text with one byte changed, where it stays text.
-fn changed(text: &str, at: usize, byte: u8) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = at % bytes.len();
-    bytes[at] = byte;
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 proptest! {
