@@ -95,6 +95,19 @@ fn names_of_buffers() {
 }
 
 #[test]
+fn places_in_the_arena() {
+    // The scale is made once and read in every epoch.
+    gcn(
+        |list| {
+            let offset = list.arena.place("scale").unwrap().offset;
+            list.arena.places.iter_mut().find(|place| place.buffer == "z.0").unwrap().offset = offset;
+        },
+        "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one time, found to 400 and from 0",
+    );
+    components(|list| list.arena.places.clear(), "`arena`: place of `label`: expected one, since launches write it, found none");
+}
+
+#[test]
 fn names_and_schedules_of_launches() {
     gcn(|list| forward(list, "sum.1").name = "scale".to_owned(), "`scale`: name: expected used once, found used again");
     gcn(|list| forward(list, "sum.0").schedule = Schedule::RowBlocks(0), "`sum.0`: rows of a block: expected at least 1, found 0");

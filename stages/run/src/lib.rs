@@ -3,7 +3,6 @@
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
-pub mod budget;
 pub mod buffers;
 pub mod checkpoints;
 pub mod executor;
@@ -31,7 +30,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Plan},
 };
-use warploom_shell::{contracts, requests::RunRequest, signals};
+use warploom_shell::{budget, contracts, requests::RunRequest, signals};
 use warploom_vertex::launch::{Body, LaunchList};
 
 use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done};
@@ -46,7 +45,7 @@ impl Stage for RunStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
         let _guard = signals::saves_on_stop();
         let (page, list) = open_plan(inputs)?;
-        budget::refuse_too_large(&page, &list, context.memory)?;
+        budget::refuse_too_large(&page.memory, context.memory)?;
         match page.dtype.as_str() {
             f32::NAME => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
             f64::NAME => execute::<f64>(context, outputs, inputs, (request, &page, &list)),

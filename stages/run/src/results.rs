@@ -35,8 +35,8 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
         return Err(StageError::defect("a training plan returns no reals"));
     };
-    let (rows, columns) = (executor.machine.reals.slot(index).rows, executor.machine.reals.slot(index).columns);
-    let scores = data.in_order(rows, executor.machine.reals.get(index), columns);
+    let (rows, columns) = (executor.machine.buffers.reals().slot(index).rows, executor.machine.buffers.reals().slot(index).columns);
+    let scores = data.in_order(rows, executor.machine.buffers.reals().get(index), columns);
     let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
     match trained.kind {
         LossKind::CrossEntropy => {
@@ -73,16 +73,16 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
     for result in executor.program.results.iter().filter(|result| result.edges.is_none()) {
         table.push(match result.place {
             Place::Real(index) => {
-                let columns = executor.machine.reals.slot(index).columns;
-                not_null(&result.name, column_of(data.in_order(rows, executor.machine.reals.get(index), columns), columns)?)
+                let columns = executor.machine.buffers.reals().slot(index).columns;
+                not_null(&result.name, column_of(data.in_order(rows, executor.machine.buffers.reals().get(index), columns), columns)?)
             }
             Place::Id(index) => {
-                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.ids.get(index), 1));
+                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.buffers.ids().get(index), 1));
                 nullable(&result.name, own)
             }
             Place::Whole(index) => {
-                let columns = executor.machine.wholes.slot(index).columns;
-                let values = data.in_order(rows, executor.machine.wholes.get(index), columns);
+                let columns = executor.machine.buffers.wholes().slot(index).columns;
+                let values = data.in_order(rows, executor.machine.buffers.wholes().get(index), columns);
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
             }
             Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features")),
@@ -125,12 +125,12 @@ fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (num
     for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
         table.push(match result.place {
             Place::Real(index) => {
-                let slot = executor.machine.reals.slot(index);
+                let slot = executor.machine.buffers.reals().slot(index);
                 let values = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
                 not_null(&result.name, column_of(values, slot.columns)?)
             }
             Place::Whole(index) => {
-                let slot = executor.machine.wholes.slot(index);
+                let slot = executor.machine.buffers.wholes().slot(index);
                 let values: Vec<i64> = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, slot.columns)?)
             }

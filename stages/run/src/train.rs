@@ -133,7 +133,7 @@ impl<T: Precision> Training<'_, T> {
         if self.executor.program.draws {
             self.executor.run(Part::Forward, pass, self.context.stop)?;
             self.executor.run(Part::Loss, pass, self.context.stop)?;
-            self.refuse_odd_loss()?;
+            self.refuse_odd_loss(pass)?;
         }
         self.executor.run(Part::Backward, pass, self.context.stop)?;
         self.executor.run(Part::Update, pass, self.context.stop)?;
@@ -147,14 +147,14 @@ impl<T: Precision> Training<'_, T> {
         let pass = Pass { epoch: self.state.done, training: false };
         self.executor.run(Part::Forward, pass, self.context.stop)?;
         self.executor.run(Part::Loss, pass, self.context.stop)?;
-        self.refuse_odd_loss()?;
+        self.refuse_odd_loss(pass)?;
         let machine = &self.executor.machine;
-        let (result, target) = (machine.reals.slot(self.loss.result), machine.reals.get(self.loss.target));
+        let (result, target) = (machine.buffers.reals().slot(self.loss.result), machine.buffers.reals().get(self.loss.target));
         let quality_on = |rows: &Vec<u32>| match self.loss.kind {
             _ if rows.is_empty() => None,
-            LossKind::CrossEntropy => Some(metrics::accuracy(&result.contents, target, result.columns, rows)),
-            LossKind::Binary => Some(metrics::right_share(&result.contents, target, result.columns, rows)),
-            LossKind::MeanSquares => Some(metrics::mean_squared_error(&result.contents, target, result.columns, rows)),
+            LossKind::CrossEntropy => Some(metrics::accuracy(result.contents, target, result.columns, rows)),
+            LossKind::Binary => Some(metrics::right_share(result.contents, target, result.columns, rows)),
+            LossKind::MeanSquares => Some(metrics::mean_squared_error(result.contents, target, result.columns, rows)),
         };
         let quality = machine.data.splits.each_ref().map(|rows| quality_on(rows).filter(|quality| !quality.is_nan()));
         let row = Row { epoch: self.state.done, loss: machine.loss, quality, seconds: self.elapsed() };
@@ -185,11 +185,11 @@ impl<T: Precision> Training<'_, T> {
         Ok(best.epoch)
     }
 
-    fn refuse_odd_loss(&self) -> Result<(), StageError> {
+    fn refuse_odd_loss(&mut self, pass: Pass) -> Result<(), StageError> {
         if self.executor.machine.loss.is_finite() {
             return Ok(());
         }
-        Err(failure::of_loss(self.executor, self.list, self.state.done, &self.spec.optimizer))
+        Err(failure::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
     }
 
     fn elapsed(&self) -> f64 {
@@ -224,7 +224,7 @@ fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
 fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: LossPlace) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
-    let (result, target) = (executor.machine.reals.slot(loss.result), executor.machine.reals.slot(loss.target));
+    let (result, target) = (executor.machine.buffers.reals().slot(loss.result), executor.machine.buffers.reals().slot(loss.target));
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     if data.splits[0].is_empty() {
         return refuse(format!("split {} has no training {labelled}", spec.split), "choose another:  --set run.split=1");
@@ -267,7 +267,7 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
     saved.arrays.insert("history".to_owned(), history::to_tensor(&state.history));
     for (index, learned) in executor.program.parameters.iter().enumerate() {
         let mut keep = |kind: &str, values: &[T]| saved.arrays.insert(format!("{kind}.{}", learned.name), Tensor::of_reals(&[values.len()], values));
-        keep("parameter", executor.machine.reals.get(learned.buffer));
+        keep("parameter", executor.machine.buffers.reals().get(learned.buffer));
         let Moments { first, second } = &executor.machine.moments[index];
         keep("first", first);
         keep("second", second);
@@ -294,7 +294,7 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u6
     let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
     let has_best = saved.facts.contains_key("best_epoch");
     for (learned, wanted) in executor.program.parameters.iter().zip(&executor.machine.moments) {
-        let count = executor.machine.reals.get(learned.buffer).len();
+        let count = executor.machine.buffers.reals().get(learned.buffer).len();
         parameters.push(array(format!("parameter.{}", learned.name), count)?);
         let first = array(format!("first.{}", learned.name), wanted.first.len())?;
         moments.push(Moments { first, second: array(format!("second.{}", learned.name), wanted.second.len())? });

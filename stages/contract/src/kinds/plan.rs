@@ -38,10 +38,22 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most bytes at any time, beside mapped files.
+    /// Most bytes at any time.
     pub bytes_peak: u64,
-    /// Bytes by what they are for.
+    /// The same bytes by what they are for when most are wanted.
     pub bytes_by_use: std::collections::BTreeMap<String, u64>,
+    /// Settings that need less, the one that needs most first.
+    pub smaller: Vec<Smaller>,
+}
+
+/// A setting with which a run needs less memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smaller {
+    /// As on the command line: `plan.set.hidden=8`.
+    pub set: String,
+    /// What the run would need.
+    pub bytes_peak: u64,
 }
 
 /// Writes the plan.
