@@ -97,12 +97,14 @@ fn names_of_buffers() {
 #[test]
 fn places_in_the_arena() {
     // The scale is made once and read in every epoch.
+    let scale = list("gcn", false).arena.place("scale").unwrap().clone();
     gcn(
-        |list| {
-            let offset = list.arena.place("scale").unwrap().offset;
-            list.arena.places.iter_mut().find(|place| place.buffer == "z.0").unwrap().offset = offset;
-        },
-        "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one time, found to 400 and from 0",
+        |list| list.arena.places.iter_mut().find(|place| place.buffer == "z.0").unwrap().offset = scale.offset,
+        &format!(
+            "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one time, found to {} and from {}",
+            scale.offset + scale.bytes,
+            scale.offset
+        ),
     );
     components(|list| list.arena.places.clear(), "`arena`: place of `label`: expected one, since launches write it, found none");
 }

@@ -7,6 +7,7 @@
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! kinds          several kinds of nodes, each with features of its own, and named relations
 //! many_graphs    sets of many graphs: labels of graphs, pooled values, what is refused
+//! memory         the predicted peak beside the measured one
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
 //! errors         what is refused, and in which words
@@ -24,6 +25,7 @@ mod golden;
 mod graphs;
 mod kinds;
 mod many_graphs;
+mod memory;
 mod resume;
 mod threads;
 mod workshop;
