@@ -4,8 +4,8 @@
 //! never     chooses what is computed
 use crate::facts::Facts;
 use crate::launch::{
-    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows,
-    Train, Until, gradient_buffer, parameter_buffer,
+    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role,
+    Rows, Train, Until, gradient_buffer, parameter_buffer,
 };
 
 /// Buffer of the features.
