@@ -8,6 +8,7 @@ pub mod buffers;
 pub mod checkpoints;
 pub mod executor;
 pub mod failure;
+pub mod fused;
 pub mod given;
 pub mod graphs;
 pub mod history;
