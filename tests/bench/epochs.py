@@ -52,7 +52,7 @@ def one(name, model, steps):
     record = record_of(lines)
     metrics = parquet.read_table(made_by(lines, "run", "run") / "metrics.parquet").to_pydict()
     for form, figures in done.items():
-        compare_losses(name, model, metrics["loss"][-steps:], form, figures["losses"])
+        compare_losses(name, model, metrics["loss"][:steps], form, figures["losses"])
     best = min(done, key=lambda form: done[form]["seconds"])
     leanest = min(done.values(), key=lambda figures: figures["bytes_peak"])
     return {
@@ -61,7 +61,7 @@ def one(name, model, steps):
         "bytes_peak": record["bytes_peak"], "bytes_predicted": record["bytes_predicted"], "bytes_peak_pyg": leanest["bytes_peak"],
         "memory_of_pyg": record["bytes_peak"] / leanest["bytes_peak"],
         "memory_of_pyg_without_libraries": record["bytes_peak"] / (leanest["bytes_peak"] - leanest["bytes_of_libraries"]),
-        "loss": metrics["loss"][-1], "loss_pyg": done[best]["losses"][-1], "steps": steps,
+        "loss": metrics["loss"][steps - 1], "loss_pyg": done[best]["losses"][-1], "steps": steps,
         "seconds_by_launch": dict(sorted(record["seconds_by_launch"].items(), key=lambda item: -item[1])[:8]),
     }
 

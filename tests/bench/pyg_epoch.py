@@ -109,7 +109,7 @@ def features_of(folder):
         rows = pa.ipc.open_file(pa.memory_map(str(dense))).read_all().column(0).chunk(0)
         return torch.tensor(rows.values.to_numpy().reshape(len(rows), -1).copy())
     rows = pa.ipc.open_file(pa.memory_map(str(folder / "features-sparse.arrow"))).read_all().column(0).chunk(0)
-    width = json.loads((folder / "manifest.json").read_text())["counts"]["features"]
+    width = json.loads((folder / "manifest.json").read_text())["counts"]["feature_columns"]
     counts = numpy.diff(rows.offsets.to_numpy())
     entries = rows.values
     x = torch.zeros(len(rows), width)
