@@ -1,7 +1,7 @@
 //! arithmetic: the element-wise operators of programs on values at hand, in plain loops that vectorise.
 //!
 //! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is our own, and so is what is made of it
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
@@ -9,25 +9,66 @@ use crate::Real;
 use crate::evaluate::Element;
 use crate::expression::arithmetic::{Source, each, pairs};
 
+/// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is need not be.
+struct One<'a, T, O, F> {
+    out: &'a mut [O],
+    a: Source<'a, T>,
+    work: F,
+}
+
+impl<T: Copy, O: Copy, F: Fn(T) -> O> WithSimd for One<'_, T, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        each(self.out, self.a, self.work);
+    }
+}
+
+/// A loop over two.
+struct Two<'a, T, O, F> {
+    out: &'a mut [O],
+    a: Source<'a, T>,
+    b: Source<'a, T>,
+    work: F,
+}
+
+impl<T: Copy, O: Copy, F: Fn(T, T) -> O> WithSimd for Two<'_, T, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        pairs(self.out, self.a, self.b, self.work);
+    }
+}
+
+fn one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl Fn(T) -> O) {
+    arch.dispatch(One { out, a, work });
+}
+
+fn two<T: Copy, O: Copy>(arch: Arch, out: &mut [O], (a, b): (Source<T>, Source<T>), work: impl Fn(T, T) -> O) {
+    arch.dispatch(Two { out, a, b, work });
+}
+
 /// One real operand.
 pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, operator: Unary) {
     let (zero, unit) = (T::ZERO, T::ONE);
     match operator {
-        Unary::Negative => arch.dispatch(|| each(out, a, |a: T| -a)),
-        Unary::Absolute => arch.dispatch(|| each(out, a, Real::magnitude)),
-        Unary::Square => arch.dispatch(|| each(out, a, |a: T| a * a)),
-        Unary::Sqrt => arch.dispatch(|| each(out, a, Real::root)),
-        Unary::Rsqrt => arch.dispatch(|| each(out, a, |a: T| unit / a.root())),
-        Unary::Reciprocal => arch.dispatch(|| each(out, a, |a: T| unit / a)),
-        Unary::Relu => arch.dispatch(|| each(out, a, |a: T| if a <= zero { zero } else { a })),
+        Unary::Negative => one(arch, out, a, |a: T| -a),
+        Unary::Absolute => one(arch, out, a, Real::magnitude),
+        Unary::Square => one(arch, out, a, |a: T| a * a),
+        Unary::Sqrt => one(arch, out, a, Real::root),
+        Unary::Rsqrt => one(arch, out, a, |a: T| unit / a.root()),
+        Unary::Reciprocal => one(arch, out, a, |a: T| unit / a),
+        Unary::Relu => one(arch, out, a, |a: T| if a <= zero { zero } else { a }),
         Unary::LeakyRelu(slope) => {
             let slope = T::rounded(slope);
-            arch.dispatch(|| each(out, a, |a: T| if a > zero { a } else { slope * a }));
+            one(arch, out, a, |a: T| if a > zero { a } else { slope * a });
         }
-        Unary::Exp => arch.dispatch(|| each(out, a, |a: T| a.exponential())),
-        Unary::Sigmoid => arch.dispatch(|| each(out, a, sigmoid)),
-        Unary::Silu => arch.dispatch(|| each(out, a, |a: T| a * sigmoid(a))),
-        Unary::Elu => arch.dispatch(|| each(out, a, |a: T| if a > zero { a } else { less_one(a) })),
+        Unary::Exp => one(arch, out, a, |a: T| a.exponential()),
+        Unary::Sigmoid => one(arch, out, a, sigmoid),
+        Unary::Silu => one(arch, out, a, |a: T| a * sigmoid(a)),
+        Unary::Elu => one(arch, out, a, |a: T| if a > zero { a } else { less_one(a) }),
         _ => each(out, a, |a: T| T::of(interpret::unary(operator, a.number()))),
     }
 }
@@ -57,12 +98,12 @@ fn beyond<T: Real>(a: T) -> T {
 /// Two real operands.
 pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Source<T>, Source<T>), operator: Binary) {
     match operator {
-        Binary::Add => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| a + b)),
-        Binary::Subtract => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| a - b)),
-        Binary::Multiply => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| a * b)),
-        Binary::Divide => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| a / b)),
-        Binary::Minimum => arch.dispatch(|| pairs(out, a, b, T::least)),
-        Binary::Maximum => arch.dispatch(|| pairs(out, a, b, T::most)),
+        Binary::Add => two(arch, out, (a, b), |a: T, b: T| a + b),
+        Binary::Subtract => two(arch, out, (a, b), |a: T, b: T| a - b),
+        Binary::Multiply => two(arch, out, (a, b), |a: T, b: T| a * b),
+        Binary::Divide => two(arch, out, (a, b), |a: T, b: T| a / b),
+        Binary::Minimum => two(arch, out, (a, b), T::least),
+        Binary::Maximum => two(arch, out, (a, b), T::most),
         _ => pairs(out, a, b, |a: T, b: T| T::of(interpret::binary(operator, a.number(), b.number()))),
     }
 }
@@ -70,10 +111,10 @@ pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Sour
 /// Two real operands to a bool.
 pub(super) fn compare<T: Real + Element>(arch: Arch, out: &mut [i64], (a, b): (Source<T>, Source<T>), operator: Binary) {
     match operator {
-        Binary::Less => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| i64::from(a < b))),
-        Binary::LessEqual => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| i64::from(a <= b))),
-        Binary::Equal => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| i64::from(a == b))),
-        Binary::NotEqual => arch.dispatch(|| pairs(out, a, b, |a: T, b: T| i64::from(a != b))),
+        Binary::Less => two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
+        Binary::LessEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
+        Binary::Equal => two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
+        Binary::NotEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
         _ => pairs(out, a, b, |a: T, b: T| interpret::binary(operator, a.number(), b.number()).whole()),
     }
 }
@@ -86,21 +127,21 @@ pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
 /// Two whole operands.
 pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, Source<i64>), operator: Binary) {
     match operator {
-        Binary::Add => arch.dispatch(|| pairs(out, a, b, i64::wrapping_add)),
-        Binary::Minimum => arch.dispatch(|| pairs(out, a, b, i64::min)),
-        Binary::Maximum => arch.dispatch(|| pairs(out, a, b, i64::max)),
-        Binary::Less => arch.dispatch(|| pairs(out, a, b, |a: i64, b: i64| i64::from(a < b))),
-        Binary::Equal => arch.dispatch(|| pairs(out, a, b, |a: i64, b: i64| i64::from(a == b))),
-        Binary::NotEqual => arch.dispatch(|| pairs(out, a, b, |a: i64, b: i64| i64::from(a != b))),
-        Binary::And => arch.dispatch(|| pairs(out, a, b, |a: i64, b: i64| i64::from(a != 0 && b != 0))),
-        Binary::Or => arch.dispatch(|| pairs(out, a, b, |a: i64, b: i64| i64::from(a != 0 || b != 0))),
+        Binary::Add => two(arch, out, (a, b), i64::wrapping_add),
+        Binary::Minimum => two(arch, out, (a, b), i64::min),
+        Binary::Maximum => two(arch, out, (a, b), i64::max),
+        Binary::Less => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
+        Binary::Equal => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a == b)),
+        Binary::NotEqual => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
+        Binary::And => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
+        Binary::Or => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
         _ => pairs(out, a, b, |a: i64, b: i64| interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()),
     }
 }
 
 /// A whole number as a real one.
 pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
-    arch.dispatch(|| each(out, a, |a: i64| T::rounded(a as f64)));
+    one(arch, out, a, |a: i64| T::rounded(a as f64));
 }
 
 /// As another whole type.
@@ -115,25 +156,33 @@ pub(super) fn narrow<T: Real + Element>(out: &mut [i64], a: Source<T>, kind: Typ
 
 /// Second where first holds, else third.
 pub(super) fn select<A: Copy>(arch: Arch, out: &mut [A], condition: Source<i64>, (yes, no): (Source<A>, Source<A>)) {
-    let at = |source: &Source<A>, place: usize| match source {
-        Source::Slice(values) => values[place],
-        Source::Number(number) => *number,
-    };
     match condition {
         Source::Number(holds) => crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no }),
-        Source::Slice(holds) => match (yes, no) {
-            (Source::Slice(yes), Source::Slice(no)) => arch.dispatch(|| {
-                let places = out.iter_mut().zip(holds).zip(yes).zip(no);
-                places.for_each(|(((out, &holds), &yes), &no)| *out = if holds != 0 { yes } else { no });
-            }),
-            (Source::Slice(yes), Source::Number(no)) => arch.dispatch(|| {
-                out.iter_mut().zip(holds).zip(yes).for_each(|((out, &holds), &yes)| *out = if holds != 0 { yes } else { no });
-            }),
-            (yes, no) => {
-                for (place, (out, &holds)) in out.iter_mut().zip(holds).enumerate() {
-                    *out = if holds != 0 { at(&yes, place) } else { at(&no, place) };
-                }
+        Source::Slice(holds) => arch.dispatch(Choice { out, holds, yes, no }),
+    }
+}
+
+/// A choice for each element.
+struct Choice<'a, A> {
+    out: &'a mut [A],
+    holds: &'a [i64],
+    yes: Source<'a, A>,
+    no: Source<'a, A>,
+}
+
+impl<A: Copy> WithSimd for Choice<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let places = self.out.iter_mut().zip(self.holds);
+        match (self.yes, self.no) {
+            (Source::Slice(yes), Source::Slice(no)) => {
+                places.zip(yes).zip(no).for_each(|(((out, &holds), &yes), &no)| *out = if holds != 0 { yes } else { no })
             }
-        },
+            (Source::Slice(yes), Source::Number(no)) => places.zip(yes).for_each(|((out, &holds), &yes)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Slice(no)) => places.zip(no).for_each(|((out, &holds), &no)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Number(no)) => places.for_each(|(out, &holds)| *out = if holds != 0 { yes } else { no }),
+        }
     }
 }

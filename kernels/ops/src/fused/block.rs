@@ -98,7 +98,7 @@ impl<T: Real + Element> Worker<T> {
         for pass in &kernel.passes {
             pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
             let (mut cursor, block) = (Cursor::default(), (span.first_row, span.count));
-            while self.tile.next(&lists, block, &mut cursor, kernel.tile_edges) {
+            while self.tile.next(&lists, block, &mut cursor, kernel.wanted()) {
                 let edges = Span { count: self.tile.len(), ..span };
                 pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
                 pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));

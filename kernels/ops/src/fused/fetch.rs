@@ -1,12 +1,17 @@
 //! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid out in scratch.
+use prefetch_index::prefetch_index;
 use warploom_vertex::gir::Type;
 
 use super::block::Registers;
+use super::gather::ask_for;
 use super::kernel::{At, Layout, Operand, Source as Origin};
 use super::tile::Tile;
 use super::{Level, Work};
 use crate::evaluate::{Element, Values};
 use crate::expression::arithmetic::Source;
+
+/// Rows that one is asked for ahead.
+const AHEAD: usize = 16;
 
 /// What is at hand: a block of rows and a tile of edges.
 #[derive(Clone, Copy)]
@@ -102,6 +107,26 @@ impl<'h, T: Element> Hand<'h, '_, T> {
             return;
         }
         let values = self.values(operand, access);
+        let which = self.rows_of(operand, level);
+        if let (RowsOf::By(first, index), Layout::Same) = (which, &operand.layout) {
+            let is_far = operand.at == At::Far;
+            return match columns {
+                1 => gathered::<A, 1>(out, values, (first, index, is_far), join),
+                2 => gathered::<A, 2>(out, values, (first, index, is_far), join),
+                4 => gathered::<A, 4>(out, values, (first, index, is_far), join),
+                8 => gathered::<A, 8>(out, values, (first, index, is_far), join),
+                16 => gathered::<A, 16>(out, values, (first, index, is_far), join),
+                _ => {
+                    for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate() {
+                        if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
+                            ask_for(values, first + later as usize, columns);
+                        }
+                        let row = &values[(first + *row as usize) * columns..][..columns];
+                        out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value));
+                    }
+                }
+            };
+        }
         let rows = out.chunks_exact_mut(columns);
         let put = |out: &mut [A], row: usize| {
             let row = &values[row * operand.columns..][..operand.columns];
@@ -111,11 +136,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize])),
             }
         };
-        match self.rows_of(operand, level) {
-            RowsOf::One => rows.for_each(|out| put(out, 0)),
-            RowsOf::From(first) => rows.enumerate().for_each(|(row, out)| put(out, first + row)),
-            RowsOf::By(first, index) => rows.zip(index).for_each(|(out, row)| put(out, first + *row as usize)),
-        }
+        rows.enumerate().for_each(|(place, out)| put(out, which.at(place)));
     }
 
     /// Which rows an operand's are, one after the other.
@@ -135,6 +156,21 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// The graph of each row of the block.
     fn graphs(&self) -> RowsOf<'h> {
         self.work.graph.graphs.map_or(RowsOf::One, |graphs| RowsOf::By(0, &graphs.of_vertex[self.first_row..]))
+    }
+}
+
+/// Rows of `COLUMNS` elements, joined to those of `out`.
+#[inline(always)]
+fn gathered<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], (first, index, is_far): (usize, &[u32], bool), join: impl Fn(&mut A, A)) {
+    let rows = values.as_chunks::<COLUMNS>().0;
+    for (place, (out, row)) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(index).enumerate() {
+        if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
+            prefetch_index(rows, first + later as usize);
+        }
+        let row = &rows[first + *row as usize];
+        for column in 0..COLUMNS {
+            join(&mut out[column], row[column]);
+        }
     }
 }
 

@@ -2,14 +2,21 @@
 //!
 //!   rows laid out by the edge, then summed       writes and reads a row an edge more
 //!   rows read where they lie, sum in memory      loads and stores the sum once an edge
-//!   sum of a vertex in registers                 one load an edge and register, no store                                  <- this file
+//!   sum of a vertex in registers                 one load an edge and register, no store
+//!   rows asked for ahead                         the memory brings several rows at once                                   <- this file
 //!
 //! promises  a sum goes in the order of the edges; no fused multiply-add, so that its bits are the same on every CPU; a dot product
 //!           adds in eight lanes and then pairwise, whatever the CPU
-use pulp::Arch;
+use prefetch_index::prefetch_index;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::fetch::RowsOf;
 use crate::Real;
+
+/// Edges that a row is asked for ahead.
+const AHEAD: usize = 16;
+/// Bytes that come together.
+const BYTES_OF_LINE: usize = 64;
 
 /// Edges of neighbouring rows.
 #[derive(Clone, Copy, Debug)]
@@ -31,118 +38,154 @@ pub(super) struct Weights<'a, T> {
     pub parts: usize,
 }
 
+/// Asks for a row of a table; nothing waits for it.
+#[inline(always)]
+pub(super) fn ask_for<T>(values: &[T], row: usize, columns: usize) {
+    for column in (0..columns).step_by(BYTES_OF_LINE / size_of::<T>()) {
+        prefetch_index(values, row * columns + column);
+    }
+}
+
 /// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its factor.
 pub(super) fn sums<T: Real>(arch: Arch, out: &mut [T], (values, columns): (&[T], usize), edges: Edges, weights: Option<Weights<T>>) {
     match weights {
-        Some(weights) if weights.parts > 1 => arch.dispatch(|| by_parts(out, (values, columns), edges, weights)),
-        weights => {
-            let mut first = 0;
-            while first < columns {
-                let left = columns - first;
-                let weights = weights.map(|weights| weights.values);
-                let at = (columns, first);
-                first += match left {
-                    64.. => arch.dispatch(|| tile::<T, 64>(out, values, at, edges, weights)),
-                    32.. => arch.dispatch(|| tile::<T, 32>(out, values, at, edges, weights)),
-                    16.. => arch.dispatch(|| tile::<T, 16>(out, values, at, edges, weights)),
-                    8.. => arch.dispatch(|| tile::<T, 8>(out, values, at, edges, weights)),
-                    4.. => arch.dispatch(|| tile::<T, 4>(out, values, at, edges, weights)),
-                    2.. => arch.dispatch(|| tile::<T, 2>(out, values, at, edges, weights)),
-                    _ => arch.dispatch(|| tile::<T, 1>(out, values, at, edges, weights)),
-                };
-            }
+        Some(weights) if weights.parts > 1 => arch.dispatch(ByParts { out, values, columns, edges, weights }),
+        weights => arch.dispatch(Whole { out, values, columns, edges, weights: weights.map(|weights| weights.values) }),
+    }
+}
+
+/// Sums of rows with one factor, or none.
+struct Whole<'a, T> {
+    out: &'a mut [T],
+    values: &'a [T],
+    columns: usize,
+    edges: Edges<'a>,
+    weights: Option<&'a [T]>,
+}
+
+impl<T: Real> WithSimd for Whole<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let mut first = 0;
+        while first < self.columns {
+            first += match self.columns - first {
+                64.. => self.tile::<64>(first),
+                32.. => self.tile::<32>(first),
+                16.. => self.tile::<16>(first),
+                8.. => self.tile::<8>(first),
+                4.. => self.tile::<4>(first),
+                2.. => self.tile::<2>(first),
+                _ => self.tile::<1>(first),
+            };
         }
     }
 }
 
-/// `WIDTH` columns of every row, in registers.
-#[inline(always)]
-fn tile<T: Real, const WIDTH: usize>(out: &mut [T], values: &[T], (columns, first): (usize, usize), edges: Edges, weights: Option<&[T]>) -> usize {
-    for (row, ends) in edges.starts.windows(2).enumerate() {
-        let (start, end) = (ends[0] as usize, ends[1] as usize);
-        if start == end {
-            continue;
-        }
-        let held = &mut out[row * columns + first..][..WIDTH];
-        let mut made = [T::ZERO; WIDTH];
-        made.copy_from_slice(held);
-        match (weights, edges.places) {
-            (None, _) => {
-                for &far in &edges.far[start..end] {
-                    let read = &values[far as usize * columns + first..][..WIDTH];
-                    for column in 0..WIDTH {
-                        made[column] = made[column] + read[column];
+impl<T: Real> Whole<'_, T> {
+    /// `WIDTH` columns of every row, in registers.
+    #[inline(always)]
+    fn tile<const WIDTH: usize>(&mut self, first: usize) -> usize {
+        let (columns, edges) = (self.columns, self.edges);
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let (start, end) = (ends[0] as usize, ends[1] as usize);
+            if start == end {
+                continue;
+            }
+            let held = &mut self.out[row * columns + first..][..WIDTH];
+            let mut made = [T::ZERO; WIDTH];
+            made.copy_from_slice(held);
+            for edge in start..end {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    for column in (0..WIDTH).step_by(BYTES_OF_LINE / size_of::<T>()) {
+                        prefetch_index(self.values, later as usize * columns + first + column);
+                    }
+                }
+                let read = &self.values[edges.far[edge] as usize * columns + first..][..WIDTH];
+                match self.weights {
+                    None => (0..WIDTH).for_each(|column| made[column] = made[column] + read[column]),
+                    Some(weights) => {
+                        let weight = weights[edges.places.map_or(edge, |places| places[edge] as usize)];
+                        (0..WIDTH).for_each(|column| made[column] = made[column] + weight * read[column]);
                     }
                 }
             }
-            (Some(weights), None) => {
-                for (&far, &weight) in edges.far[start..end].iter().zip(&weights[start..end]) {
-                    let read = &values[far as usize * columns + first..][..WIDTH];
+            held.copy_from_slice(&made);
+        }
+        WIDTH
+    }
+}
+
+/// Sums of rows whose parts have factors of their own.
+struct ByParts<'a, T> {
+    out: &'a mut [T],
+    values: &'a [T],
+    columns: usize,
+    edges: Edges<'a>,
+    weights: Weights<'a, T>,
+}
+
+impl<T: Real> WithSimd for ByParts<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match (self.weights.parts, self.columns / self.weights.parts) {
+            (8, 8) => self.parts::<8, 8>(),
+            (4, 16) => self.parts::<4, 16>(),
+            (2, 32) => self.parts::<2, 32>(),
+            (4, 8) => self.parts::<4, 8>(),
+            (2, 16) => self.parts::<2, 16>(),
+            (2, 8) => self.parts::<2, 8>(),
+            _ => self.any(),
+        }
+    }
+}
+
+impl<T: Real> ByParts<'_, T> {
+    /// `PARTS` of `WIDTH` columns, in registers.
+    #[inline(always)]
+    fn parts<const PARTS: usize, const WIDTH: usize>(self) {
+        let (columns, edges) = (PARTS * WIDTH, self.edges);
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let held = &mut self.out[row * columns..][..columns];
+            let mut made = [[T::ZERO; WIDTH]; PARTS];
+            made.as_flattened_mut().copy_from_slice(held);
+            for edge in ends[0] as usize..ends[1] as usize {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    ask_for(self.values, later as usize, columns);
+                }
+                let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                let read = self.values[edges.far[edge] as usize * columns..][..columns].as_chunks::<WIDTH>().0;
+                let factors = &self.weights.values[place * PARTS..][..PARTS];
+                for part in 0..PARTS {
+                    let (factor, read) = (factors[part], &read[part]);
                     for column in 0..WIDTH {
-                        made[column] = made[column] + weight * read[column];
+                        made[part][column] = made[part][column] + factor * read[column];
                     }
                 }
             }
-            (Some(weights), Some(places)) => {
-                for (&far, &place) in edges.far[start..end].iter().zip(&places[start..end]) {
-                    let (weight, read) = (weights[place as usize], &values[far as usize * columns + first..][..WIDTH]);
-                    for column in 0..WIDTH {
-                        made[column] = made[column] + weight * read[column];
-                    }
-                }
-            }
+            held.copy_from_slice(made.as_flattened());
         }
-        held.copy_from_slice(&made);
     }
-    WIDTH
-}
 
-#[inline(always)]
-fn by_parts<T: Real>(out: &mut [T], (values, columns): (&[T], usize), edges: Edges, weights: Weights<T>) {
-    match (columns, columns / weights.parts) {
-        (64, 8) => of_parts::<T, 64, 8>(out, values, edges, weights),
-        (64, 16) => of_parts::<T, 64, 16>(out, values, edges, weights),
-        (64, 32) => of_parts::<T, 64, 32>(out, values, edges, weights),
-        (32, 8) => of_parts::<T, 32, 8>(out, values, edges, weights),
-        (32, 16) => of_parts::<T, 32, 16>(out, values, edges, weights),
-        (16, 8) => of_parts::<T, 16, 8>(out, values, edges, weights),
-        _ => any_parts(out, (values, columns), edges, weights),
-    }
-}
-
-/// Rows of `COLUMNS` in parts of `WIDTH`, in registers.
-#[inline(always)]
-fn of_parts<T: Real, const COLUMNS: usize, const WIDTH: usize>(out: &mut [T], values: &[T], edges: Edges, weights: Weights<T>) {
-    let parts = COLUMNS / WIDTH;
-    for (row, ends) in edges.starts.windows(2).enumerate() {
-        let held = &mut out[row * COLUMNS..][..COLUMNS];
-        let mut made = [T::ZERO; COLUMNS];
-        made.copy_from_slice(held);
-        for edge in ends[0] as usize..ends[1] as usize {
-            let place = edges.places.map_or(edge, |places| places[edge] as usize);
-            let read = &values[edges.far[edge] as usize * COLUMNS..][..COLUMNS];
-            let factors = &weights.values[place * parts..][..parts];
-            for part in 0..parts {
-                for column in part * WIDTH..(part + 1) * WIDTH {
-                    made[column] = made[column] + factors[part] * read[column];
+    #[inline(always)]
+    fn any(self) {
+        let (columns, edges, parts) = (self.columns, self.edges, self.weights.parts);
+        let width = columns / parts;
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let made = &mut self.out[row * columns..][..columns];
+            for edge in ends[0] as usize..ends[1] as usize {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    ask_for(self.values, later as usize, columns);
                 }
-            }
-        }
-        held.copy_from_slice(&made);
-    }
-}
-
-#[inline(always)]
-fn any_parts<T: Real>(out: &mut [T], (values, columns): (&[T], usize), edges: Edges, weights: Weights<T>) {
-    let width = columns / weights.parts;
-    for (row, ends) in edges.starts.windows(2).enumerate() {
-        let made = &mut out[row * columns..][..columns];
-        for edge in ends[0] as usize..ends[1] as usize {
-            let place = edges.places.map_or(edge, |places| places[edge] as usize);
-            let read = &values[edges.far[edge] as usize * columns..][..columns];
-            let factors = &weights.values[place * weights.parts..][..weights.parts];
-            for ((made, read), factor) in made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors) {
-                made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * *read);
+                let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                let read = &self.values[edges.far[edge] as usize * columns..][..columns];
+                let factors = &self.weights.values[place * parts..][..parts];
+                for ((made, read), factor) in made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors) {
+                    made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * *read);
+                }
             }
         }
     }
@@ -155,32 +198,71 @@ pub(super) struct Rows<'a, T> {
     pub which: RowsOf<'a>,
 }
 
-/// For each row of `out`, of so many parts, the sums of products of the parts of two rows.
-pub(super) fn dots<T: Real>(arch: Arch, out: &mut [T], (a, b): (Rows<T>, Rows<T>), (parts, width): (usize, usize)) {
-    match width {
-        8 => arch.dispatch(|| dots_of::<T, 8>(out, (a, b), parts)),
-        16 => arch.dispatch(|| dots_of::<T, 16>(out, (a, b), parts)),
-        32 => arch.dispatch(|| dots_of::<T, 32>(out, (a, b), parts)),
-        64 => arch.dispatch(|| dots_of::<T, 64>(out, (a, b), parts)),
-        _ => arch.dispatch(|| {
-            let columns = parts * width;
-            for (place, out) in out.chunks_exact_mut(parts.max(1)).enumerate() {
-                let (a, b) = (&a.values[a.which.at(place) * columns..][..columns], &b.values[b.which.at(place) * columns..][..columns]);
-                for (part, out) in out.iter_mut().enumerate() {
-                    *out = dot(&a[part * width..][..width], &b[part * width..][..width]);
-                }
-            }
-        }),
+impl<'a, T> Rows<'a, T> {
+    #[inline(always)]
+    fn row(&self, place: usize, columns: usize) -> &'a [T] {
+        &self.values[self.which.at(place) * columns..][..columns]
+    }
+
+    #[inline(always)]
+    fn ask_ahead(&self, place: usize, columns: usize) {
+        if let RowsOf::By(first, index) = self.which
+            && let Some(&later) = index.get(place + AHEAD)
+        {
+            ask_for(self.values, first + later as usize, columns);
+        }
     }
 }
 
-#[inline(always)]
-fn dots_of<T: Real, const WIDTH: usize>(out: &mut [T], (a, b): (Rows<T>, Rows<T>), parts: usize) {
-    let columns = parts * WIDTH;
-    for (place, out) in out.chunks_exact_mut(parts.max(1)).enumerate() {
-        let (a, b) = (&a.values[a.which.at(place) * columns..][..columns], &b.values[b.which.at(place) * columns..][..columns]);
-        for ((out, a), b) in out.iter_mut().zip(a.chunks_exact(WIDTH)).zip(b.chunks_exact(WIDTH)) {
-            *out = dot(a, b);
+/// For each row of `out`, of so many parts, the sums of products of the parts of two rows.
+pub(super) fn dots<T: Real>(arch: Arch, out: &mut [T], (a, b): (Rows<T>, Rows<T>), (parts, width): (usize, usize)) {
+    arch.dispatch(Dots { out, a, b, parts, width });
+}
+
+struct Dots<'a, T> {
+    out: &'a mut [T],
+    a: Rows<'a, T>,
+    b: Rows<'a, T>,
+    parts: usize,
+    width: usize,
+}
+
+impl<T: Real> WithSimd for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self.width {
+            8 => self.of::<8>(),
+            16 => self.of::<16>(),
+            32 => self.of::<32>(),
+            64 => self.of::<64>(),
+            width => {
+                let columns = self.parts * width;
+                for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
+                    self.a.ask_ahead(place, columns);
+                    self.b.ask_ahead(place, columns);
+                    let (a, b) = (self.a.row(place, columns), self.b.row(place, columns));
+                    for (part, out) in out.iter_mut().enumerate() {
+                        *out = dot(&a[part * width..][..width], &b[part * width..][..width]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> Dots<'_, T> {
+    #[inline(always)]
+    fn of<const WIDTH: usize>(self) {
+        let columns = self.parts * WIDTH;
+        for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
+            self.a.ask_ahead(place, columns);
+            self.b.ask_ahead(place, columns);
+            let (a, b) = (self.a.row(place, columns).as_chunks::<WIDTH>().0, self.b.row(place, columns).as_chunks::<WIDTH>().0);
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                *out = dot(a, b);
+            }
         }
     }
 }
@@ -189,9 +271,9 @@ fn dots_of<T: Real, const WIDTH: usize>(out: &mut [T], (a, b): (Rows<T>, Rows<T>
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     const LANES: usize = 8;
     let mut lanes = [T::ZERO; LANES];
-    let (a_whole, b_whole) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = a_whole.remainder().iter().zip(b_whole.remainder()).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
-    for (a, b) in a_whole.zip(b_whole) {
+    let ((a_whole, a_rest), (b_whole, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
+    for (a, b) in a_whole.iter().zip(b_whole) {
         for lane in 0..LANES {
             lanes[lane] = lanes[lane] + a[lane] * b[lane];
         }

@@ -5,6 +5,7 @@
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
+use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;
 use crate::evaluate::{Index, broadcast_columns};
@@ -24,6 +25,8 @@ pub struct Kernel<T> {
     /// Rows and edges that are at hand at once.
     pub(super) block_rows: usize,
     pub(super) tile_edges: usize,
+    wants_rows: bool,
+    wants_near: bool,
 }
 
 /// One walk over the edges of a block of rows.
@@ -144,8 +147,18 @@ impl<T: Real> Kernel<T> {
         resolved.iter().filter_map(|step| Some((step.store?, step.columns))).for_each(|(store, columns)| output_columns[store] = columns);
         let wide = |level: Level| resolved.iter().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>();
         let widest = resolved.iter().filter(|step| step.level == Level::Edge || step.way != Way::Plain).map(|step| step.columns).max().unwrap_or(1);
+        let operands = || resolved.iter().filter(|step| step.level == Level::Edge || reduced(&step.op).is_some()).flat_map(|step| step.inputs.iter().flatten());
+        let by_edge = |step: &Resolved<T>| match &step.op {
+            Op::Dropout { .. } => step.level == Level::Edge,
+            Op::Reduce(_, edges) => edges.relation.is_some(),
+            _ => false,
+        };
+        let wants_rows = resolved.iter().any(by_edge) || operands().any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
+        let wants_near = operands().any(|operand| operand.at == At::Near);
         Kernel {
             over,
+            wants_rows,
+            wants_near,
             edges_twice: over == Over::Edges(Rows::EdgesTwice),
             block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(8, 1024),
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
@@ -160,6 +173,11 @@ impl<T: Real> Kernel<T> {
     #[cfg(test)]
     pub(super) fn at_once(self, block_rows: usize, tile_edges: usize) -> Self {
         Kernel { block_rows, tile_edges, ..self }
+    }
+
+    /// What is wanted of a tile.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { edges: self.tile_edges, rows: self.wants_rows, near: self.wants_near }
     }
 
     /// Rows that are at hand at once: of edges where they are walked.

@@ -1,5 +1,5 @@
 //! reduce: what the edges of a tile add to the reductions of their vertices.
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Op, Reduction, Type};
 
 use super::fetch::{Hand, reals, wholes};
@@ -114,35 +114,68 @@ fn joined<T, A: Element>(arch: Arch, out: &mut [A], (step, source): (&Resolved<T
     let Op::Reduce(reduction, _) = step.op else { return };
     let columns = step.columns;
     match reduction {
-        Reduction::Sum => arch.dispatch(|| each(out, columns, source, edges, A::sum)),
-        Reduction::Product => arch.dispatch(|| each(out, columns, source, edges, A::product)),
-        Reduction::Minimum | Reduction::All => arch.dispatch(|| each(out, columns, source, edges, A::least)),
-        Reduction::Maximum | Reduction::Any => arch.dispatch(|| each(out, columns, source, edges, A::most)),
+        Reduction::Sum => arch.dispatch(Joined { out, columns, source, edges, work: A::sum }),
+        Reduction::Product => arch.dispatch(Joined { out, columns, source, edges, work: A::product }),
+        Reduction::Minimum | Reduction::All => arch.dispatch(Joined { out, columns, source, edges, work: A::least }),
+        Reduction::Maximum | Reduction::Any => arch.dispatch(Joined { out, columns, source, edges, work: A::most }),
         Reduction::Count | Reduction::Mode | Reduction::HIndex => unreachable!("not reduced in this way"),
+    }
+}
+
+/// The edges of each row joined, compiled for the CPU at hand.
+struct Joined<'a, A, F> {
+    out: &'a mut [A],
+    columns: usize,
+    source: Source<'a, A>,
+    edges: Edges<'a>,
+    work: F,
+}
+
+impl<A: Element, F: Fn(A, A) -> A> WithSimd for Joined<'_, A, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        each(self.out, self.columns, self.source, self.edges, self.work);
     }
 }
 
 #[inline(always)]
 fn each<A: Element>(out: &mut [A], columns: usize, source: Source<A>, edges: Edges, work: impl Fn(A, A) -> A) {
-    if columns == 0 {
-        return;
-    }
-    for (out, ends) in out.chunks_exact_mut(columns).zip(edges.starts.windows(2)) {
-        let (start, end) = (ends[0] as usize, ends[1] as usize);
-        match (source, edges.places) {
-            (Source::Number(number), _) => (start..end).for_each(|_| out.iter_mut().for_each(|out| *out = work(*out, number))),
-            (Source::Slice(values), None) if columns == 1 => out[0] = values[start..end].iter().fold(out[0], |made, value| work(made, *value)),
-            (Source::Slice(values), None) => {
-                for values in values[start * columns..end * columns].chunks_exact(columns) {
-                    out.iter_mut().zip(values).for_each(|(out, value)| *out = work(*out, *value));
-                }
-            }
-            (Source::Slice(values), Some(places)) => {
-                for place in &places[start..end] {
-                    let values = &values[*place as usize * columns..][..columns];
-                    out.iter_mut().zip(values).for_each(|(out, value)| *out = work(*out, *value));
+    match (source, columns) {
+        (_, 0) => {}
+        (Source::Slice(values), 1) => rows_of::<A, 1>(out, values, edges, work),
+        (Source::Slice(values), 4) => rows_of::<A, 4>(out, values, edges, work),
+        (Source::Slice(values), 8) => rows_of::<A, 8>(out, values, edges, work),
+        (Source::Slice(values), 16) => rows_of::<A, 16>(out, values, edges, work),
+        (source, columns) => {
+            for (out, ends) in out.chunks_exact_mut(columns).zip(edges.starts.windows(2)) {
+                for edge in ends[0] as usize..ends[1] as usize {
+                    match source {
+                        Source::Number(number) => out.iter_mut().for_each(|out| *out = work(*out, number)),
+                        Source::Slice(values) => {
+                            let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                            out.iter_mut().zip(&values[place * columns..][..columns]).for_each(|(out, value)| *out = work(*out, *value));
+                        }
+                    }
                 }
             }
         }
+    }
+}
+
+/// Rows of `COLUMNS`, in registers.
+#[inline(always)]
+fn rows_of<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], edges: Edges, work: impl Fn(A, A) -> A) {
+    let values = values.as_chunks::<COLUMNS>().0;
+    for (out, ends) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(edges.starts.windows(2)) {
+        let mut made = *out;
+        for edge in ends[0] as usize..ends[1] as usize {
+            let value = &values[edges.places.map_or(edge, |places| places[edge] as usize)];
+            for column in 0..COLUMNS {
+                made[column] = work(made[column], value[column]);
+            }
+        }
+        *out = made;
     }
 }

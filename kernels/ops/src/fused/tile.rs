@@ -16,8 +16,17 @@ pub(super) struct Tile {
     pub starts: Vec<u32>,
     /// First vertex that has edges here, counted from the first of the block.
     pub first: usize,
-    /// Whether the first vertex has edges in an earlier tile.
-    pub goes_on: bool,
+}
+
+/// What a kernel wants of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Edges at most.
+    pub edges: usize,
+    /// Whether it reads rows of edges.
+    pub rows: bool,
+    /// Whether it reads rows of the vertices that own the edges.
+    pub near: bool,
 }
 
 /// How far the edges of a block have been walked.
@@ -50,7 +59,7 @@ impl<'a> Lists<'a> {
 
 impl Tile {
     /// Fills the tile with the next edges of a block of rows; false where there are none. Vertices without edges have a start too.
-    pub fn next(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, most: usize) -> bool {
+    pub fn next(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) -> bool {
         if cursor.row >= rows {
             return false;
         }
@@ -58,13 +67,47 @@ impl Tile {
         self.far.clear();
         self.near.clear();
         self.starts.clear();
-        (self.first, self.goes_on) = (cursor.row, cursor.done > 0);
-        while cursor.row < rows && self.far.len() < most {
+        self.first = cursor.row;
+        match lists.lists.as_slice() {
+            [(list, _)] => self.of_one(list, (first_row, rows), cursor, wanted),
+            _ => self.of_both(lists, (first_row, rows), cursor, wanted),
+        }
+        true
+    }
+
+    /// Edges of one list lie side by side.
+    fn of_one(&mut self, list: &EdgeList, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+        let begin = list.offsets[first_row + cursor.row] as usize + cursor.done;
+        let last = begin + wanted.edges;
+        let mut end = begin;
+        while cursor.row < rows && end < last {
+            self.starts.push((end - begin) as u32);
+            let until = list.offsets[first_row + cursor.row + 1] as usize;
+            let taken = until.min(last);
+            if wanted.near {
+                self.near.resize(taken - begin, cursor.row as u32);
+            }
+            end = taken;
+            if taken < until {
+                cursor.done = end - list.offsets[first_row + cursor.row] as usize;
+                break;
+            }
+            (cursor.row, cursor.done) = (cursor.row + 1, 0);
+        }
+        self.starts.push((end - begin) as u32);
+        self.far.extend_from_slice(&list.far[begin..end]);
+        if wanted.rows {
+            self.rows.extend_from_slice(&list.edges[begin..end]);
+        }
+    }
+
+    fn of_both(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+        while cursor.row < rows && self.far.len() < wanted.edges {
             self.starts.push(self.far.len() as u32);
             let (vertex, mut skip, mut whole) = (first_row + cursor.row, cursor.done, true);
             for (list, first) in &lists.lists {
                 let entries = list.offsets[vertex] as usize..list.offsets[vertex + 1] as usize;
-                let (start, room) = (entries.start + skip.min(entries.len()), most - self.far.len());
+                let (start, room) = (entries.start + skip.min(entries.len()), wanted.edges - self.far.len());
                 skip = skip.saturating_sub(entries.len());
                 let end = entries.end.min(start + room);
                 whole &= end == entries.end;
@@ -79,7 +122,6 @@ impl Tile {
             (cursor.row, cursor.done) = (cursor.row + 1, 0);
         }
         self.starts.push(self.far.len() as u32);
-        true
     }
 
     /// Number of edges.
