@@ -126,11 +126,7 @@ fn attention(set: EdgeSet, kind_of_mask: Index) -> Vec<Step> {
         row(reduce(Reduction::Sum, set), wide, vec![times(of(Made(8), parts, Index::Same), of(Buffer(2), wide, far)), mask()]), // 12
         step(reduce(Reduction::Count, set), &[], Type::Int, Level::Row, vec![of(Made(4), heads, Index::Same), mask()]), // 13
     ];
-    let mut outputs = 0;
-    for step in steps.iter_mut().filter(|step| step.level == Level::Row) {
-        step.store = Some(outputs);
-        outputs += 1;
-    }
+    steps.iter_mut().filter(|step| step.level == Level::Row).enumerate().for_each(|(output, step)| step.store = Some(output));
     steps
 }
 
