@@ -144,7 +144,7 @@ fn types_of_entities_become_kinds() {
     assert_eq!(trained(&scene, &recipe("{}")), 7);
     let parameters =
         scene.view().of_kind("run").into_iter().find(|run| run.manifest["facts"].is_object()).map(|run| fs::read(run.path.join("parameters.safetensors")));
-    assert!(String::from_utf8_lossy(&parameters.unwrap().unwrap()).contains("linear.0.Person.weight"), "no weight of a kind");
+    assert!(String::from_utf8_lossy(&parameters.unwrap().unwrap()).contains("linear.0.knows.Person.weight"), "no weight of a kind");
     for (types, says) in
         [("{relation: is}", "no relation is called `is`"), ("{order: [Dog]}", "no node has the type `Dog` of `order`: expected some of http://t#Agent")]
     {
