@@ -136,8 +136,11 @@ fn training_takes_every_graph() {
     }
 }
 
+/// Ids, edges by row, and weights.
+type Ingested = (Vec<u64>, Vec<(u32, u32)>, Option<Vec<f32>>);
+
 /// Ids, pairs and weights of the graph that these settings make of a list.
-fn ingested(scene: &Scene, name: &str, sets: &[&str]) -> (Vec<u64>, Vec<(u32, u32)>, Option<Vec<f32>>) {
+fn ingested(scene: &Scene, name: &str, sets: &[&str]) -> Ingested {
     let recipe = Recipe::of("gcn", name).set("ingest.duplicates=keep").set("ingest.self_loops=keep").set("ingest.symmetrize=false");
     let recipe = sets.iter().fold(recipe, |recipe, set| recipe.set(&format!("ingest.{set}")));
     let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
@@ -225,11 +228,14 @@ fn zip_of_nothing(name: &str) -> Vec<u8> {
     [local, entry, end].concat()
 }
 
+/// Parts of a case, as they are named where it is taken apart.
+type Case<'a> = (&'a str, &'a str, &'a str, Vec<u8>, &'a [&'a str]);
+
 /// What each mistake says, what to do about it, and that the store stays as empty as it was.
 #[test]
 fn bad_input_publishes_nothing() {
     let pickle: &[u8] = b"cos\nsystem\n(S'true'\ntR.";
-    let cases: [(&str, &str, &str, Vec<u8>, &[&str]); 13] = [
+    let cases: [Case; 13] = [
         ("gzip", "edge_list", "edges.txt.gz", cut_gzip("0 1\n1 2\n"), &["edges.txt.gz", "gzip file is cut short"]),
         ("nan", "edge_list", "edges.txt", b"0 1 0.5\n1 2 nan\n".to_vec(), &["edges.txt:2:5", "not finite", "hint:"]),
         ("infinite", "edge_list", "edges.txt", b"0 1 0.5\n1 2 inf\n".to_vec(), &["edges.txt:2:5", "not finite", "hint:"]),

@@ -467,7 +467,7 @@ pub(crate) mod tests {
     /// The same archive with an end record of the zip64 form; `at` and `bytes` of the directory.
     fn with_wide_end(archive: &[u8], entries: u64, bytes: u64, at: u64) -> Vec<u8> {
         let (front, end) = archive.split_at(archive.len() - END.1 - 2);
-        let mut wide = [&front[..], &ZIP64_END.0[..], &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8]].concat();
+        let mut wide = [front, &ZIP64_END.0[..], &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8]].concat();
         [entries, entries, bytes, at].iter().for_each(|number| wide.extend_from_slice(&number.to_le_bytes()));
         let end = [&end[..8], &[0xff; 12], &end[20..]].concat();
         [&wide[..], &ZIP64_LOCATOR.0[..], &[0; 4], &(front.len() as u64).to_le_bytes(), &[1, 0, 0, 0], &end].concat()
