@@ -47,6 +47,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         read: warploom_formats::Options::default(),
         directed: true,
         symmetrize: false,
+        entity_types: None,
         task: Task::None,
         licence: "unknown".to_owned(),
         expected: Expected::default(),

@@ -67,7 +67,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
     let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known) };
-    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None)?, options)?;
+    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
     let options = Options { ids, ..options.clone() };

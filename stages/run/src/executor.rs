@@ -303,6 +303,7 @@ impl<T: Precision> Machine<T> {
                 sum_over_rows(made, source.contents, walk.rows(source.rows), source.columns);
             }),
             Action::Evaluate(work) => walk.evaluate(buffers, work),
+            Action::Fused(work) => walk.fused(buffers, work),
             Action::Loss(kind, [result, target, gradient, value]) => {
                 *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
                     let (columns, result, target) = (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
@@ -323,15 +324,16 @@ impl<T: Precision> Machine<T> {
 }
 
 /// What every launch is told beside its buffers.
-struct Walk<'a, T: Precision> {
-    data: &'a Data<T>,
+pub(crate) struct Walk<'a, T: Precision> {
+    /// What was given.
+    pub data: &'a Data<T>,
     seed: u64,
     pass: Pass,
 }
 
 impl<'a, T: Precision> Walk<'a, T> {
     /// What a launch whose result has these rows must know to draw.
-    fn context(&self, rows: Rows) -> Context<'a> {
+    pub fn context(&self, rows: Rows) -> Context<'a> {
         let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
         Context { seed: self.seed, epoch: self.pass.epoch as u32, active: self.pass.training, row_in_graph }
     }
