@@ -194,7 +194,7 @@ pub struct Train {
     pub draws: bool,
 }
 
-/// Loops one after the other; without any, a program that is computed once.
+/// Loops one after the other; without any, a program that is computed once, with parameters that were learned before if it has such.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterate {

@@ -19,11 +19,11 @@ use warploom_shell::{
     budget, contracts,
     requests::{PlanRequest, mistake_error},
 };
-use warploom_spec::{Dtype, MistakeKind, Mode};
+use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    launch::LaunchList,
+    launch::{Element, LaunchList, LossKind},
 };
 
 use compile::{Compiled, Program};
@@ -41,7 +41,7 @@ impl Stage for PlanStage {
     const CONTRACT: Contract = contracts::PLAN;
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        let Made { list, facts, settings, warnings } = make(inputs, request, &request.given_settings())?;
+        let Made { list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
         budget::refuse_too_large(&memory, context.memory)?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
@@ -52,7 +52,13 @@ impl Stage for PlanStage {
         };
         let page = Plan {
             inputs: needed.into_iter().map(entry).collect::<Result<_, _>>()?,
-            mode: if facts.training { "train" } else { "iterate" }.to_owned(),
+            mode: match request.run.mode {
+                Mode::Infer => "infer",
+                _ if facts.training => "train",
+                _ => "iterate",
+            }
+            .to_owned(),
+            predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: if facts.bytes_per_real == 8 { "f64" } else { "f32" }.to_owned(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
@@ -92,6 +98,8 @@ struct Made {
     facts: Facts,
     settings: BTreeMap<String, serde_json::Value>,
     warnings: Vec<String>,
+    /// What kind of scores are predicted, where parameters are applied.
+    predicts: Option<LossKind>,
 }
 
 fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Made, StageError> {
@@ -101,7 +109,8 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings });
+        return let predicts = if made.data.inferring { Some(kind_of_scores(request, &made)?) } else { None };
+        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
     };
     let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;
     let list = builtin.build(settings, &facts).map_err(|error| setting_error(request, &error))?;
@@ -110,7 +119,7 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
         return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
     }
     let settings = builtin.resolve(settings).map_err(|error| setting_error(request, &error))?;
-    Ok(Made { list, facts, settings, warnings: Vec::new() })
+    Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
 }
 
 /// The shipped program that a text is, if it is one.
@@ -120,7 +129,9 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
     // Nor do they pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
-    Ok(found.filter(|builtin| has_features && !of_graphs || !builtin.learns))
+    // Nor do they lack a target, as a list that only applies parameters does.
+    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer;
+    Ok(found.filter(|builtin| !compiled || !builtin.learns))
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {
@@ -137,10 +148,34 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result
     };
     match (request.run.mode, learns) {
         (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
         (Mode::Iterate, true) => wrong("has parts to learn", "iterate"),
+        (Mode::Infer, true) => program.compile(still),
         (_, false) => program.compile(still),
         (_, true) => program.compile(facts::data(inputs, request, true)?),
     }
+}
+
+/// What the one result of a program is, whose parameters are applied: what they were learned for, else what is asked for, else what
+/// its width says.
+fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Result<LossKind, StageError> {
+    let refuse = |what: &str| {
+        let what = format!("`{}` returns {what}, and `run.mode: infer` writes one row of scores for each node, or graph", request.spec.program.entry);
+        Err(StageError::new(ErrorKind::Specification, what).hint("return the scores alone"))
+    };
+    let [result] = made.list.results.as_slice() else { return refuse("several values") };
+    let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer);
+    let Some(columns) = buffer.filter(|buffer| buffer.element == Element::Real && result.edges.is_none()).map(|buffer| buffer.columns) else {
+        return refuse("values of edges, or whole numbers");
+    };
+    Ok(match (request.run.loss, made.data.target) {
+        (Loss::CrossEntropy, _) => LossKind::CrossEntropy,
+        (Loss::Bce, _) => LossKind::Binary,
+        (Loss::Mse, _) => LossKind::MeanSquares,
+        (Loss::Auto, Some(target)) => target.loss,
+        (Loss::Auto, None) if columns > 1 => LossKind::CrossEntropy,
+        (Loss::Auto, None) => LossKind::MeanSquares,
+    })
 }
 
 /// An error about a setting stands where the setting does, if it names one that is given.
@@ -176,6 +211,7 @@ fn mode(request: &PlanRequest, builtin: &Builtin) -> Result<bool, StageError> {
     };
     match (request.run.mode, builtin.learns) {
         (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
         (Mode::Iterate, true) => wrong("has no loop to iterate", "iterate"),
         (_, learns) => Ok(learns),
     }

@@ -94,6 +94,8 @@ pub struct Machine<T: Precision> {
     pub moments: Vec<Moments<T>>,
     /// Optimiser of each parameter.
     pub optimizers: Vec<Optimizer>,
+    /// What their steps are multiplied with in this epoch.
+    pub pace: f64,
     /// The last loss, before it was rounded to the run's type.
     pub loss: f64,
     seed: u64,
@@ -123,7 +125,7 @@ impl<T: Precision> Executor<T> {
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
         let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
-        let machine = Machine { data, buffers, moments, optimizers: Vec::new(), loss: f64::NAN, seed };
+        let machine = Machine { data, buffers, moments, optimizers: Vec::new(), pace: 1.0, loss: f64::NAN, seed };
         Ok(Executor { program, machine, spent })
     }
 
@@ -275,7 +277,7 @@ fn missing(what: &str) -> StageError {
 impl<T: Precision> Machine<T> {
     /// Runs the step of this number.
     pub fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass) {
-        let Machine { data, buffers, moments, optimizers, loss: last_loss, seed } = self;
+        let Machine { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
         let walk = Walk { data, seed: *seed, pass };
         match &program.steps[index].action {
             Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
@@ -316,7 +318,7 @@ impl<T: Precision> Machine<T> {
                 let gradient = learned.gradient.expect("a validated list that updates has gradients");
                 let Moments { first, second } = &mut moments[*index];
                 buffers.write_real(learned.buffer, |parameter, banks| {
-                    optimize(Learned { parameter, first, second }, banks.reals.get(gradient), &optimizers[*index], pass.epoch + 1);
+                    optimize(Learned { parameter, first, second }, banks.reals.get(gradient), &optimizers[*index].paced(*pace), pass.epoch + 1);
                 });
             }
         }

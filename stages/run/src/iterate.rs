@@ -44,7 +44,7 @@ pub fn iterate<T: Precision>(
     executor: &mut Executor<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<Iterated, StageError> {
-    if spec.init.is_some() || !spec.init_map.is_empty() {
+    if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
     let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default() };

@@ -14,6 +14,7 @@ pub mod history;
 pub mod iterate;
 pub mod kinds;
 pub mod lists;
+pub mod measures;
 pub mod optimizers;
 pub mod parameters;
 pub mod precision;
@@ -21,6 +22,7 @@ pub mod program;
 pub mod prove;
 pub mod record;
 pub mod results;
+pub mod schedule;
 pub mod tensors;
 pub mod train;
 pub mod upload;
@@ -32,7 +34,7 @@ use warploom_contract::{
     kinds::plan::{self, Plan},
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
-use warploom_vertex::launch::{Body, LaunchList};
+use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
 use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done};
 
@@ -59,8 +61,8 @@ impl Stage for RunStage {
     fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &RunRequest) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
-            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
+            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
+            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
         }
     }
 }
@@ -79,6 +81,12 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     Ok((page, list))
 }
 
+/// What the scores are that a plan predicts with parameters that were learned before; none of any other plan.
+fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
+    let kind = page.predicts.clone().map(serde_json::from_value).transpose();
+    kind.map_err(|error| StageError::defect(format!("the plan predicts what this version does not know: {error}")))
+}
+
 fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
@@ -93,12 +101,18 @@ fn execute<T: Precision>(
     let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
-        Body::Iterate(_) => Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?),
+        Body::Iterate(_) => {
+            if !list.parameters.is_empty() {
+                executor.set_parameters(&parameters::given(list, spec)?);
+            }
+            Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
+        }
     };
     let compute = started.elapsed();
-    match &done {
-        Done::Trained(trained) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
-        Done::Iterated(_) => results::write_iteration(outputs, &executor)?,
+    match (&done, kind_of_scores(page)?) {
+        (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
+        (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,
+        (Done::Iterated(_), None) => results::write_iteration(outputs, &executor)?,
     }
     record::write(context, outputs, &executor, (page, &list.program), (request, &done, [begun.elapsed(), compute]))
 }

@@ -31,14 +31,26 @@ pub const VALUE: &str = "value";
 
 /// Writes parameters, predictions and metrics of a training run.
 pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, trained: &Trained, seed: u64) -> Result<(), StageError> {
+    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.measures, &trained.history)?;
+    write_predictions(outputs, executor, list, (trained.kind, seed))
+}
+
+/// Writes parameters and what they predict, by what they were learned for.
+pub fn write_predictions<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    (kind, seed): (LossKind, u64),
+) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
-        return Err(StageError::defect("a training plan returns no reals"));
+        return Err(StageError::defect("a plan that predicts returns no reals"));
     };
-    let (rows, columns) = (executor.machine.buffers.reals().slot(index).rows, executor.machine.buffers.reals().slot(index).columns);
-    let scores = data.in_order(rows, executor.machine.buffers.reals().get(index), columns);
+    let reals = executor.machine.buffers.reals();
+    let (rows, columns) = reals.shape(index);
+    let scores = data.in_order(rows, reals.get(index), columns);
     let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
-    match trained.kind {
+    match kind {
         LossKind::CrossEntropy => {
             let classes: UInt32Array = scores.par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>().into();
             table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
@@ -48,9 +60,8 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
         LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
     }
     write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
-    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.history)?;
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let bytes = parameters::file(list, seed, &executor.parameters()).to_bytes()?;
+    let bytes = parameters::file(list, (kind, columns, seed), &executor.parameters()).to_bytes()?;
     std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
     count_rows(outputs, executor, rows);
     Ok(())

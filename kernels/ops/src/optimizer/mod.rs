@@ -30,6 +30,19 @@ pub enum Optimizer {
     },
 }
 
+impl Optimizer {
+    /// The same with a step so many times as large.
+    #[must_use]
+    pub fn paced(self, pace: f64) -> Self {
+        let with = |adam: Adam| Adam { rate: adam.rate * pace, ..adam };
+        match self {
+            Optimizer::Adam(adam) => Optimizer::Adam(with(adam)),
+            Optimizer::AdamW(adam) => Optimizer::AdamW(with(adam)),
+            Optimizer::Sgd { rate, momentum, weight_decay } => Optimizer::Sgd { rate: rate * pace, momentum, weight_decay },
+        }
+    }
+}
+
 /// Settings of Adam and AdamW.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {

@@ -20,8 +20,11 @@ pub const PLAN_FILE: &str = "plan.json";
 pub struct Plan {
     /// Artifacts that run opens.
     pub inputs: Vec<InputEntry>,
-    /// `train` or `iterate`.
+    /// `train`, `infer` or `iterate`.
     pub mode: String,
+    /// Kind of loss that the scores of `infer` were learned with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicts: Option<Value>,
     /// Type of reals in values and parameters.
     pub dtype: String,
     /// Device that it was made for: name and static facts.
