@@ -81,6 +81,10 @@ const TASK_ELEMENTS: usize = 16 * 1024;
 
 /// Step number `step` (the first is 1). An optimiser that has no use for a moment accepts an empty one.
 pub fn optimize<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
+    T::run_optimize(learned, gradient, optimizer, step);
+}
+
+pub(crate) fn optimize_of_type<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
     let arch = pulp::Arch::new();
     let Learned { parameter, first, second } = learned;
     assert_eq!(parameter.len(), gradient.len(), "gradient has the shape of the parameter");
