@@ -109,7 +109,7 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        return let predicts = if made.data.inferring { Some(kind_of_scores(request, &made)?) } else { None };
+        let predicts = if made.data.inferring { Some(kind_of_scores(request, &made)?) } else { None };
         return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
     };
     let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;

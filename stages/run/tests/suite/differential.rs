@@ -121,7 +121,9 @@ fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, init
                 go(Part::Loss);
             }
             if training {
-                [Part::Backward, Part::Update].map(&mut go);
+                for part in [Part::Backward, Part::Update] {
+                    go(part);
+                }
                 executor.keep_statistics();
             } else {
                 seen.push(bits(executor.real(result).unwrap()));
