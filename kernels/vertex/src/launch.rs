@@ -21,6 +21,7 @@ mod liveness;
 mod fused;
 mod render;
 mod validate;
+mod work;
 
 pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
@@ -29,6 +30,7 @@ pub use evaluated::fixed;
 pub use liveness::{Lifetime, Timeline};
 pub use fused::{is_row_wise, reduced};
 pub use validate::Flaw;
+pub use work::{Gathered, Work};
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
 pub type BufferName = String;

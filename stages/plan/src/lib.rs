@@ -4,15 +4,22 @@
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
 //! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs more memory than may be used
 //!
+//! What a device is that is not here stands in its facts file (`device: h200`): the plan is made all the same, with predicted times.
+//!
 //! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`); any other is compiled.
 pub mod compile;
+mod decider;
 mod facts;
+mod predict;
 
 use std::collections::BTreeMap;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Memory, Plan, Smaller},
+    kinds::{
+        plan::{self, Memory, Plan, Smaller},
+        profile,
+    },
     manifest::InputEntry,
 };
 use warploom_shell::{
@@ -43,7 +50,7 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
-        budget::refuse_too_large(&memory, context.memory)?;
+        budget::refuse_too_large(&memory, request.device.memory_bytes.unwrap_or(context.memory))?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
         let entry = |kind: Kind| -> Result<InputEntry, StageError> {
@@ -64,6 +71,7 @@ impl Stage for PlanStage {
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
             memory,
+            predicted: predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?),
         };
         plan::write(outputs, &page)
     }
@@ -81,6 +89,11 @@ impl Stage for PlanStage {
         let expected = memory(&list, &facts);
         if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
+        }
+        let predicted = predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?);
+        if predicted != page.predicted {
+            let (expected, found) = (predicted.nanoseconds_step, page.predicted.nanoseconds_step);
+            return Err(Violation::new(format!("plan.json: predicted step: expected {expected} ns, found {found}")));
         }
         for input in &page.inputs {
             let there = inputs.iter().any(|artifact| artifact.kind.name() == input.kind && artifact.manifest.digest == input.digest);

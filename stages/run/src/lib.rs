@@ -30,7 +30,7 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Plan},
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
@@ -47,6 +47,7 @@ impl Stage for RunStage {
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
         let _guard = signals::saves_on_stop();
+        refuse_other_device(request)?;
         let (page, list) = open_plan(inputs)?;
         budget::refuse_too_large(&page.memory, context.memory)?;
         match page.dtype.as_str() {
@@ -65,6 +66,16 @@ impl Stage for RunStage {
             _ => prove::results::<f32>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
         }
     }
+}
+
+/// A plan for a device that is not here can be made and looked at, not run.
+fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
+    let device = &request.device;
+    if device.kind == warploom_device::Kind::Cpu {
+        return Ok(());
+    }
+    let what = format!("the plan is for `{}`, and this version runs on the CPU alone", device.name);
+    Err(StageError::new(ErrorKind::Specification, what).hint("look at it with  warploom explain  , or run on  --device cpu"))
 }
 
 /// The plan's page and its launches, proved sound.

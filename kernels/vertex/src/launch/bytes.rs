@@ -276,7 +276,7 @@ fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
 }
 
 /// Nonzeros of sparse features.
-fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
+pub(super) fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
     match buffer.role {
         Role::SparseFeaturesOf { entries, .. } => entries,
         _ => facts.sparse_features.unwrap_or(0),
@@ -313,7 +313,7 @@ pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
     rows.saturating_mul(buffer.columns).saturating_mul(width(buffer.element, facts))
 }
 
-fn width(element: Element, facts: &Facts) -> u64 {
+pub(super) fn width(element: Element, facts: &Facts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Id => INDEX,

@@ -35,6 +35,51 @@ pub struct Plan {
     pub launches: Value,
     /// Predicted memory.
     pub memory: Memory,
+    /// Predicted time on the device that the plan is for.
+    pub predicted: Predicted,
+}
+
+/// How long the launches should take, by rates that were measured once and stand in the device's facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predicted {
+    /// An epoch, or a superstep of every loop.
+    pub nanoseconds_step: u64,
+    /// In the order of the list.
+    pub launches: Vec<PredictedLaunch>,
+}
+
+/// How long a launch should take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredictedLaunch {
+    /// Its name.
+    pub name: String,
+    /// With the cost of starting it.
+    pub nanoseconds: u64,
+    /// What most of it is spent on.
+    pub limit: String,
+    /// How its edges are cut, on a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grouping: Option<Grouping>,
+}
+
+/// How the edges of a launch are cut into groups for the threads of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grouping {
+    /// Neighbours of a group at most.
+    pub neighbours: u32,
+    /// Lanes that share a group.
+    pub lanes: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Shared memory of a block, where groups of one row meet there.
+    pub shared_bytes: u64,
+    /// What the choice follows.
+    pub why: String,
+    /// Predicted nanoseconds of what was weighed: the choice and the rule of the document.
+    pub alternatives: std::collections::BTreeMap<String, u64>,
 }
 
 /// Predicted memory of a run.
