@@ -35,7 +35,7 @@ pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<
     if spec.init.is_none() {
         let what = format!("`run.mode: infer` applies parameters that were learned before, and none are named for `{}`", list.program);
         return Err(StageError::new(ErrorKind::Specification, what)
-            .hint("take those of a run:  warploom export KEY -o DIR  , then  --set run.init=DIR/parameters.safetensors"));
+            .hint("take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , then  --set run.init=DIR/parameters.safetensors"));
     }
     initial(list, spec)
 }
