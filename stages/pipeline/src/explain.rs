@@ -37,7 +37,7 @@ fn predicted(predicted: &kinds::plan::Predicted) -> String {
     launches.sort_by_key(|launch| std::cmp::Reverse(launch.nanoseconds));
     for launch in launches.into_iter().take(TOLD) {
         text += &format!("  {}: {} ({})\n", launch.name, milliseconds(launch.nanoseconds), launch.limit);
-        for grouping in &launch.grouping {
+        if let Some(grouping) = &launch.grouping {
             text += &format!(
                 "      groups of {} neighbours, {} lanes each, {} threads a block, {} bytes shared ({})\n",
                 grouping.neighbours, grouping.lanes, grouping.threads, grouping.shared_bytes, grouping.why

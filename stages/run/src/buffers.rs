@@ -200,6 +200,8 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
     pub fn get(&self, index: usize) -> &'a [E] {
         match &self.slots[index].home {
             Home::Apart(contents) => contents,
+            // Nothing lies nowhere, least of all where elements may start.
+            Home::Arena(bytes) if bytes.is_empty() => &[],
             Home::Arena(bytes) => bytemuck::cast_slice(self.pieces.get(bytes)),
         }
     }
@@ -366,11 +368,16 @@ impl<T: Pod> Taken<T> {
 impl<'a, T: Pod> Made<'a, T> {
     fn of_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
         match out {
-            Place::Id(_) => Made::Id(bytemuck::cast_slice_mut(bytes)),
-            Place::Whole(_) => Made::Whole(bytemuck::cast_slice_mut(bytes)),
-            Place::Real(_) | Place::Sparse(_) => Made::Real(bytemuck::cast_slice_mut(bytes)),
+            Place::Id(_) => Made::Id(elements(bytes)),
+            Place::Whole(_) => Made::Whole(elements(bytes)),
+            Place::Real(_) | Place::Sparse(_) => Made::Real(elements(bytes)),
         }
     }
+}
+
+/// Nothing starts nowhere, whatever the type.
+fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
+    if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
 fn banks<'a, T: Precision>((reals, ids, wholes): (&'a [Slot<T>], &'a [Slot<u32>], &'a [Slot<i64>]), pieces: Pieces<'a>) -> Banks<'a, T> {

@@ -7,9 +7,9 @@ use crate::threads::{CLASSES, community};
 use crate::workshop::{Given, Left, Workshop};
 
 const NORMALISED: &str = "def normalised(v, hidden=8):
-    v.h = relu(batch_norm(linear(hidden)(v.x)))
+    v.h = relu(batch_norm(linear(v.x, hidden)))
     v.h = dropout(v.h, 0.5)
-    return linear(v.classes)(mean(u.h for u in v.innbs) + v.h)
+    return linear(mean(u.h for u in v.innbs) + v.h, v.classes)
 ";
 
 fn without_labels() -> Given {
