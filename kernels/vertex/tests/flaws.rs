@@ -350,7 +350,7 @@ fn commits() {
     );
     components(
         |list| list.parameters.push(Parameter { name: "p".to_owned(), shape: vec![1], init: Init::Zero, learned: true }),
-        "`parameters`: learned tensors of an iteration: expected none, found 1",
+        "`parameters`: learned tensors of a list with loops: expected none, found 1",
     );
 }
 

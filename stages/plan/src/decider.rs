@@ -42,8 +42,11 @@ struct Measured {
 const NUMBER: u64 = 4;
 /// Numbers that a lane reads at once.
 const AT_ONCE: u64 = 4;
-/// What a lane waits for a row that nobody has read, four of them on their way.
-const NANOSECONDS_OF_ROW: f64 = 150.0;
+/// What a lane waits for a row, with others on their way.
+const NANOSECONDS_OF_ROW: f64 = 10.0;
+/// How many times as long as the mean a long row is where all entries are in few rows. This and the wait are those, of a dozen, with
+/// which the model alone chooses best among what was measured.
+const LONG_ROWS: f64 = 30.0;
 /// Work of a lane that the document aims at.
 const WORK_WANTED: u64 = 1024;
 /// Bytes of the record of a group.
@@ -57,21 +60,22 @@ pub fn decide(facts: &Facts, rows: Rows, columns: u64) -> Option<Grouping> {
 
 fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option<Grouping> {
     let grid = facts.grid.as_ref()?;
-    let alike = most_alike(table, rows, columns);
+    let alike = alike(table, rows, columns);
+    // By how many times the model was off where this cut was measured, the more alike the more it counts.
     let weigh = |cut: Cut| {
-        let model = model(facts, rows, columns, cut);
-        match alike.iter().find(|measured| measured.cut == cut) {
-            Some(measured) => model * measured.nanoseconds / self::model(facts, measured.rows, measured.columns, cut),
-            None => model,
-        }
+        let of_cut = alike.iter().filter(|(measured, _)| measured.cut == cut);
+        let (sum, weights) = of_cut.fold((0.0, 0.0), |(sum, weights), (measured, weight)| {
+            let off = measured.nanoseconds / model(facts, measured.rows, measured.columns, cut);
+            (sum + weight * off.ln(), weights + weight)
+        });
+        model(facts, rows, columns, cut) * if weights > 0.0 { (sum / weights).exp() } else { 1.0 }
     };
     let fits = |cut: &Cut| cut.tpb <= grid.threads_most && shared_bytes(*cut, columns, grid.lanes) <= u64::from(grid.shared_bytes_most);
-    let cuts: Vec<Cut> = if alike.is_empty() { every_cut(columns) } else { alike.iter().map(|measured| measured.cut).collect() };
-    let weighed = cuts.into_iter().filter(fits).map(|cut| (weigh(cut), cut));
+    let weighed = every_cut(columns).into_iter().filter(fits).map(|cut| (weigh(cut), cut));
     let (nanoseconds, best) = weighed.min_by(|first, second| first.0.total_cmp(&second.0))?;
     let document = documents_cut(columns, grid.lanes);
-    let why = match alike.first() {
-        Some(measured) => format!("corrected by `{}` with rows of {}, as measured on {}", measured.shape, measured.columns, facts.name),
+    let why = match alike.iter().max_by(|first, second| first.1.total_cmp(&second.1)) {
+        Some((measured, _)) => format!("corrected by what was measured on {}, most of all by `{}` with rows of {}", facts.name, measured.shape, measured.columns),
         None => format!("by the model alone: nothing was measured on {}", facts.name),
     };
     let name = |cut: Cut| format!("ngs {}, dw {}, tpb {}", cut.ngs, cut.dw, cut.tpb);
@@ -125,20 +129,19 @@ fn model(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
     let bytes = facts.bytes_per_second as f64;
     let streamed = (NUMBER as f64 * rows.edges + RECORD * groups + row_bytes * rows.nodes) / bytes;
     let again = 2.0 * parts * row_bytes / bytes;
-    let longest = ngs.min(mean * (1.0 + 10.0 * rows.gini) + 1.0) * rounds * NANOSECONDS_OF_ROW / 4.0;
+    let longest = ngs.min(mean * (1.0 + LONG_ROWS * rows.gini) + 1.0) * rounds * NANOSECONDS_OF_ROW;
     1e9 * (gather.max(streamed) + again) + longest + facts.launch_nanoseconds as f64 * if parts > 0.0 { 2.0 } else { 1.0 }
 }
 
-/// All cuts that were measured on the most alike rows, with the nearest width.
-fn most_alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<&Measured> {
+/// All that was measured, and how alike it is.
+fn alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<(&Measured, f64)> {
     let distance = |measured: &Measured| {
         let of = |first: f64, second: f64| (first.max(1e-3) / second.max(1e-3)).ln().abs();
         let mean = of(rows.edges / rows.nodes.max(1.0), measured.rows.edges / measured.rows.nodes);
         let width = of(columns as f64, measured.columns as f64);
         mean + 2.0 * (rows.gini - measured.rows.gini).abs() + 0.25 * of(rows.nodes, measured.rows.nodes) + 0.5 * width
     };
-    let Some(nearest) = table.iter().min_by(|first, second| distance(first).total_cmp(&distance(second))) else { return Vec::new() };
-    table.iter().filter(|measured| measured.shape == nearest.shape && measured.columns == nearest.columns).collect()
+    table.iter().map(|measured| (measured, 1.0 / (distance(measured).powi(2) + 1e-9))).collect()
 }
 
 /// A table of measurements; lines that are none are left out.
@@ -191,7 +194,8 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_chosen_by_its_measurement() {
-        assert!(losses(|_, _| true).iter().all(|loss| *loss == 1.0));
+        let losses = losses(|_, _| true);
+        assert!(losses.len() == 20 && losses.iter().all(|loss| *loss < 1.001), "{losses:?}");
     }
 
     #[test]
@@ -200,7 +204,7 @@ mod tests {
         let model = losses(|_, _| false);
         println!("unseen graphs {:.3} {unseen:.2?}\nthe model alone {:.3} {model:.2?}", mean(&unseen), mean(&model));
         assert!(mean(&unseen) < 1.2, "{unseen:?}");
-        assert!(mean(&model) < 1.6, "{model:?}");
+        assert!(mean(&model) < 1.35, "{model:?}");
     }
 
     #[test]
