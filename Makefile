@@ -16,7 +16,7 @@ OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --dev
 WARPLOOM = target/release/warploom
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long check lint bench fetch submit report
+.PHONY: help build pipeline explain test test-long check lint bench accuracy fetch submit report
 
 help: ## List what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ lint: ## Formatting, clippy, documentation
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 check: lint test ## What has to pass before a change lands
+
+accuracy: build ## Train what papers trained and write how accurate it became under tests/accuracy/record
+	@python3 tests/accuracy/accuracy.py --record
 
 bench: ## Measure beside other systems and write records under tests/bench/record
 	@tests/bench/run.sh

@@ -1,22 +1,12 @@
-//! device: what there is to compute on.
+//! device: what there is to compute on, and what is known of devices that are not here.
 //!
-//! promises  static facts (those that a plan's key may hold) never change while a machine runs; a device that is not there
+//! promises  static facts (those that a plan's key may hold) never change while a machine runs; a device that is not known
 //!           is an error that says what would be
 //! never     measures, allocates or launches
-//! limits    the CPU alone: GPUs come with their back end, and this is the only crate that will name its driver
-use serde::{Deserialize, Serialize};
+//! limits    runs on the CPU alone: GPUs come with their back end, and this is the only crate that will name its driver
+mod facts;
 
-/// What a plan is made for, and nothing that changes from start to start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Facts {
-    /// `cpu`.
-    pub name: String,
-    /// Instruction set architecture.
-    pub architecture: String,
-    /// Widest vectors that kernels may use: `avx512`, `avx2`, `neon`, `none`.
-    pub simd: String,
-}
+pub use facts::{Facts, Flops, Gather, Grid, Kind};
 
 /// A name that is no device of this machine or version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,16 +17,43 @@ pub struct Unknown {
     pub why: String,
 }
 
-/// Devices that this version can plan for and run on.
-pub const NAMES: [&str; 2] = ["auto", "cpu"];
+/// Devices that this version can plan for; it runs on the CPU.
+pub const NAMES: [&str; 3] = ["auto", "cpu", "h200"];
 
-/// Facts of a device by name; `auto` is the best that is there.
+/// How a facts file is called, if it is not one of ours.
+const EXTENSION: &str = ".yaml";
+
+/// The facts files that come with the program.
+const FILES: [(&str, &str); 2] = [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
+
+/// What one neighbour sum took on a device, for each way to cut it into groups, where that was measured: a table with a head, columns
+/// `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
+pub fn groupings(name: &str) -> Option<&'static str> {
+    (name == "h200").then_some(include_str!("../facts/h200-grouping.csv"))
+}
+
+/// Facts of a device by name, or of a file; `auto` is the best that is there.
 pub fn resolve(name: &str) -> Result<Facts, Unknown> {
-    match name {
-        "auto" | "cpu" => Ok(Facts { name: "cpu".to_owned(), architecture: std::env::consts::ARCH.to_owned(), simd: simd_class().to_owned() }),
-        cuda if cuda == "cuda" || cuda.starts_with("cuda:") => Err(Unknown { name: name.to_owned(), why: "this version runs on the CPU alone".to_owned() }),
-        _ => Err(Unknown { name: name.to_owned(), why: format!("expected one of `{}`", NAMES.join("`, `")) }),
+    let unknown = |why: String| Unknown { name: name.to_owned(), why };
+    if name == "cuda" || name.starts_with("cuda:") {
+        return Err(unknown("this version runs on the CPU alone; it plans for `h200`".to_owned()));
     }
+    if name.ends_with(EXTENSION) {
+        let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
+        return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
+    }
+    let facts = known(if name == "auto" { "cpu" } else { name });
+    let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
+    if facts.kind == Kind::Cpu {
+        (facts.architecture, facts.simd) = (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
+    }
+    Ok(facts)
+}
+
+/// The facts of a file that comes with the program.
+pub(crate) fn known(name: &str) -> Option<Facts> {
+    let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;
+    serde_yaml::from_str(text).ok()
 }
 
 /// Widest vectors of this processor.
@@ -77,7 +94,19 @@ mod tests {
     #[test]
     fn auto_is_the_cpu_and_absent_devices_say_why() {
         assert_eq!(resolve("auto"), resolve("cpu"));
+        assert_eq!(resolve("cpu").unwrap().simd, simd_class());
         assert!(resolve("cuda:0").unwrap_err().why.contains("CPU alone"));
-        assert!(resolve("h2o").unwrap_err().why.contains("`cpu`"));
+        assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));
+        assert!(resolve("none/there.yaml").unwrap_err().why.contains("do not read"));
+    }
+
+    #[test]
+    fn every_file_that_comes_along_reads() {
+        for (name, text) in FILES {
+            let facts: Facts = serde_yaml::from_str(text).unwrap();
+            assert_eq!((facts.name.as_str(), facts.gather.len()), (name, 4));
+            assert_eq!(facts.grid.is_some(), facts.kind == Kind::Cuda);
+        }
+        assert_eq!(groupings("h200").unwrap().lines().next(), Some("shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds"));
     }
 }

@@ -14,6 +14,7 @@ pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
 pub mod fused;
+mod instances;
 pub mod loss;
 pub mod metrics;
 pub mod neighbour_reduce;

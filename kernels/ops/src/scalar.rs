@@ -9,9 +9,10 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use warploom_vertex::launch::Element;
 
 use crate::expression::arithmetic::Arithmetic;
+use crate::instances::{OfReals, OfScalars};
 
 /// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
-pub trait Scalar: Arithmetic + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod {
+pub trait Scalar: Arithmetic + OfScalars + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod {
     /// What the launch list calls this type.
     const ELEMENT: Element;
     /// Sum over nothing.
@@ -38,7 +39,7 @@ pub trait Scalar: Arithmetic + Copy + Debug + Default + PartialEq + PartialOrd +
 }
 
 /// An element that gradients exist for: f32 or f64.
-pub trait Real: Scalar + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
+pub trait Real: Scalar + OfReals + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
     /// Rounded to this type.
     fn rounded(number: f64) -> Self;
     /// Square root.

@@ -31,8 +31,8 @@ pub struct Compiled {
     pub clean: Gir,
     /// The passes in order, those before gradients first, with what they weighed.
     pub applied: Vec<Applied>,
-    /// What the backward part would keep of the forward part and what it would compute again, by bytes. An executor that
-    /// keeps every buffer for the whole run gains nothing from computing again, so the launch list keeps all.
+    /// What the backward part would keep of the forward part and what it would compute again, by bytes. Without fusion a copy is a
+    /// launch of its own that reads and writes memory, so the launch list keeps all.
     pub remembered: Vec<Remembered>,
     /// A launch for each value that lies somewhere.
     pub apart: LaunchList,

@@ -2,7 +2,7 @@
 //!
 //! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON and reads back equal;
 //!           `LaunchList::validate` finds undeclared names, shapes that do not fit and writes to inputs
-//! never     says how many threads or blocks there are, or where in memory a buffer lies; holds data
+//! never     says how many threads or blocks there are; holds data
 //!
 //! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the permuted graph.
 //! Element-wise work is an `Expression`, either a launch of its own or the epilogue of a sum or a product, applied to
@@ -14,17 +14,23 @@ use serde::{Deserialize, Serialize};
 use crate::gir;
 
 mod access;
+mod arena;
 mod bytes;
 mod evaluated;
+mod liveness;
 mod fused;
 mod render;
 mod validate;
+mod work;
 
 pub use access::{gradient_buffer, parameter_buffer};
+pub use arena::{ALIGNMENT, Arena, Peak, Place};
 pub use bytes::{Lists, Memory};
 pub use evaluated::fixed;
+pub use liveness::{Lifetime, Timeline};
 pub use fused::{is_row_wise, reduced};
 pub use validate::Flaw;
+pub use work::{Gathered, Work};
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
 pub type BufferName = String;
@@ -43,6 +49,8 @@ pub struct LaunchList {
     pub body: Body,
     /// What the program returns.
     pub results: Vec<ResultColumn>,
+    /// Where everything lies that launches make, for a graph and dtype known when planning.
+    pub arena: Arena,
     /// Each choice that was made, why, and what else was possible.
     pub reasons: Vec<Reason>,
 }
@@ -188,7 +196,7 @@ pub struct Train {
     pub draws: bool,
 }
 
-/// Loops one after the other; without any, a program that is computed once.
+/// Loops one after the other; without any, a program that is computed once, with parameters that were learned before if it has such.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterate {

@@ -95,6 +95,21 @@ fn names_of_buffers() {
 }
 
 #[test]
+fn places_in_the_arena() {
+    // The scale is made once and read in every epoch.
+    let scale = list("gcn", false).arena.place("scale").unwrap().clone();
+    gcn(
+        |list| list.arena.places.iter_mut().find(|place| place.buffer == "z.0").unwrap().offset = scale.offset,
+        &format!(
+            "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one time, found to {} and from {}",
+            scale.offset + scale.bytes,
+            scale.offset
+        ),
+    );
+    components(|list| list.arena.places.clear(), "`arena`: place of `label`: expected one, since launches write it, found none");
+}
+
+#[test]
 fn names_and_schedules_of_launches() {
     gcn(|list| forward(list, "sum.1").name = "scale".to_owned(), "`scale`: name: expected used once, found used again");
     gcn(|list| forward(list, "sum.0").schedule = Schedule::RowBlocks(0), "`sum.0`: rows of a block: expected at least 1, found 0");
@@ -335,7 +350,7 @@ fn commits() {
     );
     components(
         |list| list.parameters.push(Parameter { name: "p".to_owned(), shape: vec![1], init: Init::Zero, learned: true }),
-        "`parameters`: learned tensors of an iteration: expected none, found 1",
+        "`parameters`: learned tensors of a list with loops: expected none, found 1",
     );
 }
 

@@ -479,7 +479,10 @@ proptest! {
         }
         let memory = list.memory(&facts);
         let held: u64 = memory.bytes_buffers.iter().map(|(_, bytes)| bytes).sum();
-        prop_assert_eq!(memory.bytes_peak, held + memory.bytes_adjacency + memory.bytes_moments);
+        prop_assert_eq!(memory.bytes_peak, held + memory.bytes_arena + memory.bytes_adjacency + memory.bytes_moments);
+        let apart = list.arena.apart();
+        prop_assert!(list.arena.live.iter().all(|live| *live <= memory.bytes_arena) && memory.bytes_arena <= apart.bytes);
+        prop_assert_eq!(LaunchList { arena: apart, ..list.clone() }.validate(), Ok(()));
     }
 
     /// On any small graph both orders agree and nothing is NaN.

@@ -103,16 +103,18 @@ fn memory_is_that_reckoned_by_hand() {
     let analytics = Facts { training: false, symmetric: false, ..facts() };
     let components = program("components").build(&BTreeMap::new(), &analytics).unwrap().memory(&analytics);
     assert_eq!(components.bytes_adjacency, 2 * (4 * 1001 + 4 * 8000));
-    assert_eq!(components.bytes_peak, 2 * 4 * 1000 + components.bytes_adjacency);
+    // Two states of whole cache lines.
+    assert_eq!(components.bytes_peak, 2 * 4032 + components.bytes_adjacency);
     let ranks = program("pagerank").build(&BTreeMap::new(), &analytics).unwrap().memory(&analytics);
     assert_eq!(ranks.bytes_adjacency, 4 * 1001 + 4 * 8000 + 4 * 1001, "of the out-edges only the offsets are read");
     let gcn = program("gcn").build(&BTreeMap::new(), &facts()).unwrap().memory(&facts());
     let parameters = 4 * (96 * 16 + 16 + 16 * 22 + 22);
     assert_eq!(gcn.bytes_moments, 2 * parameters);
     assert_eq!(gcn.bytes_adjacency, 4 * 1001 + 4 * 8000);
-    // x, h.0, scale, target; z.0, h.1.scaled, a.1 and four slopes of 16; h.2 and its slope of 22.
-    let columns = 96 + 96 + 1 + 1 + 7 * 16 + 2 * 22;
-    assert_eq!(gcn.bytes_peak, 4 * 1000 * columns + 4 + 2 * parameters + gcn.bytes_moments + gcn.bytes_adjacency);
+    // x and target; the arena is smaller than all that is made: h.0, scale; z.0, h.1.scaled, a.1 and four slopes of 16; h.2 and its slope.
+    let columns = 96 + 1;
+    assert!(gcn.bytes_arena < 4 * 1000 * (96 + 1 + 7 * 16 + 2 * 22) && gcn.bytes_arena >= 4 * 1000 * 96, "{}", gcn.bytes_arena);
+    assert_eq!(gcn.bytes_peak, 4 * 1000 * columns + gcn.bytes_arena + parameters + gcn.bytes_moments + gcn.bytes_adjacency);
     let sparse = Facts { sparse_features: Some(18_000), ..facts() };
     let memory = program("gcn").build(&BTreeMap::new(), &sparse).unwrap().memory(&sparse);
     let features = memory.bytes_buffers.iter().find(|(name, _)| name == "x").unwrap();

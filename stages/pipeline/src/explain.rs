@@ -26,6 +26,30 @@ pub fn explain(environment: &Environment, _talk: &Talk, pipelines: &[Pipeline]) 
     Ok(())
 }
 
+/// Launches that are told one by one.
+const TOLD: usize = 8;
+
+/// What a step should take, the launches that take most of it, and how their edges are cut.
+fn predicted(predicted: &kinds::plan::Predicted) -> String {
+    let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
+    let mut text = format!("predicted step: {}, most of it in\n", milliseconds(predicted.nanoseconds_step));
+    let mut launches: Vec<&kinds::plan::PredictedLaunch> = predicted.launches.iter().collect();
+    launches.sort_by_key(|launch| std::cmp::Reverse(launch.nanoseconds));
+    for launch in launches.into_iter().take(TOLD) {
+        text += &format!("  {}: {} ({})\n", launch.name, milliseconds(launch.nanoseconds), launch.limit);
+        if let Some(grouping) = &launch.grouping {
+            text += &format!(
+                "      groups of {} neighbours, {} lanes each, {} threads a block, {} bytes shared ({})\n",
+                grouping.neighbours, grouping.lanes, grouping.threads, grouping.shared_bytes, grouping.why
+            );
+            for (name, nanoseconds) in &grouping.alternatives {
+                text += &format!("      {name}: {}\n", milliseconds(*nanoseconds));
+            }
+        }
+    }
+    text
+}
+
 struct Choice {
     text: String,
     json: serde_json::Value,
@@ -49,6 +73,7 @@ fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
             serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
         let mut text =
             format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], warploom_shell::limits::show_size(plan.memory.bytes_peak));
+        text += &predicted(&plan.predicted);
         for reason in &list.reasons {
             text += &format!("  {}: {} ({})\n", reason.what, reason.chosen, reason.why);
             for (name, bytes) in &reason.alternatives {
@@ -56,7 +81,7 @@ fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
             }
         }
         text += &format!("\n{}", list.render());
-        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": list.reasons, "memory": plan.memory}) });
+        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": list.reasons, "memory": plan.memory, "predicted": plan.predicted}) });
     }
     Ok(found)
 }

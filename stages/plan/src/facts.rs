@@ -2,13 +2,15 @@
 //!
 //! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give it
 //! never     reads a row
+use std::{collections::BTreeMap, io::Read};
+
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
     kinds::{graph, profile},
     parquet_file::describe,
 };
 use warploom_shell::{columns, requests::PlanRequest};
-use warploom_spec::Loss;
+use warploom_spec::{Loss, Mode};
 use warploom_vertex::{
     Facts,
     gir::{Data, NodeKind, Target},
@@ -25,6 +27,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
     let labels = labels(artifact);
     let names = graph::open_names(artifact)?;
+    let inferring = request.run.mode == Mode::Infer && !training;
     if training {
         refuse_without_labels(artifact, request, &labels)?;
     }
@@ -35,9 +38,13 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         weighted: profile.weighted,
         relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
         kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
-        columns: columns::readable(&schema, training).collect(),
-        target: target(request, (artifact, &labels), training, count)?,
+        columns: columns::readable(&schema, training || inferring).collect(),
+        target: match learned_before(request, inferring)? {
+            Some(target) => Some(target),
+            None => target(request, (artifact, &labels), training, count)?,
+        },
         training,
+        inferring,
         graphs: if artifact.has(graph::GRAPHS_FILE) { count("graphs") } else { 1 },
         many_graphs: artifact.has(graph::GRAPHS_FILE),
         labels_of_nodes: !are_of_graphs(artifact),
@@ -90,6 +97,31 @@ fn target(request: &PlanRequest, (artifact, labels): (&Artifact, &str), training
         _ => return Err(loss_error("cross_entropy", "classes", labels)),
     };
     Ok(Some(Target { columns, loss }))
+}
+
+/// What the parameters that are applied were learned for, if their file says so: the graph that they are applied to need have no labels.
+fn learned_before(request: &PlanRequest, inferring: bool) -> Result<Option<Target>, StageError> {
+    let Some(path) = request.run.init.as_deref().filter(|_| inferring) else { return Ok(None) };
+    let facts = saved_facts(path)?;
+    let columns = facts.get("columns").and_then(|columns| columns.parse().ok());
+    let loss = facts.get("loss").and_then(|loss| serde_json::from_value(serde_json::Value::from(loss.as_str())).ok());
+    Ok(columns.zip(loss).map(|(columns, loss)| Target { columns, loss }))
+}
+
+/// Most bytes of the header of a file of parameters, as its format has it.
+const HEADER_MAX: u64 = 100_000_000;
+
+/// What a safetensors file says of itself; nothing, if it does not read: who loads the tensors says what is wrong.
+fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, StageError> {
+    let failed = |error: std::io::Error| StageError::io("read initial parameters", path, &error);
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let (mut length, mut header) = ([0; 8], Vec::new());
+    if file.read_exact(&mut length).is_err() || u64::from_le_bytes(length) > HEADER_MAX {
+        return Ok(BTreeMap::new());
+    }
+    file.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(failed)?;
+    let header: serde_json::Value = serde_json::from_slice(&header).unwrap_or_default();
+    Ok(serde_json::from_value(header["__metadata__"].clone()).unwrap_or_default())
 }
 
 /// What a list that was fused by hand is made for.

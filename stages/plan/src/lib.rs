@@ -2,31 +2,43 @@
 //!
 //! reads   graph (counts), csr, profile, permutation, partition (by key only)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
-//! never   opens an edge, a feature or a label; leaves a choice to `run`
+//! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs more memory than may be used
+//!
+//! What a device is that is not here stands in its facts file (`device: h200`): the plan is made all the same, with predicted times.
 //!
 //! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`); any other is compiled.
 pub mod compile;
+mod decider;
 mod facts;
+mod predict;
 
 use std::collections::BTreeMap;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Memory, Plan},
+    kinds::{
+        plan::{self, Memory, Plan, Smaller},
+        profile,
+    },
     manifest::InputEntry,
 };
 use warploom_shell::{
-    contracts,
+    budget, contracts,
     requests::{PlanRequest, mistake_error},
 };
-use warploom_spec::{Dtype, MistakeKind, Mode};
+use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    launch::LaunchList,
+    launch::{Element, LaunchList, LossKind},
 };
 
 use compile::{Compiled, Program};
+
+/// The setting that a program's widths follow, where it has one.
+const WIDTH: &str = "hidden";
+/// How often it is halved to see what would be needed.
+const HALVINGS: u32 = 6;
 
 /// The stage.
 pub struct PlanStage;
@@ -36,7 +48,9 @@ impl Stage for PlanStage {
     const CONTRACT: Contract = contracts::PLAN;
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        let Made { list, facts, settings, warnings } = make(inputs, request)?;
+        let Made { list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
+        let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
+        budget::refuse_too_large(&memory, request.device.memory_bytes.unwrap_or(context.memory))?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
         let entry = |kind: Kind| -> Result<InputEntry, StageError> {
@@ -45,12 +59,19 @@ impl Stage for PlanStage {
         };
         let page = Plan {
             inputs: needed.into_iter().map(entry).collect::<Result<_, _>>()?,
-            mode: if facts.training { "train" } else { "iterate" }.to_owned(),
+            mode: match request.run.mode {
+                Mode::Infer => "infer",
+                _ if facts.training => "train",
+                _ => "iterate",
+            }
+            .to_owned(),
+            predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: if facts.bytes_per_real == 8 { "f64" } else { "f32" }.to_owned(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
-            memory: memory(&list, &facts),
+            memory,
+            predicted: predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?),
         };
         plan::write(outputs, &page)
     }
@@ -65,9 +86,14 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
-        let expected = memory(&list, &facts).bytes_peak;
-        if expected != page.memory.bytes_peak {
-            return Err(Violation::new(format!("plan.json: predicted peak: expected {expected} bytes, found {}", page.memory.bytes_peak)));
+        let expected = memory(&list, &facts);
+        if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
+            return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
+        }
+        let predicted = predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?);
+        if predicted != page.predicted {
+            let (expected, found) = (predicted.nanoseconds_step, page.predicted.nanoseconds_step);
+            return Err(Violation::new(format!("plan.json: predicted step: expected {expected} ns, found {found}")));
         }
         for input in &page.inputs {
             let there = inputs.iter().any(|artifact| artifact.kind.name() == input.kind && artifact.manifest.digest == input.digest);
@@ -85,27 +111,28 @@ struct Made {
     facts: Facts,
     settings: BTreeMap<String, serde_json::Value>,
     warnings: Vec<String>,
+    /// What kind of scores are predicted, where parameters are applied.
+    predicts: Option<LossKind>,
 }
 
-fn make(inputs: &Inputs, request: &PlanRequest) -> Result<Made, StageError> {
+fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Made, StageError> {
     let Some(builtin) = shipped(inputs, request)? else {
-        let settings = request.given_settings();
-        let program = program(request, &settings);
+        let program = program(request, settings);
         let made = compiled(inputs, request, &program)?;
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings });
+        let predicts = if made.data.inferring { Some(kind_of_scores(request, &made)?) } else { None };
+        return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
     };
     let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;
-    let settings = request.given_settings();
-    let list = builtin.build(&settings, &facts).map_err(|error| setting_error(request, &error))?;
+    let list = builtin.build(settings, &facts).map_err(|error| setting_error(request, &error))?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
         return Err(StageError::defect(format!("the launch list of `{}` does not hold together: {}", builtin.name, all.join("; "))));
     }
-    let settings = builtin.resolve(&settings).map_err(|error| setting_error(request, &error))?;
-    Ok(Made { list, facts, settings, warnings: Vec::new() })
+    let settings = builtin.resolve(settings).map_err(|error| setting_error(request, &error))?;
+    Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
 }
 
 /// The shipped program that a text is, if it is one.
@@ -115,7 +142,9 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     let has_features = inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
     // Nor do they pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
-    Ok(found.filter(|builtin| has_features && !of_graphs || !builtin.learns))
+    // Nor do they lack a target, as a list that only applies parameters does.
+    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer;
+    Ok(found.filter(|builtin| !compiled || !builtin.learns))
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {
@@ -132,10 +161,34 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result
     };
     match (request.run.mode, learns) {
         (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
         (Mode::Iterate, true) => wrong("has parts to learn", "iterate"),
+        (Mode::Infer, true) => program.compile(still),
         (_, false) => program.compile(still),
         (_, true) => program.compile(facts::data(inputs, request, true)?),
     }
+}
+
+/// What the one result of a program is, whose parameters are applied: what they were learned for, else what is asked for, else what
+/// its width says.
+fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Result<LossKind, StageError> {
+    let refuse = |what: &str| {
+        let what = format!("`{}` returns {what}, and `run.mode: infer` writes one row of scores for each node, or graph", request.spec.program.entry);
+        Err(StageError::new(ErrorKind::Specification, what).hint("return the scores alone"))
+    };
+    let [result] = made.list.results.as_slice() else { return refuse("several values") };
+    let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer);
+    let Some(columns) = buffer.filter(|buffer| buffer.element == Element::Real && result.edges.is_none()).map(|buffer| buffer.columns) else {
+        return refuse("values of edges, or whole numbers");
+    };
+    Ok(match (request.run.loss, made.data.target) {
+        (Loss::CrossEntropy, _) => LossKind::CrossEntropy,
+        (Loss::Bce, _) => LossKind::Binary,
+        (Loss::Mse, _) => LossKind::MeanSquares,
+        (Loss::Auto, Some(target)) => target.loss,
+        (Loss::Auto, None) if columns > 1 => LossKind::CrossEntropy,
+        (Loss::Auto, None) => LossKind::MeanSquares,
+    })
 }
 
 /// An error about a setting stands where the setting does, if it names one that is given.
@@ -152,7 +205,7 @@ fn at_setting(request: &PlanRequest, error: StageError) -> StageError {
 /// One form of the program that a request names, as text.
 pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     if form == "launches" {
-        return Ok(make(inputs, request)?.list.render());
+        return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
     compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text)
@@ -171,6 +224,7 @@ fn mode(request: &PlanRequest, builtin: &Builtin) -> Result<bool, StageError> {
     };
     match (request.run.mode, builtin.learns) {
         (Mode::Train, false) => wrong("has nothing to learn", "train"),
+        (Mode::Infer, false) => wrong("has nothing that was learned", "infer"),
         (Mode::Iterate, true) => wrong("has no loop to iterate", "iterate"),
         (_, learns) => Ok(learns),
     }
@@ -192,11 +246,41 @@ fn setting_error(request: &PlanRequest, error: &SettingError) -> StageError {
     shown
 }
 
+/// What a run needs, by what it is for at the moment at which most is wanted.
 fn memory(list: &LaunchList, facts: &Facts) -> Memory {
     let memory = list.memory(facts);
     let mut bytes_by_use = BTreeMap::from([("adjacency".to_owned(), memory.bytes_adjacency), ("moments".to_owned(), memory.bytes_moments)]);
     bytes_by_use.extend(memory.bytes_buffers);
-    Memory { bytes_peak: memory.bytes_peak, bytes_by_use }
+    let wanted = list.peak().map(|peak| peak.buffers).unwrap_or_default();
+    let free = wanted.iter().fold(memory.bytes_arena, |free, (_, bytes)| free.saturating_sub(*bytes));
+    bytes_by_use.extend(wanted.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)));
+    bytes_by_use.insert("free in the arena".to_owned(), free);
+    Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
+}
+
+/// What a run would need with smaller numbers, or fewer of them: each is planned.
+fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
+    let mut ways = Vec::new();
+    let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
+        // A program that refuses a setting has said so in vain.
+        let made = make(inputs, request, settings).ok();
+        ways.extend(made.map(|made| Smaller { set, bytes_peak: made.list.memory(&made.facts).bytes_peak }));
+    };
+    if request.run.dtype == Dtype::F64 {
+        let mut single = request.clone();
+        single.run.dtype = Dtype::F32;
+        weigh("run.dtype=f32".to_owned(), &single, &request.given_settings());
+    }
+    let mut hidden = settings.get(WIDTH).and_then(serde_json::Value::as_u64).unwrap_or(0);
+    for _ in 0..HALVINGS {
+        hidden /= 2;
+        if hidden > 0 {
+            let mut narrow = request.given_settings();
+            narrow.insert(WIDTH.to_owned(), hidden.into());
+            weigh(format!("plan.set.{WIDTH}={hidden}"), request, &narrow);
+        }
+    }
+    ways
 }
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

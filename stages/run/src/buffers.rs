@@ -1,13 +1,14 @@
-//! buffers: the arrays of a launch list, found by number.
+//! buffers: the arrays of a launch list, found by number: in the arena of the list, or by themselves.
 //!
-//! promises  owned elements start at a page, so that a row of 16 f32 lies in one cache line; pages that nobody writes take
-//!           no memory; a buffer that is being written is out of the bank, so that it cannot be read at the same time
-//! never     looks a name up; copies a mapped file
+//! promises  elements start at a cache line, so that a row of 16 f32 lies in one; pages that nobody writes take no memory; what is
+//!           being written cannot be read at the same time, nor can the bytes that it lies in
+//! never     looks a name up; copies a mapped file; decides where in the arena something lies
 use std::{
     marker::PhantomData,
-    ops::{Deref, DerefMut},
+    ops::{Deref, DerefMut, Range},
 };
 
+use arrow_buffer::ArrowNativeType;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
@@ -16,8 +17,13 @@ use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
 use warploom_ops::random::dropout::Context;
 use warploom_vertex::launch::Rows;
 
+use crate::{precision::Precision, program::Place};
+
 /// Bytes from which on large pages are asked for: below, one page more or less is all the same.
 const LARGE_PAGES_FROM: usize = 1 << 20;
+/// Each byte of a buffer that a launch is about to write, in a build that checks: no finite real, no bool, no id. Who reads
+/// what it should have written, or what was written over, does not go unnoticed.
+const UNWRITTEN: u8 = 0xff;
 
 /// Zeros that become elements: pages of their own, large ones where the system gives them. Rows gathered from all over a
 /// buffer miss the cache of page addresses with small ones: an epoch of GCN-16 on the stand-in of amazon0505 then took a
@@ -71,14 +77,14 @@ impl<E: Pod> DerefMut for Aligned<E> {
 
 /// What a buffer holds.
 #[derive(Debug)]
-pub enum Contents<E: arrow_buffer::ArrowNativeType> {
+pub enum Contents<E: ArrowNativeType> {
     /// Elements of our own.
     Owned(Aligned<E>),
     /// Elements of a mapped file; read only.
     Shared(View<E>),
 }
 
-impl<E: Pod + arrow_buffer::ArrowNativeType> Deref for Contents<E> {
+impl<E: Pod + ArrowNativeType> Deref for Contents<E> {
     type Target = [E];
 
     fn deref(&self) -> &[E] {
@@ -89,27 +95,84 @@ impl<E: Pod + arrow_buffer::ArrowNativeType> Deref for Contents<E> {
     }
 }
 
-/// One buffer.
+/// A buffer that launches read or write.
 #[derive(Debug)]
-pub struct Slot<E: arrow_buffer::ArrowNativeType> {
+struct Slot<E: ArrowNativeType> {
+    rows: Rows,
+    columns: usize,
+    home: Home<E>,
+}
+
+/// Where the elements of a buffer are.
+#[derive(Debug)]
+pub enum Home<E: ArrowNativeType> {
+    /// By themselves.
+    Apart(Contents<E>),
+    /// In these bytes of the arena.
+    Arena(Range<usize>),
+}
+
+/// One buffer, to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a, E> {
     /// What a row stands for.
     pub rows: Rows,
     /// Elements in a row.
     pub columns: usize,
     /// Its elements.
-    pub contents: Contents<E>,
+    pub contents: &'a [E],
 }
 
-/// All buffers of one element type.
-#[derive(Debug)]
-pub struct Bank<E: arrow_buffer::ArrowNativeType> {
-    slots: Vec<Slot<E>>,
-}
+/// The bytes of the arena that may be read, with where each stretch starts.
+#[derive(Clone, Debug)]
+struct Pieces<'a>(Vec<(usize, &'a [u8])>);
 
-impl<E: arrow_buffer::ArrowNativeType> Default for Bank<E> {
-    fn default() -> Self {
-        Bank { slots: Vec::new() }
+impl<'a> Pieces<'a> {
+    fn get(&self, bytes: &Range<usize>) -> &'a [u8] {
+        if bytes.is_empty() {
+            return &[];
+        }
+        let held = |(start, piece): &(usize, &'a [u8])| piece.get(bytes.start.checked_sub(*start)?..bytes.end - start);
+        self.0.iter().find_map(held).expect("a validated list reads nothing that the launch writes")
     }
+}
+
+/// All buffers of one element type, to be read.
+#[derive(Debug)]
+pub struct Bank<'a, E: ArrowNativeType> {
+    slots: &'a [Slot<E>],
+    pieces: Pieces<'a>,
+}
+
+/// All buffers, to be read.
+#[derive(Debug)]
+pub struct Banks<'a, T: Precision> {
+    /// Of reals.
+    pub reals: Bank<'a, T>,
+    /// Of ids.
+    pub ids: Bank<'a, u32>,
+    /// Of whole numbers.
+    pub wholes: Bank<'a, i64>,
+}
+
+/// The elements of a buffer, to be written.
+#[derive(Debug)]
+pub enum Made<'a, T> {
+    /// Reals.
+    Real(&'a mut [T]),
+    /// Ids.
+    Id(&'a mut [u32]),
+    /// Whole numbers.
+    Whole(&'a mut [i64]),
+}
+
+/// All buffers of a list.
+#[derive(Debug)]
+pub struct Buffers<T: Precision> {
+    reals: Vec<Slot<T>>,
+    ids: Vec<Slot<u32>>,
+    wholes: Vec<Slot<i64>>,
+    arena: Aligned<u8>,
 }
 
 /// A compiled expression and the buffers that it loads.
@@ -121,61 +184,224 @@ pub struct Epilogue<E> {
     pub loads: Vec<usize>,
 }
 
-impl<E: Pod + arrow_buffer::ArrowNativeType> Bank<E> {
-    /// Adds a buffer; gives its number.
-    pub fn push(&mut self, slot: Slot<E>) -> usize {
-        self.slots.push(slot);
-        self.slots.len() - 1
+impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
+    /// What a row stands for, and elements in a row: of what is being written, too.
+    pub fn shape(&self, index: usize) -> (Rows, usize) {
+        (self.slots[index].rows, self.slots[index].columns)
     }
 
-    /// Shape and contents.
-    pub fn slot(&self, index: usize) -> &Slot<E> {
-        &self.slots[index]
+    /// Shape and elements.
+    pub fn slot(&self, index: usize) -> Seen<'a, E> {
+        let (rows, columns) = self.shape(index);
+        Seen { rows, columns, contents: self.get(index) }
     }
 
     /// Elements.
-    pub fn get(&self, index: usize) -> &[E] {
-        &self.slots[index].contents
-    }
-
-    /// Takes the elements out, to be written. A list that was validated never writes to what is mapped.
-    pub fn take(&mut self, index: usize) -> Aligned<E> {
-        match &mut self.slots[index].contents {
-            Contents::Owned(elements) => std::mem::take(elements),
-            Contents::Shared(_) => unreachable!("an input is never written"),
+    pub fn get(&self, index: usize) -> &'a [E] {
+        match &self.slots[index].home {
+            Home::Apart(contents) => contents,
+            // Nothing lies nowhere, least of all where elements may start.
+            Home::Arena(bytes) if bytes.is_empty() => &[],
+            Home::Arena(bytes) => bytemuck::cast_slice(self.pieces.get(bytes)),
         }
-    }
-
-    /// Puts elements in.
-    pub fn put(&mut self, index: usize, elements: Aligned<E>) {
-        self.slots[index].contents = Contents::Owned(elements);
-    }
-
-    /// Copies elements in; as many as there are.
-    pub fn fill(&mut self, index: usize, elements: &[E]) {
-        let mut held = self.take(index);
-        held.copy_from_slice(elements);
-        self.put(index, held);
-    }
-
-    /// Exchanges the contents of two buffers.
-    pub fn swap(&mut self, first: usize, second: usize) {
-        let held = self.take(first);
-        let other = self.take(second);
-        self.put(first, other);
-        self.put(second, held);
     }
 }
 
-impl<E: Scalar + arrow_buffer::ArrowNativeType> Bank<E> {
+impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
     /// What the loads of an expression are.
-    pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<Operand<'_, E>> {
+    pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<Operand<'a, E>> {
         let operand = |&index: &usize| {
-            let slot = &self.slots[index];
+            let slot = self.slot(index);
             let rows = if slot.rows == Rows::Fixed(1) { OperandRows::One } else { OperandRows::Many };
-            Operand { data: &slot.contents, rows, columns: slot.columns }
+            Operand { data: slot.contents, rows, columns: slot.columns }
         };
         epilogue.loads.iter().map(operand).collect()
+    }
+}
+
+impl<T: Precision> Buffers<T> {
+    /// No buffers yet, and an arena of so many bytes.
+    pub fn new(bytes: usize) -> Result<Self, StageError> {
+        Ok(Buffers { reals: Vec::new(), ids: Vec::new(), wholes: Vec::new(), arena: Aligned::zeros(bytes)? })
+    }
+
+    /// Adds a buffer of reals; they are counted from 0, as all others are.
+    pub fn push_real(&mut self, rows: Rows, columns: usize, home: Home<T>) {
+        self.reals.push(Slot { rows, columns, home });
+    }
+
+    /// Adds a buffer of ids.
+    pub fn push_id(&mut self, rows: Rows, columns: usize, home: Home<u32>) {
+        self.ids.push(Slot { rows, columns, home });
+    }
+
+    /// Adds a buffer of whole numbers.
+    pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Home<i64>) {
+        self.wholes.push(Slot { rows, columns, home });
+    }
+
+    /// Everything, to be read.
+    pub fn all(&self) -> Banks<'_, T> {
+        banks((&self.reals, &self.ids, &self.wholes), Pieces(vec![(0, &self.arena)]))
+    }
+
+    /// Reals, to be read.
+    pub fn reals(&self) -> Bank<'_, T> {
+        self.all().reals
+    }
+
+    /// Ids, to be read.
+    pub fn ids(&self) -> Bank<'_, u32> {
+        self.all().ids
+    }
+
+    /// Whole numbers, to be read.
+    pub fn wholes(&self) -> Bank<'_, i64> {
+        self.all().wholes
+    }
+
+    /// Writes to several buffers while all others can be read. They are given in the order of `outs`. Where buffers are proved
+    /// to be written whole (in a build that checks), what they held is gone.
+    pub fn write_all<R>(&mut self, outs: &[Place], work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R) -> R {
+        let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
+        let Buffers { reals, ids, wholes, arena } = self;
+        let bytes = |out: &Place| match *out {
+            Place::Real(index) => bytes_of(&reals[index]),
+            Place::Id(index) => bytes_of(&ids[index]),
+            Place::Whole(index) => bytes_of(&wholes[index]),
+            Place::Sparse(_) => None,
+        };
+        let mut ranges: Vec<(usize, Range<usize>)> = outs.iter().enumerate().filter_map(|(position, out)| Some((position, bytes(out)?))).collect();
+        ranges.sort_by_key(|(_, range)| (range.start, range.end));
+        let (mut rest, mut start, mut pieces) = (&mut arena[..], 0, Vec::with_capacity(ranges.len() + 1));
+        let mut made: Vec<Option<Made<T>>> = apart.iter_mut().map(|taken| taken.as_mut().map(Taken::made)).collect();
+        for (position, range) in ranges {
+            // Places of what one launch writes are apart, which `validate` has proved.
+            let (before, from) = std::mem::take(&mut rest).split_at_mut(range.start - start);
+            let (out, after) = from.split_at_mut(range.len());
+            if cfg!(debug_assertions) {
+                out.fill(UNWRITTEN);
+            }
+            pieces.push((start, &*before));
+            made[position] = Some(Made::of_bytes(outs[position], out));
+            (rest, start) = (after, range.end);
+        }
+        pieces.push((start, &*rest));
+        let result = work(made.into_iter().flatten().collect(), banks((reals, ids, wholes), Pieces(pieces)));
+        for (out, taken) in outs.iter().zip(apart) {
+            self.put(*out, taken);
+        }
+        result
+    }
+
+    /// Writes to one buffer of reals.
+    pub fn write_real<R>(&mut self, out: usize, work: impl FnOnce(&mut [T], Banks<'_, T>) -> R) -> R {
+        self.write_all(&[Place::Real(out)], |mut made, banks| match made.pop() {
+            Some(Made::Real(elements)) => work(elements, banks),
+            _ => work(&mut [], banks),
+        })
+    }
+
+    /// Writes to one buffer of ids.
+    pub fn write_id<R>(&mut self, out: usize, work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R) -> R {
+        self.write_all(&[Place::Id(out)], |mut made, banks| match made.pop() {
+            Some(Made::Id(elements)) => work(elements, banks),
+            _ => work(&mut [], banks),
+        })
+    }
+
+    /// Writes to one buffer of whole numbers.
+    pub fn write_whole<R>(&mut self, out: usize, work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R) -> R {
+        self.write_all(&[Place::Whole(out)], |mut made, banks| match made.pop() {
+            Some(Made::Whole(elements)) => work(elements, banks),
+            _ => work(&mut [], banks),
+        })
+    }
+
+    /// Exchanges the contents of two buffers of one type and shape: each then lies where the other did.
+    pub fn swap(&mut self, first: Place, second: Place) {
+        match (first, second) {
+            (Place::Real(first), Place::Real(second)) => swap(&mut self.reals, first, second),
+            (Place::Id(first), Place::Id(second)) => swap(&mut self.ids, first, second),
+            (Place::Whole(first), Place::Whole(second)) => swap(&mut self.wholes, first, second),
+            _ => unreachable!("a validated list commits like to like"),
+        }
+    }
+
+    /// Takes what lies by itself out, to be written. A list that was validated never writes to what is mapped.
+    fn take(&mut self, out: Place) -> Option<Taken<T>> {
+        match out {
+            Place::Real(index) => take(&mut self.reals[index]).map(Taken::Real),
+            Place::Id(index) => take(&mut self.ids[index]).map(Taken::Id),
+            Place::Whole(index) => take(&mut self.wholes[index]).map(Taken::Whole),
+            Place::Sparse(_) => None,
+        }
+    }
+
+    fn put(&mut self, out: Place, taken: Option<Taken<T>>) {
+        match (out, taken) {
+            (Place::Real(index), Some(Taken::Real(elements))) => self.reals[index].home = Home::Apart(Contents::Owned(elements)),
+            (Place::Id(index), Some(Taken::Id(elements))) => self.ids[index].home = Home::Apart(Contents::Owned(elements)),
+            (Place::Whole(index), Some(Taken::Whole(elements))) => self.wholes[index].home = Home::Apart(Contents::Owned(elements)),
+            _ => {}
+        }
+    }
+}
+
+/// Elements by themselves while they are written.
+enum Taken<T> {
+    Real(Aligned<T>),
+    Id(Aligned<u32>),
+    Whole(Aligned<i64>),
+}
+
+impl<T: Pod> Taken<T> {
+    fn made(&mut self) -> Made<'_, T> {
+        match self {
+            Taken::Real(elements) => Made::Real(elements),
+            Taken::Id(elements) => Made::Id(elements),
+            Taken::Whole(elements) => Made::Whole(elements),
+        }
+    }
+}
+
+impl<'a, T: Pod> Made<'a, T> {
+    fn of_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
+        match out {
+            Place::Id(_) => Made::Id(elements(bytes)),
+            Place::Whole(_) => Made::Whole(elements(bytes)),
+            Place::Real(_) | Place::Sparse(_) => Made::Real(elements(bytes)),
+        }
+    }
+}
+
+/// Nothing starts nowhere, whatever the type.
+fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
+    if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
+}
+
+fn banks<'a, T: Precision>((reals, ids, wholes): (&'a [Slot<T>], &'a [Slot<u32>], &'a [Slot<i64>]), pieces: Pieces<'a>) -> Banks<'a, T> {
+    Banks { reals: Bank { slots: reals, pieces: pieces.clone() }, ids: Bank { slots: ids, pieces: pieces.clone() }, wholes: Bank { slots: wholes, pieces } }
+}
+
+fn bytes_of<E: ArrowNativeType>(slot: &Slot<E>) -> Option<Range<usize>> {
+    match &slot.home {
+        Home::Arena(bytes) => Some(bytes.clone()),
+        Home::Apart(_) => None,
+    }
+}
+
+fn take<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E>> {
+    match &mut slot.home {
+        Home::Apart(Contents::Owned(elements)) => Some(std::mem::take(elements)),
+        Home::Apart(Contents::Shared(_)) => unreachable!("an input is never written"),
+        Home::Arena(_) => None,
+    }
+}
+
+fn swap<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) {
+    if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
+        std::mem::swap(&mut first.home, &mut second.home);
     }
 }
 
@@ -209,13 +435,47 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Memory);
     }
 
+    /// Two buffers of reals and one of whole numbers in an arena, one of reals by itself.
+    fn buffers() -> Buffers<f32> {
+        let mut buffers = Buffers::new(256).unwrap();
+        buffers.push_real(Rows::Nodes, 1, Home::Arena(64..72));
+        buffers.push_real(Rows::Nodes, 1, Home::Arena(128..136));
+        buffers.push_whole(Rows::Nodes, 1, Home::Arena(192..208));
+        buffers.push_real(Rows::Nodes, 1, Home::Apart(Contents::Owned(Aligned::zeros(2).unwrap())));
+        buffers
+    }
+
     #[test]
     fn swapped_buffers_have_each_others_elements() {
-        let mut bank = Bank::<u32>::default();
-        let slot = || Slot { rows: Rows::Nodes, columns: 1, contents: Contents::Owned(Aligned::zeros(2).unwrap()) };
-        let (first, second) = (bank.push(slot()), bank.push(slot()));
-        bank.fill(first, &[1, 2]);
-        bank.swap(first, second);
-        assert_eq!((bank.get(first), bank.get(second)), (&[0, 0][..], &[1, 2][..]));
+        let mut buffers = buffers();
+        buffers.write_real(0, |made, _| made.copy_from_slice(&[1.0, 2.0]));
+        buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
+        buffers.swap(Place::Real(0), Place::Real(1));
+        assert_eq!((buffers.reals().get(0), buffers.reals().get(1)), (&[3.0, 4.0][..], &[1.0, 2.0][..]));
+    }
+
+    #[test]
+    fn what_is_not_written_can_be_read_meanwhile() {
+        let mut buffers = buffers();
+        buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
+        let outs = [Place::Whole(0), Place::Real(2), Place::Real(0)];
+        buffers.write_all(&outs, |made, banks| {
+            let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] = <[Made<f32>; 3]>::try_from(made).unwrap() else { panic!("in order") };
+            assert_eq!(banks.reals.get(1), [3.0, 4.0]);
+            whole.copy_from_slice(&[-1, 1 << 40]);
+            apart.copy_from_slice(banks.reals.get(1));
+            first.copy_from_slice(&[0.5, 0.25]);
+        });
+        let banks = buffers.all();
+        assert_eq!((banks.reals.get(0), banks.reals.get(1), banks.reals.get(2)), (&[0.5, 0.25][..], &[3.0, 4.0][..], &[3.0, 4.0][..]));
+        assert_eq!(banks.wholes.get(0), [-1, 1 << 40]);
+    }
+
+    #[test]
+    #[should_panic(expected = "reads nothing that the launch writes")]
+    fn what_is_written_cannot_be_read() {
+        buffers().write_real(0, |_, banks| {
+            banks.reals.get(0);
+        });
     }
 }

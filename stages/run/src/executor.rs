@@ -6,6 +6,7 @@
 //! limits    a stop waits for the launch at work, the longest of which reads every edge once
 use std::time::{Duration, Instant};
 
+use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, stage::StopFlag};
 use warploom_ops::change::{changed_count, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
@@ -23,7 +24,7 @@ use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows};
 
 use crate::{
-    buffers::{Aligned, Bank, Contents, Epilogue, Slot},
+    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
     precision::Precision,
     program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
     upload::{Data, Given, Neighbours},
@@ -87,16 +88,14 @@ pub struct Executor<T: Precision> {
 pub struct Machine<T: Precision> {
     /// What was given.
     pub data: Data<T>,
-    /// Buffers of reals.
-    pub reals: Bank<T>,
-    /// Buffers of ids.
-    pub ids: Bank<u32>,
-    /// Buffers of whole numbers.
-    pub wholes: Bank<i64>,
+    /// What launches read and write.
+    pub buffers: Buffers<T>,
     /// Moments, by parameter.
     pub moments: Vec<Moments<T>>,
     /// Optimiser of each parameter.
     pub optimizers: Vec<Optimizer>,
+    /// What their steps are multiplied with in this epoch.
+    pub pace: f64,
     /// The last loss, before it was rounded to the run's type.
     pub loss: f64,
     seed: u64,
@@ -106,15 +105,15 @@ impl<T: Precision> Executor<T> {
     /// Resolves a validated list and makes its buffers. Features and targets move from the data into them.
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
         let program = Program::resolve(list)?;
-        let (mut reals, mut ids, mut wholes) = (Bank::default(), Bank::default(), Bank::default());
+        let mut buffers = Buffers::new(usize::try_from(list.arena.bytes).unwrap_or(usize::MAX))?;
         for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
             let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
-                Element::Real => reals.push(Slot { rows, columns, contents: contents(buffer, &mut data, count)? }),
-                Element::Id => ids.push(Slot { rows, columns, contents: Contents::Owned(Aligned::zeros(count)?) }),
-                Element::Whole(_) => wholes.push(Slot { rows, columns, contents: whole_contents(buffer, &mut data, count)? }),
-            };
+                Element::Real => buffers.push_real(rows, columns, home(list, buffer, count, |count| contents(buffer, &mut data, count))?),
+                Element::Id => buffers.push_id(rows, columns, home(list, buffer, count, |count| Ok(Contents::Owned(Aligned::zeros(count)?)))?),
+                Element::Whole(_) => buffers.push_whole(rows, columns, home(list, buffer, count, |count| whole_contents(buffer, &mut data, count))?),
+            }
         }
         let is_missing = |buffer: &Buffer| match buffer.role {
             Role::SparseFeatures => data.sparse.is_none(),
@@ -126,15 +125,16 @@ impl<T: Precision> Executor<T> {
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
         let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
-        let machine = Machine { data, reals, ids, wholes, moments, optimizers: Vec::new(), loss: f64::NAN, seed };
+        let machine = Machine { data, buffers, moments, optimizers: Vec::new(), pace: 1.0, loss: f64::NAN, seed };
         Ok(Executor { program, machine, spent })
     }
 
     /// Gives each parameter its optimiser, with moments of 0.
     pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
+        let reals = self.machine.buffers.reals();
         for ((moments, learned), optimizer) in self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers) {
-            let count = learned.gradient.map_or(0, |_| self.machine.reals.get(learned.buffer).len());
+            let count = learned.gradient.map_or(0, |_| reals.get(learned.buffer).len());
             let (first, second) = match optimizer {
                 Optimizer::Adam(_) | Optimizer::AdamW(_) => (true, true),
                 Optimizer::Sgd { momentum, .. } => (*momentum != 0.0, false),
@@ -165,16 +165,16 @@ impl<T: Precision> Executor<T> {
     pub fn change(&self, number: usize) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
+        let Banks { reals, ids, wholes } = self.machine.buffers.all();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
-                    let (state, next) = (self.machine.reals.get(state), self.machine.reals.get(next));
-                    change.summed += summed_change(state, next);
-                    change.changed += changed_count(state, next);
+                    change.summed += summed_change(reals.get(state), reals.get(next));
+                    change.changed += changed_count(reals.get(state), reals.get(next));
                 }
-                (Place::Id(state), Place::Id(next)) => change.changed += changed_count(self.machine.ids.get(state), self.machine.ids.get(next)),
+                (Place::Id(state), Place::Id(next)) => change.changed += changed_count(ids.get(state), ids.get(next)),
                 (Place::Whole(state), Place::Whole(next)) => {
-                    let (summed, changed) = whole_change(self.machine.wholes.get(state), self.machine.wholes.get(next));
+                    let (summed, changed) = whole_change(wholes.get(state), wholes.get(next));
                     change.summed += summed;
                     change.changed += changed;
                 }
@@ -182,7 +182,7 @@ impl<T: Precision> Executor<T> {
             }
         }
         if let Some(Place::Whole(active)) = repeated.active {
-            change.changed += self.machine.wholes.get(active).iter().filter(|&&holds| holds != 0).count() as u64;
+            change.changed += wholes.get(active).iter().filter(|&&holds| holds != 0).count() as u64;
         }
         change
     }
@@ -190,42 +190,54 @@ impl<T: Precision> Executor<T> {
     /// The successors become the states.
     pub fn commit(&mut self, number: usize) {
         for &(state, next) in &self.program.loops[number].commits {
-            match (state, next) {
-                (Place::Real(state), Place::Real(next)) => self.machine.reals.swap(state, next),
-                (Place::Id(state), Place::Id(next)) => self.machine.ids.swap(state, next),
-                (Place::Whole(state), Place::Whole(next)) => self.machine.wholes.swap(state, next),
-                _ => unreachable!("a validated list commits like to like"),
-            }
+            self.machine.buffers.swap(state, next);
         }
     }
 
     /// Running statistics take their next values.
     pub fn keep_statistics(&mut self) {
         for &(kept, next) in &self.program.statistics {
-            let values = self.machine.reals.get(next).to_vec();
-            self.machine.reals.fill(kept, &values);
+            self.machine.buffers.write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
         }
     }
 
     /// A copy of every parameter.
     pub fn parameters(&self) -> Vec<Vec<T>> {
-        self.program.parameters.iter().map(|learned| self.machine.reals.get(learned.buffer).to_vec()).collect()
+        let reals = self.machine.buffers.reals();
+        self.program.parameters.iter().map(|learned| reals.get(learned.buffer).to_vec()).collect()
     }
 
     /// Replaces every parameter.
     pub fn set_parameters(&mut self, parameters: &[Vec<T>]) {
         for (learned, values) in self.program.parameters.iter().zip(parameters) {
-            self.machine.reals.fill(learned.buffer, values);
+            self.machine.buffers.write_real(learned.buffer, |parameter, _| parameter.copy_from_slice(values));
         }
     }
 
-    /// Elements of a buffer of reals by name.
+    /// Elements of a buffer of reals by name. What no launch wants any longer may have been written over.
     pub fn real(&self, name: &str) -> Option<&[T]> {
         match self.program.places.get(name)? {
-            Place::Real(index) => Some(self.machine.reals.get(*index)),
+            Place::Real(index) => Some(self.machine.buffers.reals().get(*index)),
             _ => None,
         }
     }
+}
+
+/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves.
+fn home<E: ArrowNativeType>(
+    list: &LaunchList,
+    buffer: &Buffer,
+    count: usize,
+    apart: impl FnOnce(usize) -> Result<Contents<E>, StageError>,
+) -> Result<Home<E>, StageError> {
+    let Some(place) = list.arena.place(&buffer.name) else { return Ok(Home::Apart(apart(count)?)) };
+    let bytes = count * size_of::<E>();
+    if bytes as u64 > place.bytes {
+        let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
+        return Err(StageError::defect(what));
+    }
+    let start = place.offset as usize;
+    Ok(Home::Arena(start..start + bytes))
 }
 
 /// What a buffer of reals holds at first.
@@ -263,114 +275,111 @@ fn missing(what: &str) -> StageError {
 }
 
 impl<T: Precision> Machine<T> {
-    fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass) {
+    /// Runs the step of this number.
+    pub fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass) {
+        let Machine { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
+        let walk = Walk { data, seed: *seed, pass };
         match &program.steps[index].action {
-            Action::Reduce(work) => {
-                let context = context(&self.data, self.seed, self.reals.slot(work.out).rows, pass);
-                let (sides, units) = walk(&self.data, work.direction);
+            Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
+                let (sides, units) = walk.sides(work.direction);
                 let sides: Vec<Adjacency<T>> = sides.into_iter().map(Neighbours::weighted).collect();
-                reduce(&mut self.reals, work, (&sides, units), context);
-            }
-            Action::ReduceIds(work) => {
-                let context = context(&self.data, self.seed, self.ids.slot(work.out).rows, pass);
-                let (sides, units) = walk(&self.data, work.direction);
+                reduce(made, &banks.reals, work, (&sides, units), &walk);
+            }),
+            Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
+                let (sides, units) = walk.sides(work.direction);
                 let sides: Vec<Adjacency<u32>> = sides.into_iter().map(Neighbours::plain).collect();
-                reduce(&mut self.ids, work, (&sides, units), context);
-            }
-            Action::Product(places, layout, epilogue) => self.product(*places, *layout, epilogue, pass),
-            Action::ProductOverRows([out, left, right]) => {
-                let mut made = self.reals.take(*out);
-                let (left, right) = (self.reals.slot(*left), self.reals.slot(*right));
-                let rows = row_count(left.rows, self.data.nodes, self.data.edges);
-                let (left_columns, right_columns) = (left.columns, right.columns);
-                product_over_rows(&mut made, &ProductOverRows { left: &left.contents, right: &right.contents, rows, left_columns, right_columns });
-                self.reals.put(*out, made);
-            }
-            Action::SparseProduct(of, places, dropout, epilogue) => self.sparse_product((*of, *places), *dropout, epilogue, pass),
-            Action::SparseProductOverRows(of, places, dropout) => self.sparse_product_over_rows((*of, *places), *dropout, pass),
-            Action::Elementwise(out, epilogue) => {
-                let context = context(&self.data, self.seed, self.reals.slot(*out).rows, pass);
-                each(&mut self.reals, *out, epilogue, context);
-            }
-            Action::ElementwiseIds(out, epilogue) => {
-                let context = context(&self.data, self.seed, self.ids.slot(*out).rows, pass);
-                each(&mut self.ids, *out, epilogue, context);
-            }
-            Action::SumOverRows([out, source]) => {
-                let mut made = self.reals.take(*out);
-                let source = self.reals.slot(*source);
-                sum_over_rows(&mut made, &source.contents, row_count(source.rows, self.data.nodes, self.data.edges), source.columns);
-                self.reals.put(*out, made);
-            }
-            Action::Evaluate(work) => self.evaluate(work, pass),
-            Action::Fused(work) => {
-                let seed = self.seed;
-                self.fused(work, |machine| context(&machine.data, seed, Rows::Nodes, pass));
-            }
+                reduce(made, &banks.ids, work, (&sides, units), &walk);
+            }),
+            Action::Product(places, layout, epilogue) => walk.product(buffers, *places, *layout, epilogue),
+            Action::ProductOverRows([out, left, right]) => buffers.write_real(*out, |made, banks| {
+                let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
+                let (rows, left_columns, right_columns) = (walk.rows(left.rows), left.columns, right.columns);
+                product_over_rows(made, &ProductOverRows { left: left.contents, right: right.contents, rows, left_columns, right_columns });
+            }),
+            Action::SparseProduct(of, places, dropout, epilogue) => walk.sparse_product(buffers, (*of, *places), *dropout, epilogue),
+            Action::SparseProductOverRows(of, places, dropout) => walk.sparse_product_over_rows(buffers, (*of, *places), *dropout),
+            Action::Elementwise(out, epilogue) => buffers.write_real(*out, |made, banks| each(made, &banks.reals, *out, epilogue, &walk)),
+            Action::ElementwiseIds(out, epilogue) => buffers.write_id(*out, |made, banks| each(made, &banks.ids, *out, epilogue, &walk)),
+            Action::SumOverRows([out, source]) => buffers.write_real(*out, |made, banks| {
+                let source = banks.reals.slot(*source);
+                sum_over_rows(made, source.contents, walk.rows(source.rows), source.columns);
+            }),
+            Action::Evaluate(work) => walk.evaluate(buffers, work),
+            Action::Fused(work) => walk.fused(buffers, work),
             Action::Loss(kind, [result, target, gradient, value]) => {
-                let mut slope = self.reals.take(*gradient);
-                let (columns, result, target) = (self.reals.slot(*result).columns, self.reals.get(*result), self.reals.get(*target));
-                self.loss = loss(&mut slope, &Loss { kind: *kind, result, target, columns, training_rows: &self.data.splits[0] });
-                self.reals.put(*gradient, slope);
-                self.reals.fill(*value, &[T::rounded(self.loss)]);
+                *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
+                    let (columns, result, target) = (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
+                    loss(slope, &Loss { kind: *kind, result, target, columns, training_rows: &data.splits[0] })
+                });
+                buffers.write_real(*value, |value, _| value.fill(T::rounded(*last_loss)));
             }
             Action::Optimize(index) => {
                 let learned = &program.parameters[*index];
-                let mut parameter = self.reals.take(learned.buffer);
-                let Moments { first, second } = &mut self.moments[*index];
-                let gradient = self.reals.get(learned.gradient.expect("a validated list that updates has gradients"));
-                optimize(Learned { parameter: &mut parameter, first, second }, gradient, &self.optimizers[*index], pass.epoch + 1);
-                self.reals.put(learned.buffer, parameter);
+                let gradient = learned.gradient.expect("a validated list that updates has gradients");
+                let Moments { first, second } = &mut moments[*index];
+                buffers.write_real(learned.buffer, |parameter, banks| {
+                    optimize(Learned { parameter, first, second }, banks.reals.get(gradient), &optimizers[*index].paced(*pace), pass.epoch + 1);
+                });
             }
         }
     }
+}
 
-    fn evaluate(&mut self, work: &Evaluate<T>, pass: Pass) {
-        match work.op {
-            Op::Input(gir::Input::Features) => return self.write_sparse_out(work, None),
-            Op::Input(gir::Input::FeaturesOf(kind)) => return self.write_sparse_out(work, Some(kind)),
-            _ => {}
-        }
-        match work.out {
-            Place::Real(index) => {
-                let mut made = self.reals.take(index);
-                self.evaluate_into(ValuesMut::Real(&mut made), work, pass);
-                self.reals.put(index, made);
+/// What every launch is told beside its buffers.
+pub(crate) struct Walk<'a, T: Precision> {
+    /// What was given.
+    pub data: &'a Data<T>,
+    seed: u64,
+    pass: Pass,
+}
+
+impl<'a, T: Precision> Walk<'a, T> {
+    /// What a launch whose result has these rows must know to draw.
+    pub fn context(&self, rows: Rows) -> Context<'a> {
+        let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
+        Context { seed: self.seed, epoch: self.pass.epoch as u32, active: self.pass.training, row_in_graph }
+    }
+
+    fn rows(&self, rows: Rows) -> usize {
+        row_count(rows, self.data.nodes, self.data.edges)
+    }
+
+    /// The sides that a direction visits, and how their rows are divided.
+    fn sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
+        let loaded = "what the launches walk was loaded";
+        let data = self.data;
+        match direction {
+            Direction::In => {
+                let incoming = data.incoming.as_ref().expect(loaded);
+                (vec![incoming], &incoming.units)
             }
-            Place::Whole(index) => {
-                let mut made = self.wholes.take(index);
-                self.evaluate_into(ValuesMut::Whole(&mut made), work, pass);
-                self.wholes.put(index, made);
+            Direction::Out => {
+                let outgoing = data.outgoing.as_ref().expect(loaded);
+                (vec![outgoing], &outgoing.units)
             }
-            Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
+            Direction::Both => (vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)], &data.both_units),
         }
     }
 
-    fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, pass: Pass) {
-        let inputs: Vec<Operand<T>> = work.inputs.iter().map(|input| self.operand(input)).collect();
-        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { row_count(work.rows, self.data.nodes, self.data.edges) };
-        let context = context(&self.data, self.seed, work.rows, pass);
+    fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
+        match (&work.op, work.out) {
+            (Op::Input(gir::Input::Features), Place::Real(out)) => buffers.write_real(out, |made, _| self.write_sparse_out(made, None)),
+            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => buffers.write_real(out, |made, _| self.write_sparse_out(made, Some(*kind))),
+            (_, Place::Real(out)) => buffers.write_real(out, |made, banks| self.evaluate_into(ValuesMut::Real(made), work, &banks)),
+            (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| self.evaluate_into(ValuesMut::Whole(made), work, &banks)),
+            (_, Place::Id(_) | Place::Sparse(_)) => unreachable!("a validated list evaluates into reals and whole numbers"),
+        }
+    }
+
+    fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, banks: &Banks<T>) {
+        let inputs: Vec<Operand<T>> = work.inputs.iter().map(|input| operand(banks, input)).collect();
+        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { self.rows(work.rows) };
+        let context = self.context(work.rows);
         evaluate(out, &Call { op: &work.op, shape: &work.shape, rows, kind: work.kind, inputs: &inputs, graph: self.data.edge_graph(), context });
     }
 
-    fn operand<'a>(&'a self, input: &'a Input<T>) -> Operand<'a, T> {
-        let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
-        match input {
-            Input::Number(number, real, whole) => {
-                let values = if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
-                leaf(values, &[], warploom_ops::evaluate::Index::One)
-            }
-            Input::Rows(Place::Real(place), shape, index) => leaf(Values::Real(self.reals.get(*place)), shape, *index),
-            Input::Rows(Place::Whole(place), shape, index) => leaf(Values::Whole(self.wholes.get(*place)), shape, *index),
-            Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
-            Input::Times(first, second) => Operand::Times(Box::new(self.operand(first)), Box::new(self.operand(second))),
-        }
-    }
-
     /// The sparse features as dense rows.
-    fn write_sparse_out(&mut self, work: &Evaluate<T>, of: Option<u32>) {
-        let Place::Real(index) = work.out else { unreachable!("features are real") };
-        let mut made = self.reals.take(index);
+    fn write_sparse_out(&self, made: &mut [T], of: Option<u32>) {
         let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
         made.fill(T::ZERO);
         for (row, made) in made.chunks_exact_mut(sparse.columns.max(1)).enumerate() {
@@ -379,101 +388,95 @@ impl<T: Precision> Machine<T> {
                 made[column] = made[column] + sparse.values[entry];
             }
         }
-        self.reals.put(index, made);
     }
 
-    fn product(&mut self, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>, pass: Pass) {
-        let context = context(&self.data, self.seed, self.reals.slot(out).rows, pass);
-        let mut made = self.reals.take(out);
-        let operands = self.reals.operands(epilogue);
-        let (made_slot, across) = (self.reals.slot(out), self.reals.slot(left));
-        let work = Product {
-            left: &across.contents,
-            right: self.reals.get(right),
-            layout,
-            rows: row_count(made_slot.rows, self.data.nodes, self.data.edges),
-            inner: across.columns,
-            columns: made_slot.columns,
-            epilogue: epilogue.bind(&operands, context),
-        };
-        product(&mut made, &work);
-        self.reals.put(out, made);
+    fn product(&self, buffers: &mut Buffers<T>, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>) {
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let (made_rows, columns) = reals.shape(out);
+            let operands = reals.operands(epilogue);
+            let across = reals.slot(left);
+            let work = Product {
+                left: across.contents,
+                right: reals.get(right),
+                layout,
+                rows: self.rows(made_rows),
+                inner: across.columns,
+                columns,
+                epilogue: epilogue.bind(&operands, self.context(made_rows)),
+            };
+            product(made, &work);
+        });
     }
 
-    fn sparse_product(&mut self, (of, [out, right]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, epilogue: &Epilogue<T>, pass: Pass) {
-        let context = context(&self.data, self.seed, self.reals.slot(out).rows, pass);
-        let mut made = self.reals.take(out);
-        let operands = self.reals.operands(epilogue);
-        let work = SparseProduct {
-            left: self.data.sparse_of(of).expect("looked for when the buffers were made").rows(),
-            right: self.reals.get(right),
-            columns: self.reals.slot(out).columns,
-            dropout,
-            epilogue: epilogue.bind(&operands, context),
-        };
-        sparse_product(&mut made, &work);
-        self.reals.put(out, made);
+    fn sparse_product(&self, buffers: &mut Buffers<T>, (of, [out, right]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, epilogue: &Epilogue<T>) {
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let (rows, columns) = reals.shape(out);
+            let operands = reals.operands(epilogue);
+            let work = SparseProduct {
+                left: self.data.sparse_of(of).expect("looked for when the buffers were made").rows(),
+                right: reals.get(right),
+                columns,
+                dropout,
+                epilogue: epilogue.bind(&operands, self.context(rows)),
+            };
+            sparse_product(made, &work);
+        });
     }
 
-    fn sparse_product_over_rows(&mut self, (of, [out, left]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>, pass: Pass) {
-        let context = context(&self.data, self.seed, self.reals.slot(left).rows, pass);
-        let mut made = self.reals.take(out);
+    fn sparse_product_over_rows(&self, buffers: &mut Buffers<T>, (of, [out, left]): (Option<u32>, [usize; 2]), dropout: Option<Dropout>) {
         let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
-        let work = SparseProductOverRows {
-            left: self.reals.get(left),
-            left_columns: self.reals.slot(left).columns,
-            right: sparse.by_columns.as_ref().expect("made where a launch needs them"),
-            dropout,
-            context,
-        };
-        sparse_product_over_rows(&mut made, &work);
-        self.reals.put(out, made);
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let left = reals.slot(left);
+            let work = SparseProductOverRows {
+                left: left.contents,
+                left_columns: left.columns,
+                right: sparse.by_columns.as_ref().expect("made where a launch needs them"),
+                dropout,
+                context: self.context(left.rows),
+            };
+            sparse_product_over_rows(made, &work);
+        });
     }
 }
 
-/// What a launch whose result has these rows must know to draw.
-fn context<T: Precision>(data: &Data<T>, seed: u64, rows: Rows, pass: Pass) -> Context<'_> {
-    let row_in_graph = if rows == Rows::Nodes { data.old_of_new.as_deref() } else { None };
-    Context { seed, epoch: pass.epoch as u32, active: pass.training, row_in_graph }
-}
-
-/// The sides that a direction visits, and how their rows are divided.
-fn walk<T: Precision>(data: &Data<T>, direction: Direction) -> (Vec<&Neighbours<T>>, &[u32]) {
-    let loaded = "what the launches walk was loaded";
-    match direction {
-        Direction::In => {
-            let incoming = data.incoming.as_ref().expect(loaded);
-            (vec![incoming], &incoming.units)
+fn operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Operand<'a, T> {
+    let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
+    match input {
+        Input::Number(number, real, whole) => {
+            let values = if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
+            leaf(values, &[], warploom_ops::evaluate::Index::One)
         }
-        Direction::Out => {
-            let outgoing = data.outgoing.as_ref().expect(loaded);
-            (vec![outgoing], &outgoing.units)
-        }
-        Direction::Both => (vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)], &data.both_units),
+        Input::Rows(Place::Real(place), shape, index) => leaf(Values::Real(banks.reals.get(*place)), shape, *index),
+        Input::Rows(Place::Whole(place), shape, index) => leaf(Values::Whole(banks.wholes.get(*place)), shape, *index),
+        Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
+        Input::Times(first, second) => Operand::Times(Box::new(operand(banks, first)), Box::new(operand(banks, second))),
     }
 }
 
-fn reduce<E: Scalar + arrow_buffer::ArrowNativeType>(bank: &mut Bank<E>, work: &Reduce<E>, (sides, units): (&[Adjacency<E>], &[u32]), context: Context) {
-    let mut made = bank.take(work.out);
+fn reduce<T: Precision, E: Scalar + ArrowNativeType>(
+    made: &mut [E],
+    bank: &Bank<E>,
+    work: &Reduce<E>,
+    (sides, units): (&[Adjacency<E>], &[u32]),
+    walk: &Walk<T>,
+) {
     let operands = bank.operands(&work.epilogue);
+    let (rows, columns) = bank.shape(work.out);
     let reduction = NeighbourReduce {
         adjacencies: sides,
         unit_starts: units,
         combine: work.combine,
         factor: work.factor,
         source: work.source.map(|source| bank.get(source)),
-        columns: bank.slot(work.out).columns,
-        epilogue: work.epilogue.bind(&operands, context),
+        columns,
+        epilogue: work.epilogue.bind(&operands, walk.context(rows)),
     };
-    neighbour_reduce(&mut made, &reduction);
-    bank.put(work.out, made);
+    neighbour_reduce(made, &reduction);
 }
 
-fn each<E: Scalar + arrow_buffer::ArrowNativeType>(bank: &mut Bank<E>, out: usize, epilogue: &Epilogue<E>, context: Context) {
-    let mut made = bank.take(out);
+fn each<T: Precision, E: Scalar + ArrowNativeType>(made: &mut [E], bank: &Bank<E>, out: usize, epilogue: &Epilogue<E>, walk: &Walk<T>) {
     let operands = bank.operands(epilogue);
-    let columns = bank.slot(out).columns;
-    let rows = made.len().checked_div(columns).unwrap_or(0);
-    elementwise(&mut made, &epilogue.bind(&operands, context), rows, columns);
-    bank.put(out, made);
+    let (rows, columns) = bank.shape(out);
+    let count = made.len().checked_div(columns).unwrap_or(0);
+    elementwise(made, &epilogue.bind(&operands, walk.context(rows)), count, columns);
 }

@@ -2,22 +2,30 @@
 //!
 //! promises  names what was looked at in the order in which it was made (features, then launches), and the node by the data
 //!           set's own id, the first in the data set's order
-//! never     runs before something has gone wrong: it reads every buffer
+//! never     runs before something has gone wrong: what launches make is written over by later ones, so that they are run again,
+//!           one by one, and looked at
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_spec::Optimizer;
 use warploom_vertex::gir::Input;
-use warploom_vertex::launch::{LaunchList, Role, Rows};
+use warploom_vertex::launch::{Body, LaunchList, Role, Rows};
 
 use crate::{
-    executor::Executor,
+    executor::{Executor, Pass},
     optimizers::name_and_rate,
     precision::Precision,
+    program::Part,
     upload::{Sparse, shown_id},
 };
 
+/// A launch, and the row where it made an odd value, where it has rows that can be told.
+type Found = (String, Option<String>);
+
 /// The error for a loss that is not finite.
-pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u64, optimizer: &Optimizer) -> StageError {
+pub fn of_loss<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, pass: Pass, optimizer: &Optimizer) -> StageError {
+    let epoch = pass.epoch;
     let loss = executor.machine.loss;
     let (name, rate) = name_and_rate(optimizer);
     let smaller = format!("--set run.optimizer.{name}.lr={:?}", short(rate / 10.0));
@@ -26,8 +34,11 @@ pub fn of_loss<T: Precision>(executor: &Executor<T>, list: &LaunchList, epoch: u
         return base(format!("the features of node `{node}` hold a number that is not finite"))
             .hint(format!("look at the features of node `{node}`: the data set, or  ingest.normalize"));
     }
-    let learned = executor.program.parameters.iter().find(|learned| executor.machine.reals.get(learned.buffer).iter().any(|value| is_odd(*value)));
-    let mut error = match in_launches(executor, list) {
+    let steps = [Part::Prepare, Part::Forward, Part::Loss].into_iter().flat_map(|part| executor.program.part(part)).collect();
+    let found = in_launches(executor, list, (steps, pass), is_odd);
+    let reals = executor.machine.buffers.reals();
+    let learned = executor.program.parameters.iter().find(|learned| reals.get(learned.buffer).iter().any(|value| is_odd(*value)));
+    let mut error = match found {
         Some((launch, Some(row))) => base(format!("the first launch that made a number that is not finite is `{launch}`, at {row}")),
         Some((launch, None)) => base(format!("the first launch that made a number that is not finite is `{launch}`")),
         None => base("every number before it is finite".to_owned()),
@@ -43,20 +54,36 @@ fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// The error for states that became NaN.
-pub fn of_superstep<T: Precision>(executor: &Executor<T>, list: &LaunchList, superstep: u64) -> StageError {
-    let place = match in_launches(executor, list) {
+/// The error for states that became NaN in this superstep of a loop; its commits have not been made.
+pub fn of_superstep<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, number: usize, superstep: u64) -> StageError {
+    let is_nan = |value: T| value.widened().is_nan();
+    let found = in_first_values(executor, list, number, is_nan).or_else(|| {
+        let steps = executor.program.part(Part::Superstep(number)).collect();
+        in_launches(executor, list, (steps, Pass { epoch: 0, training: false }), is_nan)
+    });
+    let place = match found {
         Some((launch, Some(row))) => format!("first made by `{launch}`, at {row}"),
         _ => "made by no single launch".to_owned(),
     };
     StageError::new(ErrorKind::Data, format!("superstep {superstep}: a value is not a number, {place}")).hint("look at the edges of that node and at  plan.set")
 }
 
+/// What made the first value of a state that is odd already, if one is: no superstep would have left it so.
+fn in_first_values<T: Precision>(executor: &Executor<T>, list: &LaunchList, number: usize, is_odd: impl Fn(T) -> bool + Copy + Sync) -> Option<Found> {
+    let Body::Iterate(iterate) = &list.body else { return None };
+    let repeated = iterate.loops.get(number)?;
+    repeated.commit.iter().find_map(|commit| {
+        let row = in_buffer(executor, list, &commit.state, is_odd)?;
+        let made = repeated.prepare.iter().rfind(|launch| launch.operation.writes().contains(&Cow::from(&commit.state)))?;
+        Some((made.name.clone(), row))
+    })
+}
+
 /// The features that are not finite, if any: buffer and node.
 fn in_inputs<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, String)> {
     let features = list.buffers.iter().find(|buffer| buffer.role == Role::Features);
     if let Some(buffer) = features {
-        let node = first_node(executor, executor.real(&buffer.name)?, buffer.columns as usize)?;
+        let node = first_node(executor, executor.real(&buffer.name)?, buffer.columns as usize, is_odd)?;
         return Some((buffer.name.clone(), node));
     }
     if let Some(found) = in_kinds(executor, list) {
@@ -90,31 +117,42 @@ fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(
     })
 }
 
-/// The first launch whose output is not finite, and the node, or graph, where it has rows for such.
-fn in_launches<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, Option<String>)> {
-    for launch in list.launches() {
-        for name in launch.operation.writes() {
-            let Some(buffer) = list.buffers.iter().find(|buffer| buffer.name == *name && buffer.role == Role::Value) else { continue };
-            let Some(elements) = executor.real(&buffer.name) else { continue };
-            if !elements.par_iter().any(|value| is_odd(*value)) {
-                continue;
-            }
-            let row = match buffer.rows {
-                Rows::Nodes => first_node(executor, elements, buffer.columns as usize).map(|node| format!("node `{node}`")),
-                Rows::Graphs(_) => {
-                    let odd = elements.chunks(buffer.columns.max(1) as usize).position(|row| row.iter().any(|value| is_odd(*value)));
-                    odd.map(|row| executor.machine.data.shown(buffer.rows, row))
-                }
-                _ => None,
-            };
-            return Some((launch.name.clone(), row));
-        }
+/// Runs these steps again; gives the first that makes an odd value.
+fn in_launches<T: Precision>(
+    executor: &mut Executor<T>,
+    list: &LaunchList,
+    (steps, pass): (Vec<usize>, Pass),
+    is_odd: impl Fn(T) -> bool + Copy + Sync,
+) -> Option<Found> {
+    let launches = list.launches();
+    steps.into_iter().find_map(|step| {
+        executor.machine.launch(&executor.program, step, pass);
+        let writes = launches.get(step)?.operation.writes();
+        let row = writes.iter().find_map(|name| in_buffer(executor, list, name, is_odd))?;
+        Some((launches[step].name.clone(), row))
+    })
+}
+
+/// The row of the first odd value among what launches have made in a buffer.
+fn in_buffer<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str, is_odd: impl Fn(T) -> bool + Copy + Sync) -> Option<Option<String>> {
+    let buffer = list.buffers.iter().find(|buffer| buffer.name == *name && buffer.role == Role::Value)?;
+    let elements = executor.real(&buffer.name)?;
+    if !elements.par_iter().any(|value| is_odd(*value)) {
+        return None;
     }
-    None
+    let columns = buffer.columns as usize;
+    Some(match buffer.rows {
+        Rows::Nodes => first_node(executor, elements, columns, is_odd).map(|node| format!("node `{node}`")),
+        Rows::Graphs(_) => {
+            let odd = elements.chunks(columns.max(1)).position(|row| row.iter().any(|value| is_odd(*value)));
+            odd.map(|row| executor.machine.data.shown(buffer.rows, row))
+        }
+        _ => None,
+    })
 }
 
 /// The first node, as the data set counts and calls it, with an odd number in its row.
-fn first_node<T: Precision>(executor: &Executor<T>, elements: &[T], columns: usize) -> Option<String> {
+fn first_node<T: Precision>(executor: &Executor<T>, elements: &[T], columns: usize, is_odd: impl Fn(T) -> bool + Copy + Sync) -> Option<String> {
     let data = &executor.machine.data;
     let odd = |(row, elements): (usize, &[T])| elements.iter().any(|value| is_odd(*value)).then(|| data.old(row));
     let first = elements.par_chunks(columns.max(1)).enumerate().filter_map(odd).min()?;

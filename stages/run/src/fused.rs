@@ -4,12 +4,11 @@
 use warploom_contract::StageError;
 use warploom_ops::evaluate::{Index, Values, ValuesMut};
 use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Work, fused};
-use warploom_ops::random::dropout::Context;
 use warploom_vertex::launch::{Buffer, BufferName, Direction, Operand, Operation, Over, Rows, View};
 
 use crate::{
-    buffers::Aligned,
-    executor::Machine,
+    buffers::{Buffers, Made},
+    executor::Walk,
     precision::Precision,
     program::{Names, Place},
 };
@@ -92,45 +91,29 @@ where
     }
 }
 
-/// An output while it is out of its bank.
-enum Taken<T> {
-    Real(usize, Aligned<T>),
-    Whole(usize, Aligned<i64>),
-}
-
-impl<T: Precision> Machine<T> {
+impl<T: Precision> Walk<'_, T> {
     /// Runs a fused launch.
-    pub(crate) fn fused(&mut self, work: &Fused<T>, context: impl FnOnce(&Self) -> Context<'_>) {
-        let mut taken: Vec<Taken<T>> = Vec::with_capacity(work.writes.len());
-        for place in &work.writes {
-            taken.push(match place {
-                Place::Real(index) => Taken::Real(*index, self.reals.take(*index)),
-                Place::Whole(index) => Taken::Whole(*index, self.wholes.take(*index)),
-                Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
+    pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>) {
+        buffers.write_all(&work.writes, |made, banks| {
+            let values = |place: &Place| match place {
+                Place::Real(index) => Values::Real(banks.reals.get(*index)),
+                Place::Whole(index) => Values::Whole(banks.wholes.get(*index)),
+                Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates reals and whole numbers"),
+            };
+            let reads: Vec<Values<T>> = work.reads.iter().map(values).collect();
+            let outputs = made.into_iter().map(|made| match made {
+                Made::Real(elements) => ValuesMut::Real(elements),
+                Made::Whole(elements) => ValuesMut::Whole(elements),
+                Made::Id(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
             });
-        }
-        let values = |place: &Place| match place {
-            Place::Real(index) => Values::Real(self.reals.get(*index)),
-            Place::Whole(index) => Values::Whole(self.wholes.get(*index)),
-            Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates reals and whole numbers"),
-        };
-        let reads: Vec<Values<T>> = work.reads.iter().map(values).collect();
-        let outputs = taken.iter_mut().map(|taken| match taken {
-            Taken::Real(_, elements) => ValuesMut::Real(elements),
-            Taken::Whole(_, elements) => ValuesMut::Whole(elements),
+            let unit_starts = match work.over {
+                Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,
+                Over::EdgesOf(Direction::Out) => &self.data.lists.outgoing_units,
+                Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
+                Over::Vertices | Over::Edges(_) => &Vec::new(),
+            };
+            let context = self.context(Rows::Nodes);
+            fused(&work.kernel, outputs.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context });
         });
-        let unit_starts = match work.over {
-            Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,
-            Over::EdgesOf(Direction::Out) => &self.data.lists.outgoing_units,
-            Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
-            Over::Vertices | Over::Edges(_) => &Vec::new(),
-        };
-        fused(&work.kernel, outputs.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context: context(self) });
-        for taken in taken {
-            match taken {
-                Taken::Real(index, elements) => self.reals.put(index, elements),
-                Taken::Whole(index, elements) => self.wholes.put(index, elements),
-            }
-        }
     }
 }

@@ -11,9 +11,8 @@ use warploom_contract::{
     arrow_file::numbers,
     parquet_file::{field, write_table},
 };
-use warploom_vertex::launch::LossKind;
 
-use crate::tensors::Tensor;
+use crate::{measures::Measure, tensors::Tensor};
 
 /// Names of the parts of a split, in the order of the columns.
 pub const PARTS: [&str; 3] = ["train", "validation", "test"];
@@ -21,77 +20,86 @@ pub const PARTS: [&str; 3] = ["train", "validation", "test"];
 pub const VALIDATION: usize = 1;
 
 /// One state of the parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Updates done.
     pub epoch: u64,
     /// Mean over the training nodes, or graphs.
     pub loss: f64,
-    /// Accuracy, of binary labels by element, or mean squared error, on the training, validation and test nodes or graphs.
-    pub quality: [Option<f64>; 3],
+    /// What the steps of the next epoch are multiplied with.
+    pub pace: f64,
+    /// By each measure that fits, on the training, validation and test nodes or graphs; first by the one that is chosen by.
+    pub qualities: Vec<[Option<f64>; 3]>,
     /// Seconds since training began, earlier starts included.
     pub seconds: f64,
 }
 
-/// Whether `new` is a better quality than `old`.
-pub fn is_better(kind: LossKind, new: f64, old: f64) -> bool {
-    match kind {
-        LossKind::CrossEntropy | LossKind::Binary => new > old,
-        LossKind::MeanSquares => new < old,
+impl Row {
+    /// By the measure that is chosen by.
+    pub fn quality(&self, part: usize) -> Option<f64> {
+        self.qualities.first().and_then(|parts| parts[part])
     }
 }
 
-/// What the qualities are.
-pub fn quality_name(kind: LossKind) -> &'static str {
-    match kind {
-        LossKind::CrossEntropy | LossKind::Binary => "accuracy",
-        LossKind::MeanSquares => "mean squared error",
-    }
-}
-
-/// A quality as it is shown.
-pub fn shown(kind: LossKind, quality: f64) -> String {
-    match kind {
-        LossKind::CrossEntropy | LossKind::Binary => format!("{:.1}%", 100.0 * quality),
-        LossKind::MeanSquares => format!("{quality:.4}"),
-    }
+/// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and its like by the others.
+pub fn named<'a>(measures: &'a [Measure], row: &'a Row) -> impl Iterator<Item = (String, Option<f64>)> + 'a {
+    let name = |place: usize, measure: &Measure, part: &str| if place == 0 { part.to_owned() } else { format!("{part}_{}", measure.name()) };
+    let of_measure = move |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| {
+        PARTS.into_iter().zip(*parts).map(move |(part, quality)| (name(place, measure, part), quality))
+    };
+    measures.iter().zip(&row.qualities).enumerate().flat_map(of_measure)
 }
 
 /// Writes metrics.parquet.
-pub fn write(path: &std::path::Path, rows: &[Row]) -> Result<(), StageError> {
+pub fn write(path: &std::path::Path, measures: &[Measure], rows: &[Row]) -> Result<(), StageError> {
     let column = |value: &dyn Fn(&Row) -> f64| -> ArrayRef { Arc::new(Float64Array::from_iter_values(rows.iter().map(value))) };
     let mut columns = vec![
         (field("epoch", DataType::UInt32), numbers(rows.iter().map(|row| row.epoch as u32).collect())),
         (field("loss", DataType::Float64), column(&|row| row.loss)),
     ];
-    for (part, name) in PARTS.into_iter().enumerate() {
-        let qualities = Float64Array::from_iter(rows.iter().map(|row| row.quality[part]));
+    let names: Vec<String> = rows.first().map(|row| named(measures, row).map(|(name, _)| name).collect()).unwrap_or_default();
+    for (place, name) in names.into_iter().enumerate() {
+        let qualities = Float64Array::from_iter(rows.iter().map(|row| row.qualities[place / PARTS.len()][place % PARTS.len()]));
         columns.push((Field::new(name, DataType::Float64, true), Arc::new(qualities) as ArrayRef));
     }
+    columns.push((field("pace", DataType::Float64), column(&|row| row.pace)));
     columns.push((field("seconds", DataType::Float64), column(&|row| row.seconds)));
     write_table(path, columns)
 }
 
+/// Numbers of a row beside its qualities.
+const PLAIN: usize = 4;
+
 /// All rows as one array of a saved state; nothing is not a number there.
 pub fn to_tensor(rows: &[Row]) -> Tensor {
-    let numbers = |row: &Row| {
-        let [train, validation, test] = row.quality.map(|quality| quality.unwrap_or(f64::NAN));
-        [row.epoch as f64, row.loss, train, validation, test, row.seconds]
-    };
-    Tensor::of_reals::<f64>(&[rows.len(), 6], rows.iter().flat_map(numbers).collect::<Vec<_>>().as_slice())
+    let width = PLAIN + rows.first().map_or(0, |row| PARTS.len() * row.qualities.len());
+    let mut numbers = Vec::with_capacity(rows.len() * width);
+    for row in rows {
+        numbers.extend([row.epoch as f64, row.loss, row.pace, row.seconds]);
+        numbers.extend(row.qualities.iter().flatten().map(|quality| quality.unwrap_or(f64::NAN)));
+    }
+    Tensor::of_reals::<f64>(&[rows.len(), width], &numbers)
 }
 
-/// The rows again, if they are such.
-pub fn of_tensor(tensor: &Tensor) -> Option<Vec<Row>> {
+/// The rows again, if they are such, by so many measures.
+pub fn of_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
     let numbers = tensor.reals::<f64>()?;
+    let width = PLAIN + PARTS.len() * measures;
     let quality = |value: f64| if value.is_nan() { None } else { Some(value) };
-    let row = |&[epoch, loss, train, validation, test, seconds]: &[f64; 6]| Row {
-        epoch: epoch as u64,
-        loss,
-        quality: [train, validation, test].map(quality),
-        seconds,
+    if !numbers.len().is_multiple_of(width) || tensor.shape.last() != Some(&width) {
+        return None;
+    }
+    let row = |numbers: &[f64]| {
+        let (plain, qualities) = numbers.split_at(PLAIN);
+        Row {
+            epoch: plain[0] as u64,
+            loss: plain[1],
+            pace: plain[2],
+            qualities: qualities.as_chunks().0.iter().map(|parts: &[f64; 3]| parts.map(quality)).collect(),
+            seconds: plain[3],
+        }
     };
-    Some(numbers.as_chunks().0.iter().map(row).collect())
+    Some(numbers.chunks(width).map(row).collect())
 }
 
 /// The middle of some durations in seconds; 0 of none.
@@ -106,10 +114,15 @@ mod tests {
 
     #[test]
     fn rows_come_back_from_a_state() {
-        let row = |epoch: u64, test: Option<f64>| Row { epoch, loss: 0.1 * epoch as f64, quality: [Some(0.5), None, test], seconds: 1.5 };
+        let row = |epoch: u64, test: Option<f64>| {
+            let qualities = vec![[Some(0.5), None, test], [None, Some(0.25), test]];
+            Row { epoch, loss: 0.1 * epoch as f64, pace: 0.5, qualities, seconds: 1.5 }
+        };
         let rows = vec![row(0, None), row(1, Some(0.25))];
-        assert_eq!(of_tensor(&to_tensor(&rows)), Some(rows));
-        assert_eq!(of_tensor(&Tensor::of_ids(&[1])), None);
+        assert_eq!(of_tensor(&to_tensor(&rows), 2), Some(rows.clone()));
+        assert_eq!((of_tensor(&to_tensor(&rows), 1), of_tensor(&Tensor::of_ids(&[1]), 1)), (None, None));
+        let names: Vec<String> = named(&[Measure::Auc, Measure::F1], &rows[0]).map(|(name, _)| name).collect();
+        assert_eq!(names, ["train", "validation", "test", "train_f1", "validation_f1", "test_f1"]);
     }
 
     #[test]

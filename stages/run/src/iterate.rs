@@ -44,7 +44,7 @@ pub fn iterate<T: Precision>(
     executor: &mut Executor<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<Iterated, StageError> {
-    if spec.init.is_some() || !spec.init_map.is_empty() {
+    if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
     let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default() };
@@ -99,7 +99,7 @@ impl<T: Precision> Walk<'_, T> {
             self.part(Part::Superstep(number), checkpoints, Some(number))?;
             let change = self.executor.change(number);
             if change.summed.is_nan() {
-                return Err(failure::of_superstep(self.executor, self.list, self.done + 1));
+                return Err(failure::of_superstep(self.executor, self.list, number, self.done + 1));
             }
             self.executor.commit(number);
             self.done += 1;
@@ -175,9 +175,9 @@ fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, 
 fn save<T: Precision>(executor: &Executor<T>, number: usize, done: u64) -> Tensors {
     let machine = &executor.machine;
     let state = |place: Place| match place {
-        Place::Real(index) => Tensor::of_reals(&[machine.reals.get(index).len()], machine.reals.get(index)),
-        Place::Id(index) => Tensor::of_ids(machine.ids.get(index)),
-        Place::Whole(index) => Tensor::of_wholes(machine.wholes.get(index)),
+        Place::Real(index) => Tensor::of_reals(&[machine.buffers.reals().get(index).len()], machine.buffers.reals().get(index)),
+        Place::Id(index) => Tensor::of_ids(machine.buffers.ids().get(index)),
+        Place::Whole(index) => Tensor::of_wholes(machine.buffers.wholes().get(index)),
         Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
     let states = executor.program.loops.iter().take(number + 1).enumerate();
@@ -219,9 +219,9 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
         let name = name_of(number, index);
         let array = saved.arrays.get(&name);
         let found = match place {
-            Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.reals.get(place).len()).map(State::Real),
-            Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.ids.get(place).len()).map(State::Ids),
-            Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.wholes.get(place).len()).map(State::Wholes),
+            Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.buffers.reals().get(place).len()).map(State::Real),
+            Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.buffers.ids().get(place).len()).map(State::Ids),
+            Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.buffers.wholes().get(place).len()).map(State::Wholes),
             Place::Sparse(_) => None,
         };
         found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
@@ -239,9 +239,9 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Saved<T>, number: u
     let Some(states) = saved.states.get(number) else { return };
     for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {
         match (state, place) {
-            (State::Real(values), Place::Real(place)) => executor.machine.reals.fill(place, values),
-            (State::Ids(values), Place::Id(place)) => executor.machine.ids.fill(place, values),
-            (State::Wholes(values), Place::Whole(place)) => executor.machine.wholes.fill(place, values),
+            (State::Real(values), Place::Real(place)) => executor.machine.buffers.write_real(place, |state, _| state.copy_from_slice(values)),
+            (State::Ids(values), Place::Id(place)) => executor.machine.buffers.write_id(place, |state, _| state.copy_from_slice(values)),
+            (State::Wholes(values), Place::Whole(place)) => executor.machine.buffers.write_whole(place, |state, _| state.copy_from_slice(values)),
             _ => unreachable!("states were read by the types of their places"),
         }
     }

@@ -3,7 +3,6 @@
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
-pub mod budget;
 pub mod buffers;
 pub mod checkpoints;
 pub mod executor;
@@ -15,6 +14,7 @@ pub mod history;
 pub mod iterate;
 pub mod kinds;
 pub mod lists;
+pub mod measures;
 pub mod optimizers;
 pub mod parameters;
 pub mod precision;
@@ -22,6 +22,7 @@ pub mod program;
 pub mod prove;
 pub mod record;
 pub mod results;
+pub mod schedule;
 pub mod tensors;
 pub mod train;
 pub mod upload;
@@ -29,11 +30,11 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Plan},
 };
-use warploom_shell::{contracts, requests::RunRequest, signals};
-use warploom_vertex::launch::{Body, LaunchList};
+use warploom_shell::{budget, contracts, requests::RunRequest, signals};
+use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
 use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done};
 
@@ -46,8 +47,9 @@ impl Stage for RunStage {
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &RunRequest) -> Result<(), StageError> {
         let _guard = signals::saves_on_stop();
+        refuse_other_device(request)?;
         let (page, list) = open_plan(inputs)?;
-        budget::refuse_too_large(&page, &list, context.memory)?;
+        budget::refuse_too_large(&page.memory, context.memory)?;
         match page.dtype.as_str() {
             f32::NAME => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
             f64::NAME => execute::<f64>(context, outputs, inputs, (request, &page, &list)),
@@ -60,10 +62,20 @@ impl Stage for RunStage {
     fn check(context: &Context, outputs: &Inputs, inputs: &Inputs, request: &RunRequest) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
-            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, prove::WORK_MAX)),
+            f64::NAME => prove::results::<f64>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
+            _ => prove::results::<f32>(context, outputs, inputs, (request, &list, kind_of_scores(&page)?, prove::WORK_MAX)),
         }
     }
+}
+
+/// A plan for a device that is not here can be made and looked at, not run.
+fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
+    let device = &request.device;
+    if device.kind == warploom_device::Kind::Cpu {
+        return Ok(());
+    }
+    let what = format!("the plan is for `{}`, and this version runs on the CPU alone", device.name);
+    Err(StageError::new(ErrorKind::Specification, what).hint("look at it with  warploom explain  , or run on  --device cpu"))
 }
 
 /// The plan's page and its launches, proved sound.
@@ -80,6 +92,12 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     Ok((page, list))
 }
 
+/// What the scores are that a plan predicts with parameters that were learned before; none of any other plan.
+fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
+    let kind = page.predicts.clone().map(serde_json::from_value).transpose();
+    kind.map_err(|error| StageError::defect(format!("the plan predicts what this version does not know: {error}")))
+}
+
 fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
@@ -94,12 +112,18 @@ fn execute<T: Precision>(
     let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
-        Body::Iterate(_) => Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?),
+        Body::Iterate(_) => {
+            if !list.parameters.is_empty() {
+                executor.set_parameters(&parameters::given(list, spec)?);
+            }
+            Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
+        }
     };
     let compute = started.elapsed();
-    match &done {
-        Done::Trained(trained) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
-        Done::Iterated(_) => results::write_iteration(outputs, &executor)?,
+    match (&done, kind_of_scores(page)?) {
+        (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
+        (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,
+        (Done::Iterated(_), None) => results::write_iteration(outputs, &executor)?,
     }
     record::write(context, outputs, &executor, (page, &list.program), (request, &done, [begun.elapsed(), compute]))
 }

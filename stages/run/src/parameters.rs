@@ -10,9 +10,10 @@ use safetensors::Dtype;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::random::{glorot_uniform, normal};
 use warploom_spec::{RunSpec, nearest};
-use warploom_vertex::launch::{Init, LaunchList, Parameter};
+use warploom_vertex::launch::{Init, LaunchList, LossKind, Parameter};
 
 use crate::{
+    checkpoints::facts,
     precision::Precision,
     tensors::{Tensor, Tensors},
 };
@@ -27,6 +28,16 @@ pub fn initial<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Ve
             .hint("name it:  --set run.init=FILE.safetensors"));
     }
     Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
+}
+
+/// The parameters of a file, in the order of the list; there must be one.
+pub fn given<T: Precision>(list: &LaunchList, spec: &RunSpec) -> Result<Vec<Vec<T>>, StageError> {
+    if spec.init.is_none() {
+        let what = format!("`run.mode: infer` applies parameters that were learned before, and none are named for `{}`", list.program);
+        return Err(StageError::new(ErrorKind::Specification, what)
+            .hint("take those of a run:  warploom export run --pipeline FILE -o DIR --as files  , then  --set run.init=DIR/parameters.safetensors"));
+    }
+    initial(list, spec)
 }
 
 fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
@@ -106,19 +117,37 @@ fn both_sides(list: &LaunchList, file: &Tensors) -> String {
     format!("{}\n{}", lines("expected:", expected.collect()), lines("in the file:", found.collect()))
 }
 
-/// The file of the learned parameters.
-pub fn file<T: Precision>(list: &LaunchList, seed: u64, parameters: &[Vec<T>]) -> Tensors {
+/// The file of the learned parameters: with what they were learned for, by loss and width of a row of scores.
+pub fn file<T: Precision>(list: &LaunchList, (kind, columns, seed): (LossKind, usize, u64), parameters: &[Vec<T>]) -> Tensors {
     let shape = |parameter: &Parameter| parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>();
     let arrays = list.parameters.iter().zip(parameters);
     Tensors {
         arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(),
-        facts: [("program", list.program.clone()), ("seed", seed.to_string())].map(|(name, fact)| (name.to_owned(), fact)).into(),
+        facts: facts([("program", list.program.clone()), ("seed", seed.to_string()), ("loss", loss_name(kind).to_owned()), ("columns", columns.to_string())]),
+    }
+}
+
+/// As a plan says it.
+fn loss_name(kind: LossKind) -> &'static str {
+    match kind {
+        LossKind::CrossEntropy => "cross_entropy",
+        LossKind::MeanSquares => "mean_squares",
+        LossKind::Binary => "binary",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::joins;
+    use warploom_vertex::launch::LossKind;
+
+    use super::{joins, loss_name};
+
+    #[test]
+    fn a_loss_has_the_name_that_a_plan_gives_it() {
+        for kind in [LossKind::CrossEntropy, LossKind::MeanSquares, LossKind::Binary] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), loss_name(kind));
+        }
+    }
 
     #[test]
     fn neighbouring_axes_may_be_one_and_nothing_else_may_differ() {

@@ -6,6 +6,7 @@
 //!             the first largest score. Where graphs are learned, their predictions, for all graphs
 //! iteration   shipped programs: one more superstep from the values must meet the condition on which the run ended, rounding
 //!             apart. Compiled programs: all of it again in f64, where that is at most `WORK_MAX` steps
+//! inference   predictions are computed again from the parameters that were applied, as those of a compiled program
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each state of the parameters
 //! never       reads csr, permutation or partition; proves that the parameters are what training should have found (the
 //!             golden tests do)
@@ -51,7 +52,7 @@ pub fn results<T: Precision>(
     context: &Context,
     outputs: &Artifacts,
     inputs: &Artifacts,
-    (request, list, work_max): (&RunRequest, &LaunchList, u64),
+    (request, list, predicts, work_max): (&RunRequest, &LaunchList, Option<LossKind>, u64),
 ) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;
@@ -60,11 +61,18 @@ pub fn results<T: Precision>(
     let ids = ids_of_table(list, &nodes, graphs.as_ref());
     match &list.body {
         Body::Train(train) => {
-            let scores = predictions::<T>(artifact, ids, train)?;
+            let Operation::Loss { kind, .. } = train.loss.operation else { return Err(Violation::new("the plan's loss is none")) };
+            let scores = predictions::<T>(artifact, ids, kind)?;
             let losses = losses(artifact, &record)?;
             let proof = Proof { list, train, graph, nodes: &nodes, graphs: graphs.as_ref(), split: request.spec.split, work_max };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
+        }
+        Body::Iterate(_) if !list.parameters.is_empty() => {
+            let kind = predicts.ok_or_else(|| Violation::new("the plan applies parameters, and does not say to predict what"))?;
+            let scores = predictions::<T>(artifact, ids, kind)?;
+            let again = again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max };
+            again.prove_predictions::<T>(context, &scores)
         }
         Body::Iterate(_) if is_compiled(list) => again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max }.prove::<T>(context),
         Body::Iterate(_) => values::<T>(artifact, graph, &nodes, (list, &record)),
@@ -95,12 +103,12 @@ fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation>
 }
 
 /// The scores, or fitted values, row by row; classes are proved to follow from them.
-fn predictions<T: Precision>(artifact: &Artifact, ids: &Ids, train: &Train) -> Result<Vec<f64>, Violation> {
+fn predictions<T: Precision>(artifact: &Artifact, ids: &Ids, kind: LossKind) -> Result<Vec<f64>, Violation> {
     let path = artifact.file(run::PREDICTIONS_FILE);
     let table = table(artifact, run::PREDICTIONS_FILE, ids)?;
     let missing = |name: &str| violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME));
-    let is_classes = matches!(train.loss.operation, Operation::Loss { kind: LossKind::CrossEntropy, .. });
-    let name = if matches!(train.loss.operation, Operation::Loss { kind: LossKind::MeanSquares, .. }) { VALUE } else { SCORES };
+    let is_classes = kind == LossKind::CrossEntropy;
+    let name = if kind == LossKind::MeanSquares { VALUE } else { SCORES };
     let column = table.column(name).ok_or_else(|| missing(name))?;
     let (numbers, columns) = numbers::<T>(column).ok_or_else(|| missing(name))?;
     if is_classes {
@@ -285,17 +293,7 @@ impl Proof<'_> {
 
     /// Features, targets and saved parameters for an excerpt; the target is 0 where only predictions are made again.
     fn inputs<T: Precision>(&self, artifact: &Artifact, excerpt: &Excerpt, whole: bool) -> Result<Inputs, Violation> {
-        let path = artifact.file(run::PARAMETERS_FILE);
-        let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
-        let file = Tensors::of_bytes(&bytes).map_err(|error| violation(&path, format!("not a safetensors file: {error}")))?;
-        let mut parameters = BTreeMap::new();
-        for parameter in &self.list.parameters {
-            let tensor = file.arrays.get(&parameter.name).filter(|tensor| tensor.shape.iter().map(|&axis| axis as u64).eq(parameter.shape.iter().copied()));
-            let values = tensor.and_then(|tensor| tensor.reals::<T>());
-            let values =
-                values.ok_or_else(|| violation(&path, format!("expected `{}` of {} with shape {:?}, found none", parameter.name, T::NAME, parameter.shape)))?;
-            parameters.insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
-        }
+        let parameters = saved_parameters::<T>(artifact, self.list)?;
         let target_columns = self.list.buffers.iter().find(|buffer| buffer.role == warploom_vertex::launch::Role::Target).map_or(0, |buffer| buffer.columns);
         let features = features(self.graph, &excerpt.nodes)?;
         let mut inputs = Inputs { features, parameters, artifact_rows: excerpt.nodes.clone(), ..Inputs::default() };
@@ -315,6 +313,22 @@ impl Proof<'_> {
     fn labelled_graphs(&self) -> Option<&GraphTable> {
         self.graphs.filter(|_| graphs::are_labelled(self.list))
     }
+}
+
+/// The parameters that a run left behind.
+fn saved_parameters<T: Precision>(artifact: &Artifact, list: &LaunchList) -> Result<BTreeMap<String, Vec<f64>>, Violation> {
+    let path = artifact.file(run::PARAMETERS_FILE);
+    let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
+    let file = Tensors::of_bytes(&bytes).map_err(|error| violation(&path, format!("not a safetensors file: {error}")))?;
+    let mut parameters = BTreeMap::new();
+    for parameter in &list.parameters {
+        let tensor = file.arrays.get(&parameter.name).filter(|tensor| tensor.shape.iter().map(|&axis| axis as u64).eq(parameter.shape.iter().copied()));
+        let values = tensor.and_then(|tensor| tensor.reals::<T>());
+        let values =
+            values.ok_or_else(|| violation(&path, format!("expected `{}` of {} with shape {:?}, found none", parameter.name, T::NAME, parameter.shape)))?;
+        parameters.insert(parameter.name.clone(), values.iter().map(|value| value.widened()).collect());
+    }
+    Ok(parameters)
 }
 
 fn target(labels: Option<&Labels>) -> Vec<f64> {

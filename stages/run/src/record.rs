@@ -14,7 +14,7 @@ use warploom_contract::{
 };
 use warploom_shell::requests::RunRequest;
 
-use crate::{executor::Executor, history::PARTS, iterate::Iterated, precision::Precision, train::Trained};
+use crate::{executor::Executor, history, iterate::Iterated, precision::Precision, train::Trained};
 
 /// What was done.
 pub enum Done {
@@ -80,7 +80,7 @@ pub fn write<T: Precision>(
 /// The metrics of the parameters that were kept; those without nodes are left out.
 fn metrics_kept(trained: &Trained) -> BTreeMap<String, f64> {
     let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else { return BTreeMap::new() };
-    let qualities = PARTS.into_iter().zip(row.quality).filter_map(|(name, quality)| Some((name.to_owned(), quality?)));
+    let qualities = history::named(&trained.measures, row).filter_map(|(name, quality)| Some((name, quality?)));
     qualities.chain([("loss".to_owned(), row.loss)]).collect()
 }
 

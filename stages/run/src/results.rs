@@ -31,14 +31,26 @@ pub const VALUE: &str = "value";
 
 /// Writes parameters, predictions and metrics of a training run.
 pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, trained: &Trained, seed: u64) -> Result<(), StageError> {
+    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.measures, &trained.history)?;
+    write_predictions(outputs, executor, list, (trained.kind, seed))
+}
+
+/// Writes parameters and what they predict, by what they were learned for.
+pub fn write_predictions<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    (kind, seed): (LossKind, u64),
+) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place) else {
-        return Err(StageError::defect("a training plan returns no reals"));
+        return Err(StageError::defect("a plan that predicts returns no reals"));
     };
-    let (rows, columns) = (executor.machine.reals.slot(index).rows, executor.machine.reals.slot(index).columns);
-    let scores = data.in_order(rows, executor.machine.reals.get(index), columns);
+    let reals = executor.machine.buffers.reals();
+    let (rows, columns) = reals.shape(index);
+    let scores = data.in_order(rows, reals.get(index), columns);
     let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
-    match trained.kind {
+    match kind {
         LossKind::CrossEntropy => {
             let classes: UInt32Array = scores.par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>().into();
             table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
@@ -48,9 +60,8 @@ pub fn write_training<T: Precision>(outputs: &mut Outputs, executor: &Executor<T
         LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
     }
     write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
-    history::write(&outputs.file(Kind::Run, run::METRICS_FILE), &trained.history)?;
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let bytes = parameters::file(list, seed, &executor.parameters()).to_bytes()?;
+    let bytes = parameters::file(list, (kind, columns, seed), &executor.parameters()).to_bytes()?;
     std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
     count_rows(outputs, executor, rows);
     Ok(())
@@ -73,16 +84,16 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
     for result in executor.program.results.iter().filter(|result| result.edges.is_none()) {
         table.push(match result.place {
             Place::Real(index) => {
-                let columns = executor.machine.reals.slot(index).columns;
-                not_null(&result.name, column_of(data.in_order(rows, executor.machine.reals.get(index), columns), columns)?)
+                let columns = executor.machine.buffers.reals().slot(index).columns;
+                not_null(&result.name, column_of(data.in_order(rows, executor.machine.buffers.reals().get(index), columns), columns)?)
             }
             Place::Id(index) => {
-                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.ids.get(index), 1));
+                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.buffers.ids().get(index), 1));
                 nullable(&result.name, own)
             }
             Place::Whole(index) => {
-                let columns = executor.machine.wholes.slot(index).columns;
-                let values = data.in_order(rows, executor.machine.wholes.get(index), columns);
+                let columns = executor.machine.buffers.wholes().slot(index).columns;
+                let values = data.in_order(rows, executor.machine.buffers.wholes().get(index), columns);
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
             }
             Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features")),
@@ -125,12 +136,12 @@ fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (num
     for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
         table.push(match result.place {
             Place::Real(index) => {
-                let slot = executor.machine.reals.slot(index);
+                let slot = executor.machine.buffers.reals().slot(index);
                 let values = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
                 not_null(&result.name, column_of(values, slot.columns)?)
             }
             Place::Whole(index) => {
-                let slot = executor.machine.wholes.slot(index);
+                let slot = executor.machine.buffers.wholes().slot(index);
                 let values: Vec<i64> = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, slot.columns)?)
             }

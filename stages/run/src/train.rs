@@ -8,7 +8,6 @@
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
-use warploom_ops::metrics;
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
@@ -17,9 +16,11 @@ use crate::{
     executor::{Executor, Halt, Moments, Pass},
     failure,
     history::{self, Row, VALIDATION},
+    measures::{self, Compared, Measure},
     optimizers, parameters,
     precision::Precision,
     program::{Action, Part},
+    schedule::Watch,
     tensors::{Tensor, Tensors},
 };
 
@@ -34,8 +35,12 @@ pub struct Trained {
     pub resumed_at: u64,
     /// Median seconds of an epoch of this start.
     pub seconds_step: f64,
-    /// The loss, which says what the qualities are.
+    /// The loss.
     pub kind: LossKind,
+    /// What the qualities are; first what is chosen by.
+    pub measures: Vec<Measure>,
+    /// Whether it ended before its last epoch, since nothing got better.
+    pub stopped_early: bool,
 }
 
 /// Best parameters so far.
@@ -69,6 +74,8 @@ struct Training<'a, T: Precision> {
     spec: &'a RunSpec,
     executor: &'a mut Executor<T>,
     loss: LossPlace,
+    measures: Vec<Measure>,
+    watch: Watch,
     state: State<T>,
     begun: Instant,
 }
@@ -83,19 +90,22 @@ pub fn train<T: Precision>(
 ) -> Result<Trained, StageError> {
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
+    let measures = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
     executor.set_parameters(&parameters::initial(list, spec)?);
     let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
     warnings.iter().for_each(|warning| context.progress.warn(warning));
     executor.set_optimizers(optimizers);
-    let state = checkpoints.newest(|saved| restore(executor, saved, spec.epochs));
+    let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())));
     let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
     let updates = executor.program.part(Part::Update).len();
     let epochs = if updates == 0 { 0 } else { spec.epochs };
     context.progress.begin("training", epochs, "epochs");
     context.progress.advance(resumed_at);
-    let mut training = Training { context, list, spec, executor, loss, state, begun: Instant::now() };
+    let mut watch = Watch::new(spec, measures[0]);
+    state.history.iter().for_each(|row| watch.see(row.quality(VALIDATION)));
+    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun: Instant::now() };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {
@@ -103,7 +113,9 @@ pub fn train<T: Precision>(
         Err(Halt::Failed(error)) => return Err(error),
         Err(Halt::Stopped) => return Err(training.stopped(checkpoints)),
     };
-    Ok(Trained { history: training.state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind })
+    let stopped_early = training.state.done < epochs;
+    let Training { state, measures, .. } = training;
+    Ok(Trained { history: state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind, measures, stopped_early })
 }
 
 impl<T: Precision> Training<'_, T> {
@@ -112,9 +124,13 @@ impl<T: Precision> Training<'_, T> {
     fn run(&mut self, epochs: u64, checkpoints: &mut Checkpoints) -> Result<(Vec<f64>, u64), Halt> {
         self.executor.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
         let mut seconds = Vec::new();
-        while self.state.done < epochs {
+        loop {
             let begun = Instant::now();
-            self.epoch()?;
+            self.measure()?;
+            if self.state.done >= epochs || self.watch.is_over() {
+                break;
+            }
+            self.step()?;
             seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
             if self.state.done < epochs {
@@ -122,18 +138,21 @@ impl<T: Precision> Training<'_, T> {
                 checkpoints.save_if_due(self.state.done, || save(executor, state, elapsed));
             }
         }
-        self.measure()?;
+        if self.state.done < epochs {
+            let patience = self.spec.early_stop.patience.unwrap_or_default();
+            self.context.progress.note(&format!("no better in {patience} epochs: training ends after {} of {epochs}", self.state.done));
+        }
         Ok((seconds, self.keep()?))
     }
 
-    /// Measures, makes the gradients, updates.
-    fn epoch(&mut self) -> Result<(), Halt> {
-        self.measure()?;
+    /// Makes the gradients and updates, after a measurement.
+    fn step(&mut self) -> Result<(), Halt> {
+        self.executor.machine.pace = self.watch.pace(self.state.done);
         let pass = Pass { epoch: self.state.done, training: true };
         if self.executor.program.draws {
             self.executor.run(Part::Forward, pass, self.context.stop)?;
             self.executor.run(Part::Loss, pass, self.context.stop)?;
-            self.refuse_odd_loss()?;
+            self.refuse_odd_loss(pass)?;
         }
         self.executor.run(Part::Backward, pass, self.context.stop)?;
         self.executor.run(Part::Update, pass, self.context.stop)?;
@@ -147,20 +166,19 @@ impl<T: Precision> Training<'_, T> {
         let pass = Pass { epoch: self.state.done, training: false };
         self.executor.run(Part::Forward, pass, self.context.stop)?;
         self.executor.run(Part::Loss, pass, self.context.stop)?;
-        self.refuse_odd_loss()?;
+        self.refuse_odd_loss(pass)?;
         let machine = &self.executor.machine;
-        let (result, target) = (machine.reals.slot(self.loss.result), machine.reals.get(self.loss.target));
-        let quality_on = |rows: &Vec<u32>| match self.loss.kind {
-            _ if rows.is_empty() => None,
-            LossKind::CrossEntropy => Some(metrics::accuracy(&result.contents, target, result.columns, rows)),
-            LossKind::Binary => Some(metrics::right_share(&result.contents, target, result.columns, rows)),
-            LossKind::MeanSquares => Some(metrics::mean_squared_error(&result.contents, target, result.columns, rows)),
-        };
-        let quality = machine.data.splits.each_ref().map(|rows| quality_on(rows).filter(|quality| !quality.is_nan()));
-        let row = Row { epoch: self.state.done, loss: machine.loss, quality, seconds: self.elapsed() };
+        let reals = machine.buffers.reals();
+        let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
+        let compared = Compared { result: result.contents, target, columns: result.columns, kind: self.loss.kind };
+        let of_measure = |measure: &Measure| machine.data.splits.each_ref().map(|rows| measure.of(compared, rows));
+        let qualities: Vec<[Option<f64>; 3]> = self.measures.iter().map(of_measure).collect();
+        let (loss, quality) = (machine.loss, qualities[0][VALIDATION]);
+        self.watch.see(quality);
+        let row = Row { epoch: self.state.done, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
         self.note(&row);
-        if let (Keep::Best, Some(quality)) = (self.spec.keep, quality[VALIDATION])
-            && self.state.best.as_ref().is_none_or(|best| history::is_better(self.loss.kind, quality, best.quality))
+        if let (Keep::Best, Some(quality)) = (self.spec.keep, quality)
+            && self.state.best.as_ref().is_none_or(|best| self.measures[0].is_better(quality, best.quality))
         {
             self.state.best = Some(Best { epoch: self.state.done, quality, parameters: self.executor.parameters() });
         }
@@ -170,8 +188,8 @@ impl<T: Precision> Training<'_, T> {
 
     fn note(&self, row: &Row) {
         let mut text = format!("loss {:.4}", row.loss);
-        if let Some(quality) = row.quality[VALIDATION] {
-            text.push_str(&format!(", validation {}", history::shown(self.loss.kind, quality)));
+        if let Some(quality) = row.quality(VALIDATION) {
+            text.push_str(&format!(", validation {}", self.measures[0].shown(quality)));
         }
         self.context.progress.note(&text);
     }
@@ -185,11 +203,11 @@ impl<T: Precision> Training<'_, T> {
         Ok(best.epoch)
     }
 
-    fn refuse_odd_loss(&self) -> Result<(), StageError> {
+    fn refuse_odd_loss(&mut self, pass: Pass) -> Result<(), StageError> {
         if self.executor.machine.loss.is_finite() {
             return Ok(());
         }
-        Err(failure::of_loss(self.executor, self.list, self.state.done, &self.spec.optimizer))
+        Err(failure::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
     }
 
     fn elapsed(&self) -> f64 {
@@ -224,7 +242,7 @@ fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
 fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: LossPlace) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
-    let (result, target) = (executor.machine.reals.slot(loss.result), executor.machine.reals.slot(loss.target));
+    let (result, target) = (executor.machine.buffers.reals().slot(loss.result), executor.machine.buffers.reals().slot(loss.target));
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     if data.splits[0].is_empty() {
         return refuse(format!("split {} has no training {labelled}", spec.split), "choose another:  --set run.split=1");
@@ -247,6 +265,9 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
             return refuse(format!("{shown} is a {part} {what} and has no usable label"), hint);
         }
     }
+    if let Some(setting) = Watch::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty()) {
+        return refuse(format!("`{setting}` goes by validation {labelled}, and split {} has none", spec.split), "leave it out, or choose another split");
+    }
     let is_known = |row: &u32| target.contents[*row as usize * target.columns..][..target.columns].iter().any(|label| !label.widened().is_nan());
     let nothing_known = |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);
     if nothing_known(0) {
@@ -267,7 +288,7 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
     saved.arrays.insert("history".to_owned(), history::to_tensor(&state.history));
     for (index, learned) in executor.program.parameters.iter().enumerate() {
         let mut keep = |kind: &str, values: &[T]| saved.arrays.insert(format!("{kind}.{}", learned.name), Tensor::of_reals(&[values.len()], values));
-        keep("parameter", executor.machine.reals.get(learned.buffer));
+        keep("parameter", executor.machine.buffers.reals().get(learned.buffer));
         let Moments { first, second } = &executor.machine.moments[index];
         keep("first", first);
         keep("second", second);
@@ -282,7 +303,7 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
 }
 
 /// Puts a saved state into the executor, if all of it fits; else says what does not, and changes nothing.
-fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u64) -> Result<State<T>, String> {
+fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, (epochs, measures): (u64, usize)) -> Result<State<T>, String> {
     if fact::<String>(saved, "mode")? != "train" {
         return Err("it is not of a training".to_owned());
     }
@@ -294,7 +315,7 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u6
     let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
     let has_best = saved.facts.contains_key("best_epoch");
     for (learned, wanted) in executor.program.parameters.iter().zip(&executor.machine.moments) {
-        let count = executor.machine.reals.get(learned.buffer).len();
+        let count = executor.machine.buffers.reals().get(learned.buffer).len();
         parameters.push(array(format!("parameter.{}", learned.name), count)?);
         let first = array(format!("first.{}", learned.name), wanted.first.len())?;
         moments.push(Moments { first, second: array(format!("second.{}", learned.name), wanted.second.len())? });
@@ -303,7 +324,7 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, epochs: u6
         }
     }
     let done: u64 = fact(saved, "epochs_done")?;
-    let history = saved.arrays.get("history").and_then(history::of_tensor).unwrap_or_default();
+    let history = saved.arrays.get("history").and_then(|rows| history::of_tensor(rows, measures)).unwrap_or_default();
     if done > epochs || history.len() as u64 != done {
         return Err(format!("it is of epoch {done} of {epochs}, with {} rows of history", history.len()));
     }

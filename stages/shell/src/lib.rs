@@ -7,6 +7,7 @@
 //!
 //! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute` (hit or build).
 pub mod binary;
+pub mod budget;
 pub mod chain;
 pub mod columns;
 pub mod contracts;

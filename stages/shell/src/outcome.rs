@@ -2,7 +2,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use warploom_contract::{Artifact, Provenance, StageError};
+use warploom_contract::{Artifact, Kind, Provenance, StageError};
 
 use crate::limits::show_size;
 
@@ -104,6 +104,10 @@ pub fn table(title: &str, outcomes: &[Outcome]) -> String {
         let size = if outcome.artifacts.is_empty() { "-".to_owned() } else { show_size(outcome.bytes()) };
         let _infallible =
             writeln!(text, "{:<10} {:<7} {:>9} {:>9}  {:<12} {}", outcome.stage, outcome.status.name(), show_seconds(outcome.seconds), size, key, outcome.why);
+    }
+    let planned = outcomes.iter().flat_map(|outcome| &outcome.artifacts).find(|artifact| artifact.kind == Kind::Plan);
+    if let Some(peak) = planned.and_then(|plan| plan.manifest.counts.get("bytes_peak")) {
+        let _infallible = writeln!(text, "predicted peak memory of the run: {}", show_size(*peak));
     }
     text
 }

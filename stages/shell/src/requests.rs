@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{Digest, ErrorKind, StageError};
 use warploom_device::Facts;
-use warploom_spec::{ExtractSpec, IngestSpec, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
+use warploom_spec::{ExtractSpec, IngestSpec, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
 
 use crate::{Environment, flags::Real};
 
@@ -127,12 +127,14 @@ pub struct PlanRequest {
     pub device: Facts,
     /// Of `run`: mode, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
     pub run: RunSpec,
+    /// Digest of the file of parameters, where they are applied: it says what they were learned for.
+    pub init_digest: Option<Digest>,
     /// Compiler version.
     pub compiler: u32,
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 4;
+pub const COMPILER_VERSION: u32 = 5;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
@@ -141,7 +143,8 @@ impl Request for PlanRequest {
             StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
         })?;
         let device = environment.device_facts(&pipeline.plan.device)?;
-        Ok(PlanRequest { spec: pipeline.plan.clone(), text, device, run: pipeline.run.clone(), compiler: COMPILER_VERSION })
+        let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
+        Ok(PlanRequest { spec: pipeline.plan.clone(), text, device, run: pipeline.run.clone(), init_digest, compiler: COMPILER_VERSION })
     }
 
     fn document(&self) -> Value {
@@ -157,10 +160,14 @@ impl Request for PlanRequest {
         }
         let run = self.run.document();
         let optimizer = run["optimizer"].as_object().and_then(|optimizer| optimizer.keys().next().cloned());
-        json!({
+        let mut document = json!({
             "settings": settings, "entry": self.spec.program.entry, "program": self.text, "device": self.device, "compiler": self.compiler,
             "run": {"mode": run["mode"], "loss": run["loss"], "dtype": run["dtype"], "split": run["split"], "optimizer": optimizer},
-        })
+        });
+        if let Some(digest) = &self.init_digest {
+            document["init"] = json!(digest);
+        }
+        document
     }
 }
 
@@ -197,6 +204,11 @@ fn json_of(value: &Scalar) -> Value {
     }
 }
 
+fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
+    let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error));
+    spec.init.as_ref().map(digest).transpose()
+}
+
 /// For `run`.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
@@ -211,8 +223,7 @@ pub struct RunRequest {
 impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
-        let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error));
-        let init_digest = spec.init.as_ref().map(digest).transpose()?;
+        let init_digest = init_digest(&spec)?;
         Ok(RunRequest { spec, init_digest, device: environment.device_facts(&pipeline.plan.device)? })
     }
 

@@ -55,7 +55,10 @@ pub use crate::{
         partition::{PartitionSpec, Scheme},
         plan::PlanSpec,
         reorder::{Method, ReorderSpec},
-        run::{AdamSpec, CheckpointSpec, Dtype, Keep, Loss, Mode, Optimizer, RunSpec, SgdSpec},
+        run::{
+            AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec, FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec,
+            Schedule, SgdSpec, StepSpec,
+        },
     },
     types::{Program, Scalar, Setting, Settings},
 };

@@ -14,6 +14,10 @@ use crate::expression::{Bound, Evaluator};
 
 /// Evaluates the expression for each of `rows` x `columns` elements.
 pub fn elementwise<T: Scalar>(out: &mut [T], expression: &Bound<T>, rows: usize, columns: usize) {
+    T::run_elementwise(out, expression, rows, columns);
+}
+
+pub(crate) fn elementwise_of_type<T: Scalar>(out: &mut [T], expression: &Bound<T>, rows: usize, columns: usize) {
     assert_shape(out, rows, columns, "out");
     expression.assert_fits(rows, columns);
     if out.is_empty() {

@@ -181,6 +181,10 @@ impl<T> Part<'_, T> {
 
 /// Writes the result of an operation. Sparse features have been made dense by the caller.
 pub fn evaluate<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
+    T::run_evaluate(out, call);
+}
+
+pub(crate) fn evaluate_of_type<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
     match call.op {
         Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Expand | Op::Reshape => {
             elementwise::evaluate(out, call);

@@ -108,6 +108,10 @@ const TASK_ROWS: usize = 4096;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
 pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, work: &Work<T>) {
+    T::run_fused(kernel, outputs, work);
+}
+
+pub(crate) fn fused_of_type<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, work: &Work<T>) {
     let rows = match kernel.over {
         Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,

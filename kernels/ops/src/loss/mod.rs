@@ -36,6 +36,10 @@ pub struct Loss<'a, T> {
 
 /// Writes the gradient and returns the loss.
 pub fn loss<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
+    T::run_loss(gradient, work)
+}
+
+pub(crate) fn loss_of_type<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
     let columns = work.columns;
     assert_eq!(gradient.len(), work.result.len(), "gradient has the shape of the result");
     if columns == 0 {

@@ -3,8 +3,13 @@
 //! promises  among equal largest elements the smallest class is the answer; a row with a NaN is never right; sums in f64,
 //!           by blocks that depend on sizes only, in their order; over no rows: share 0, error 0
 //! never     reads a row that is not asked for
+mod auc;
+mod f1;
 #[cfg(test)]
 mod tests;
+
+pub use auc::{auc_of_classes, auc_of_labels};
+pub use f1::{macro_f1, micro_f1};
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -105,6 +110,15 @@ pub fn right_share<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[
 
 /// Mean of (result - target)^2 over these rows and all columns.
 pub fn mean_squared_error<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
+    mean_error(result, target, (columns, rows), |difference| difference.powi(2))
+}
+
+/// Mean of |result - target| over these rows and all columns.
+pub fn mean_absolute_error<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
+    mean_error(result, target, (columns, rows), f64::abs)
+}
+
+fn mean_error<T: Real>(result: &[T], target: &[T], (columns, rows): (usize, &[u32]), error: impl Fn(f64) -> f64 + Sync) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     if rows.is_empty() || columns == 0 {
         return 0.0;
@@ -112,7 +126,7 @@ pub fn mean_squared_error<T: Real>(result: &[T], target: &[T], columns: usize, r
     let of_row = |&row: &u32| {
         let range = row as usize * columns..(row as usize + 1) * columns;
         let pairs = result[range.clone()].iter().zip(&target[range]);
-        pairs.map(|(result, target)| (result.widened() - target.widened()).powi(2)).sum::<f64>()
+        pairs.map(|(result, target)| error(result.widened() - target.widened())).sum::<f64>()
     };
     let sums: Vec<f64> = rows.par_chunks(TASK_ROWS).map(|rows| rows.iter().map(of_row).sum::<f64>()).collect();
     sums.iter().sum::<f64>() / (rows.len() * columns) as f64

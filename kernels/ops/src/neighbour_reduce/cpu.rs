@@ -35,6 +35,10 @@ pub(crate) fn rows_per_block(columns: usize) -> usize {
 
 /// Reduces over the neighbours of each row; see the head of `neighbour_reduce`.
 pub fn neighbour_reduce<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
+    T::run_neighbour_reduce(out, work);
+}
+
+pub(crate) fn neighbour_reduce_of_type<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
     assert_fits(out, work);
     if out.is_empty() {
         return;

@@ -12,7 +12,7 @@ pub mod reference;
 mod tests;
 
 pub use cpu::neighbour_reduce;
-pub(crate) use cpu::{Entries, SumOf, reduce_rows, rows_per_block};
+pub(crate) use cpu::{Entries, SumOf, neighbour_reduce_of_type, reduce_rows, rows_per_block};
 use warploom_vertex::launch::{Combine, EdgeFactor};
 
 use crate::division::Adjacency;

@@ -30,6 +30,19 @@ pub enum Optimizer {
     },
 }
 
+impl Optimizer {
+    /// The same with a step so many times as large.
+    #[must_use]
+    pub fn paced(self, pace: f64) -> Self {
+        let with = |adam: Adam| Adam { rate: adam.rate * pace, ..adam };
+        match self {
+            Optimizer::Adam(adam) => Optimizer::Adam(with(adam)),
+            Optimizer::AdamW(adam) => Optimizer::AdamW(with(adam)),
+            Optimizer::Sgd { rate, momentum, weight_decay } => Optimizer::Sgd { rate: rate * pace, momentum, weight_decay },
+        }
+    }
+}
+
 /// Settings of Adam and AdamW.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {
@@ -68,6 +81,10 @@ const TASK_ELEMENTS: usize = 16 * 1024;
 
 /// Step number `step` (the first is 1). An optimiser that has no use for a moment accepts an empty one.
 pub fn optimize<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
+    T::run_optimize(learned, gradient, optimizer, step);
+}
+
+pub(crate) fn optimize_of_type<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
     let arch = pulp::Arch::new();
     let Learned { parameter, first, second } = learned;
     assert_eq!(parameter.len(), gradient.len(), "gradient has the shape of the parameter");

@@ -12,6 +12,10 @@ const LEAST_ROWS: usize = 128;
 
 /// Multiplies; see the head of `product`.
 pub fn product<T: Real>(out: &mut [T], work: &Product<T>) {
+    T::run_product(out, work);
+}
+
+pub(crate) fn product_of_type<T: Real>(out: &mut [T], work: &Product<T>) {
     let &Product { left, right, rows, inner, columns, .. } = work;
     assert_shape(out, rows, columns, "out");
     assert_shape(left, rows, inner, "left");

@@ -10,6 +10,7 @@ pub mod reference;
 mod tests;
 
 pub use cpu::product;
+pub(crate) use cpu::product_of_type;
 
 use crate::expression::Bound;
 

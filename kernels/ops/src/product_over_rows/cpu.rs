@@ -8,6 +8,10 @@ use crate::product::gemm::{Matrix, gemm};
 
 /// Multiplies and sums; see the head of `product_over_rows`.
 pub fn product_over_rows<T: Real>(out: &mut [T], work: &ProductOverRows<T>) {
+    T::run_product_over_rows(out, work);
+}
+
+pub(crate) fn product_over_rows_of_type<T: Real>(out: &mut [T], work: &ProductOverRows<T>) {
     let &ProductOverRows { left, right, rows, left_columns, right_columns } = work;
     assert_shape(left, rows, left_columns, "left");
     assert_shape(right, rows, right_columns, "right");

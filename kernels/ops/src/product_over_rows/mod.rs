@@ -9,7 +9,7 @@ pub mod reference;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cpu::add_in_order;
+pub(crate) use cpu::{add_in_order, product_over_rows_of_type};
 pub use cpu::product_over_rows;
 
 /// What a product over rows reads.

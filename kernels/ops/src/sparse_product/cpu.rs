@@ -11,6 +11,10 @@ use crate::random::dropout::{Context, Drops};
 
 /// Multiplies sparse features by a weight; see the head of `sparse_product`.
 pub fn sparse_product<T: Real>(out: &mut [T], work: &SparseProduct<T>) {
+    T::run_sparse_product(out, work);
+}
+
+pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduct<T>) {
     let (features, columns, rows) = (&work.left, work.columns, work.left.rows());
     assert_eq!(features.index.len(), features.values.len(), "a value for each index");
     assert_shape(out, rows, columns, "out");
@@ -42,6 +46,10 @@ pub fn sparse_product<T: Real>(out: &mut [T], work: &SparseProduct<T>) {
 
 /// Multiplies and sums; see the head of `sparse_product`.
 pub fn sparse_product_over_rows<T: Real>(out: &mut [T], work: &SparseProductOverRows<T>) {
+    T::run_sparse_product_over_rows(out, work);
+}
+
+pub(crate) fn sparse_product_over_rows_of_type<T: Real>(out: &mut [T], work: &SparseProductOverRows<T>) {
     let (features, columns) = (work.right, work.left_columns);
     let context: &Context = &work.context;
     assert_shape(work.left, features.rows(), columns, "left");

@@ -14,6 +14,7 @@ pub mod reference;
 mod tests;
 
 pub use cpu::{sparse_product, sparse_product_over_rows};
+pub(crate) use cpu::{sparse_product_of_type, sparse_product_over_rows_of_type};
 use warploom_vertex::launch::Dropout;
 
 use crate::division::balanced_units;

@@ -4,8 +4,8 @@
 //! never     chooses what is computed
 use crate::facts::Facts;
 use crate::launch::{
-    Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows,
-    Train, Until, gradient_buffer, parameter_buffer,
+    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop, LossKind, Operation, Parameter, Reason, ResultColumn, Role,
+    Rows, Train, Until, gradient_buffer, parameter_buffer,
 };
 
 /// Buffer of the features.
@@ -116,6 +116,7 @@ impl<'a> Draft<'a> {
             parameters: self.parameters,
             body: Body::Train(body),
             results,
+            arena: Arena::default(),
             reasons: Vec::new(),
         };
         list.reckon(self.facts);
@@ -131,6 +132,7 @@ impl<'a> Draft<'a> {
             parameters: self.parameters,
             body: Body::Iterate(Iterate { loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until }], finish: Vec::new() }),
             results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],
+            arena: Arena::default(),
             reasons,
         };
         list.reckon(self.facts);

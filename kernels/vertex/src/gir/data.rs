@@ -42,6 +42,9 @@ pub struct Data {
     pub target: Option<Target>,
     /// Whether the program is trained or measured against the target: then it returns scores, and label and split cannot be read.
     pub training: bool,
+    /// Whether learned tensors are given, and the program is computed once with them.
+    #[serde(default)]
+    pub inferring: bool,
     /// Bytes of a real: 4 or 8. Decides by bytes only, never what is computed.
     pub bytes_per_real: u64,
 }
@@ -102,6 +105,7 @@ impl Data {
             columns: BTreeMap::new(),
             target: None,
             training: false,
+            inferring: false,
             bytes_per_real: 4,
         }
     }

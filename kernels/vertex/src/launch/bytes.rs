@@ -2,13 +2,12 @@
 //!
 //! promises  a figure counts each operand once from memory, and a gathered row once for each edge or nonzero: no cache
 //!           is assumed to keep a gathered row, none to lose anything else; sums saturate, never wrap
-//! never     measures; shares memory between buffers (there is no reuse yet, so the peak is the sum); counts the ids of
-//!           the training rows, the partition's tables or an executor's scratch
+//! never     measures; counts the ids of the training rows, the partition's tables or an executor's scratch
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View};
+use super::{Arena, Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View};
 use crate::facts::Facts;
 use crate::gir::Op;
 
@@ -29,14 +28,17 @@ pub struct Memory {
     pub bytes_adjacency: u64,
     /// Two moments for each parameter that is optimised, as Adam has.
     pub bytes_moments: u64,
-    /// Each buffer, features and parameters included, in the order of the list.
+    /// Everything that launches make, in one stretch.
+    pub bytes_arena: u64,
+    /// Each buffer that is there from start to end: features, what else is given, parameters; in the order of the list.
     pub bytes_buffers: Vec<(BufferName, u64)>,
 }
 
 impl LaunchList {
-    /// Predicted memory: every buffer for the whole run, the adjacency, the moments of the optimiser.
+    /// Predicted memory: the arena, what is given and learned, the adjacency, the moments of the optimiser.
     pub fn memory(&self, facts: &Facts) -> Memory {
-        let bytes_buffers: Vec<_> = self.buffers.iter().map(|buffer| (buffer.name.clone(), whole(buffer, facts))).collect();
+        let stays = self.buffers.iter().filter(|buffer| !matches!(buffer.role, Role::Value | Role::Gradient));
+        let bytes_buffers: Vec<_> = stays.map(|buffer| (buffer.name.clone(), whole(buffer, facts))).collect();
         let updates = match &self.body {
             Body::Train(train) => train.update.as_slice(),
             Body::Iterate(_) => &[],
@@ -45,9 +47,10 @@ impl LaunchList {
         let moments = updates.iter().flat_map(|launch| launch.operation.writes());
         let bytes_moments = sum(moments.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts)).saturating_mul(2)));
         let bytes_adjacency = self.adjacency(facts);
-        let values = sum(bytes_buffers.iter().map(|(_, bytes)| *bytes));
-        let bytes_peak = sum([values, bytes_adjacency, bytes_moments]);
-        Memory { bytes_peak, bytes_adjacency, bytes_moments, bytes_buffers }
+        let bytes_arena = self.arena.bytes;
+        let given = sum(bytes_buffers.iter().map(|(_, bytes)| *bytes));
+        let bytes_peak = sum([bytes_arena, given, bytes_adjacency, bytes_moments]);
+        Memory { bytes_peak, bytes_adjacency, bytes_moments, bytes_arena, bytes_buffers }
     }
 
     /// Buffers by name; the last of two that share one.
@@ -55,7 +58,7 @@ impl LaunchList {
         self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect()
     }
 
-    /// Fills in the bytes and the schedule of every launch.
+    /// Fills in the bytes and the schedule of every launch, and where what they make lies.
     pub(crate) fn reckon(&mut self, facts: &Facts) {
         let buffers = std::mem::take(&mut self.buffers);
         let index: BTreeMap<&str, &Buffer> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
@@ -74,6 +77,7 @@ impl LaunchList {
             launch.schedule = divided(&launch.operation, &index);
         }
         self.buffers = buffers;
+        self.arena = Arena::of(self, facts);
     }
 
     fn adjacency(&self, facts: &Facts) -> u64 {
@@ -272,7 +276,7 @@ fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
 }
 
 /// Nonzeros of sparse features.
-fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
+pub(super) fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
     match buffer.role {
         Role::SparseFeaturesOf { entries, .. } => entries,
         _ => facts.sparse_features.unwrap_or(0),
@@ -299,7 +303,7 @@ fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
 }
 
 /// Bytes of a whole buffer; sparse features as offsets, indices and values.
-fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
+pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
     let rows = facts.count(buffer.rows);
     if buffer.role.is_sparse() {
         let nonzeros = nonzeros(buffer, facts);
@@ -309,7 +313,7 @@ fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
     rows.saturating_mul(buffer.columns).saturating_mul(width(buffer.element, facts))
 }
 
-fn width(element: Element, facts: &Facts) -> u64 {
+pub(super) fn width(element: Element, facts: &Facts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Id => INDEX,

@@ -1,6 +1,6 @@
 //! render: a launch list as text, for people: one launch a line.
 //!
-//! promises  every buffer, launch, result and reason is printed; equal lists give equal text; an epilogue is written
+//! promises  every buffer, launch, result and reason is printed, and what is in the arena at its fullest; equal lists give equal text; an epilogue is written
 //!           around the sum or product that it is applied to
 //! never     is read back: the JSON is for machines
 use std::fmt::Write;
@@ -45,6 +45,7 @@ impl LaunchList {
         for result in &self.results {
             line(&mut text, format_args!("  {} = {}", result.name, result.buffer));
         }
+        self.render_arena(&mut text);
         if !self.reasons.is_empty() {
             line(&mut text, format_args!("reasons"));
         }
@@ -98,6 +99,15 @@ impl LaunchList {
             };
             let shape = format!("{} x {}", buffer.rows, buffer.columns);
             line(text, format_args!("  {:width$}  {shape:14}  {element:4}  {role}", buffer.name));
+        }
+    }
+
+    /// How large the arena is, and what is in it when it is fullest.
+    fn render_arena(&self, text: &mut String) {
+        let Some(peak) = self.peak() else { return };
+        line(text, format_args!("arena {} bytes; most is wanted during {}: {} bytes", self.arena.bytes, peak.launch, peak.bytes));
+        for (name, bytes) in peak.buffers.iter().filter(|(_, bytes)| *bytes > 0) {
+            line(text, format_args!("  {name}: {bytes} bytes"));
         }
     }
 

@@ -1,8 +1,9 @@
 //! validate: finds everything in a launch list that an executor would have to guess about.
 //!
 //! promises  a list without flaws names only declared buffers, reads nothing before it is written, writes no input,
-//!           never reads what it writes in the same launch, and fits in every shape and element type; all flaws are
-//!           reported, not only the first
+//!           never reads what it writes in the same launch, fits in every shape and element type, and has a place in the arena
+//!           for each buffer that launches write, apart from those wanted at the same time; all flaws are reported, not only the
+//!           first
 //! never     looks at data, sizes in bytes or speed; changes the list
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::gir::{Op, Type};
 /// One thing that is wrong with a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`, `commit`, `draws`.
+    /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`, `commit`, `draws`, `arena`.
     pub launch: String,
     /// What was looked at: `columns of h.1`.
     pub what: String,
@@ -49,6 +50,7 @@ impl LaunchList {
         inspector.parameters();
         inspector.body();
         inspector.results();
+        inspector.arena();
         if inspector.flaws.is_empty() { Ok(()) } else { Err(inspector.flaws) }
     }
 }
@@ -188,8 +190,9 @@ impl<'a> Inspector<'a> {
                     self.until(repeated);
                 }
                 self.phase(Phase::Finish, &iterate.finish);
-                if !self.list.parameters.is_empty() {
-                    self.flaw("parameters", "learned tensors of an iteration", "none", self.list.parameters.len().to_string());
+                // What was learned before can be applied once; nothing learned is iterated.
+                if !self.list.parameters.is_empty() && !iterate.loops.is_empty() {
+                    self.flaw("parameters", "learned tensors of a list with loops", "none", self.list.parameters.len().to_string());
                 }
             }
         }
@@ -297,6 +300,12 @@ impl<'a> Inspector<'a> {
         }
         if self.list.results.is_empty() {
             self.flaw("results", "columns", "at least one", "none");
+        }
+    }
+
+    fn arena(&mut self) {
+        for (what, expected, found) in self.list.arena_flaws() {
+            self.flaw("arena", what, expected, found);
         }
     }
 

@@ -1,4 +1,4 @@
-//! iterate: programs that learn nothing: loops one after the other, or none.
+//! iterate: programs that learn nothing: loops one after the other, or none; without any, learned tensors may be given.
 use std::collections::BTreeSet;
 
 use super::{Lowering, Refusal};
@@ -9,7 +9,8 @@ use crate::launch::{Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand
 pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let count = gir.loops.len();
     let mut lowering = Lowering::new(gir, data, 2 * count + 1);
-    if let Some((index, span)) = learned(gir, &lowering) {
+    let parameters = if data.inferring && count == 0 { lowering.parameters() } else { Vec::new() };
+    if let Some((index, span)) = learned(gir, &lowering).filter(|_| parameters.is_empty()) {
         let what = format!("the program learns `{}`, and nothing is trained here", gir.parameters[index].name);
         return Err(Refusal { what, hint: "give the data set labels, or take the learned parts out".to_owned(), span });
     }
@@ -47,7 +48,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         repeated.superstep = phases.next().unwrap_or_default();
     }
     let finish = phases.next().unwrap_or_default();
-    Ok(lowering.list(Vec::new(), Body::Iterate(Iterate { loops, finish }), results))
+    Ok(lowering.list(parameters, Body::Iterate(Iterate { loops, finish }), results))
 }
 
 /// A parameter that something needs.

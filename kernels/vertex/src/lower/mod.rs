@@ -4,7 +4,7 @@
 //!           vertices are read where edges see them and are never stored by the edge; a product that is only summed over edges
 //!           or along an axis is made where it is summed; sparse features stay sparse where they meet a weight; what depends on
 //!           no parameter is done once
-//! never     fuses element-wise launches; shares memory between buffers; knows a device
+//! never     fuses element-wise launches; knows a device
 //! limits    a program that is trained has no `while`
 use std::collections::BTreeMap;
 use std::fmt;
@@ -318,7 +318,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn list(self, parameters: Vec<Parameter>, body: Body, results: Vec<crate::launch::ResultColumn>) -> LaunchList {
-        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, reasons: Vec::new() }
+        let arena = crate::launch::Arena::default();
+        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, arena, reasons: Vec::new() }
     }
 }
 

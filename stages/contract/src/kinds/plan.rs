@@ -20,8 +20,11 @@ pub const PLAN_FILE: &str = "plan.json";
 pub struct Plan {
     /// Artifacts that run opens.
     pub inputs: Vec<InputEntry>,
-    /// `train` or `iterate`.
+    /// `train`, `infer` or `iterate`.
     pub mode: String,
+    /// Kind of loss that the scores of `infer` were learned with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicts: Option<Value>,
     /// Type of reals in values and parameters.
     pub dtype: String,
     /// Device that it was made for: name and static facts.
@@ -32,16 +35,73 @@ pub struct Plan {
     pub launches: Value,
     /// Predicted memory.
     pub memory: Memory,
+    /// Predicted time on the device that the plan is for.
+    pub predicted: Predicted,
+}
+
+/// How long the launches should take, by rates that were measured once and stand in the device's facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predicted {
+    /// An epoch, or a superstep of every loop.
+    pub nanoseconds_step: u64,
+    /// In the order of the list.
+    pub launches: Vec<PredictedLaunch>,
+}
+
+/// How long a launch should take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredictedLaunch {
+    /// Its name.
+    pub name: String,
+    /// With the cost of starting it.
+    pub nanoseconds: u64,
+    /// What most of it is spent on.
+    pub limit: String,
+    /// How its edges are cut, on a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grouping: Option<Grouping>,
+}
+
+/// How the edges of a launch are cut into groups for the threads of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grouping {
+    /// Neighbours of a group at most.
+    pub neighbours: u32,
+    /// Lanes that share a group.
+    pub lanes: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Shared memory of a block, where groups of one row meet there.
+    pub shared_bytes: u64,
+    /// What the choice follows.
+    pub why: String,
+    /// Predicted nanoseconds of what was weighed: the choice and the rule of the document.
+    pub alternatives: std::collections::BTreeMap<String, u64>,
 }
 
 /// Predicted memory of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most bytes at any time, beside mapped files.
+    /// Most bytes at any time.
     pub bytes_peak: u64,
-    /// Bytes by what they are for.
+    /// The same bytes by what they are for when most are wanted.
     pub bytes_by_use: std::collections::BTreeMap<String, u64>,
+    /// Settings that need less, the one that needs most first.
+    pub smaller: Vec<Smaller>,
+}
+
+/// A setting with which a run needs less memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smaller {
+    /// As on the command line: `plan.set.hidden=8`.
+    pub set: String,
+    /// What the run would need.
+    pub bytes_peak: u64,
 }
 
 /// Writes the plan.

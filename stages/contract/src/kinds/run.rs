@@ -85,9 +85,14 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
                 need_file(directory, manifest, name)?;
             }
         }
+        "infer" => {
+            for name in [PARAMETERS_FILE, PREDICTIONS_FILE] {
+                need_file(directory, manifest, name)?;
+            }
+        }
         "iterate" if !has_file(manifest, VALUES_FILE) => need_file(directory, manifest, VALUES_FILE)?,
         "iterate" => {}
-        other => return Err(StageError::damaged(&path, format!("expected mode `train` or `iterate`, found `{other}`"))),
+        other => return Err(StageError::damaged(&path, format!("expected mode `train`, `infer` or `iterate`, found `{other}`"))),
     }
     #[cfg(feature = "tables")]
     for name in [PREDICTIONS_FILE, VALUES_FILE] {

@@ -1,8 +1,10 @@
-//! again: a compiled program without parameters, computed once more by the reference in f64.
+//! again: a compiled program that is not trained, computed once more by the reference in f64.
 //!
 //! promises  the whole program is run from the edge list in the data set's own order, with as many supersteps as the run took
 //!           where there is one loop; whole numbers are equal, reals as close as the run's type allows
 //! never     gives up silently: what is too much to be computed again is told
+use std::collections::BTreeMap;
+
 use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
 use warploom_contract::{
     Artifact, Context, Violation,
@@ -18,7 +20,7 @@ use warploom_vertex::{
     reference::{Inputs, Reference},
 };
 
-use super::{evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, table, unfit, violation};
+use super::{evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, saved_parameters, table, unfit, violation};
 use crate::precision::Precision;
 
 /// A run and what it was made of.
@@ -38,24 +40,35 @@ impl Again<'_> {
     pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
         let found = table(self.artifact, run::VALUES_FILE, self.ids)?;
         let edges = graph::read_edges(self.graph)?;
-        if self.work(&edges) > self.work_max {
-            context.progress.warn("the values were not computed again: this graph is too large for the reference");
-            return Ok(());
-        }
-        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
-        let mut inputs = Inputs { features: features(self.graph, &every)?, ..Inputs::default() };
-        read_given(&mut inputs, self.list, self.graph)?;
-        read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
-        let graph = reference_graph(self.nodes.ids.len(), &edges);
-        let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
-        reference.prepare();
-        self.supersteps(&mut reference);
+        self.run(context, &edges, BTreeMap::new(), |reference| self.compare_all::<T>(&found, &edges, reference))
+    }
+
+    /// Applies the saved parameters again and compares what they predict, element by element.
+    pub fn prove_predictions<T: Precision>(&self, context: &Context, found: &[f64]) -> Result<(), Violation> {
+        let edges = graph::read_edges(self.graph)?;
+        let parameters = saved_parameters::<T>(self.artifact, self.list)?;
+        self.run(context, &edges, parameters, |reference| {
+            let expected = self.list.results.first().and_then(|result| reference.get(&result.buffer)).unwrap_or_default();
+            let path = self.artifact.file(run::PREDICTIONS_FILE);
+            if expected.len() != found.len() {
+                return Err(violation(&path, format!("expected {} scores, found {}", expected.len(), found.len())));
+            }
+            let scale = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let apart = expected.iter().zip(found).position(|(&expected, &found)| !is_close::<T>(expected, found, scale));
+            apart.map_or(Ok(()), |element| {
+                let what = format!("element {element}: expected {:e}, as the reference makes of the parameters, found {:e}", expected[element], found[element]);
+                Err(violation(&path, what))
+            })
+        })
+    }
+
+    fn compare_all<T: Precision>(&self, found: &Table, edges: &EdgeTable, reference: &Reference) -> Result<(), Violation> {
         for result in &self.list.results {
             let expected = reference.get(&result.buffer).unwrap_or_default();
             match result.edges {
-                None => self.compare::<T>(&found, run::VALUES_FILE, (result, expected))?,
+                None => self.compare::<T>(found, run::VALUES_FILE, (result, expected))?,
                 Some(list) if list.relation.is_none() && list.direction != Direction::Both => {
-                    let found = self.edge_table(&edges)?;
+                    let found = self.edge_table(edges)?;
                     if found.column(&result.name).is_some() {
                         self.compare::<T>(&found, run::EDGE_VALUES_FILE, (result, expected))?;
                     }
@@ -64,6 +77,29 @@ impl Again<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The whole program in the reference, and a look at it; where that is too much, nothing is looked at.
+    fn run(
+        &self,
+        context: &Context,
+        edges: &EdgeTable,
+        parameters: BTreeMap<String, Vec<f64>>,
+        look: impl FnOnce(&Reference) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        if self.work(edges) > self.work_max {
+            context.progress.warn("the values were not computed again: this graph is too large for the reference");
+            return Ok(());
+        }
+        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
+        let mut inputs = Inputs { features: features(self.graph, &every)?, parameters, ..Inputs::default() };
+        read_given(&mut inputs, self.list, self.graph)?;
+        read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+        let graph = reference_graph(self.nodes.ids.len(), edges);
+        let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
+        reference.prepare();
+        self.supersteps(&mut reference);
+        look(&reference)
     }
 
     /// Steps of the reference for the whole run.

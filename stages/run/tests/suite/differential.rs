@@ -20,7 +20,7 @@ use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind};
 use warploom_vertex::reference::{self, Draw, Reference};
 
-use crate::direct::{Direct, first_apart, held, scale_of};
+use crate::direct::{Direct, apart, first_apart, held, scale_of};
 use crate::graphs::{Shape, random, signed, uniform, zoo};
 
 /// Of parameters and dropout.
@@ -96,7 +96,45 @@ fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
     let named: BTreeMap<String, Vec<f64>> = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
-    stepped(what, list, Executor::<T>::new(list, direct.data(list), SEED).unwrap(), reference, &initial);
+    let apart = apart(list);
+    stepped(what, &apart, Executor::<T>::new(&apart, direct.data(list), SEED).unwrap(), reference, &initial);
+    assert!(list.arena.bytes <= apart.arena.bytes);
+    let bits = |list: &LaunchList| trained_bits(list, Executor::<T>::new(list, direct.data(list), SEED).unwrap(), &initial);
+    assert!(bits(list) == bits(&apart), "{what} ({}): buffers that share memory change the bits", T::NAME);
+}
+
+/// Scores after each measurement, and the parameters at the end, of four epochs as a run makes them.
+fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[Vec<f64>]) -> Vec<Vec<u64>> {
+    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>());
+    executor.set_optimizers(vec![Optimizer::Adam(Adam::default()); initial.len()]);
+    let Body::Train(train) = &list.body else { panic!("trains") };
+    let bits = |values: &[T]| values.iter().map(|value| value.widened().to_bits()).collect::<Vec<u64>>();
+    let result = &list.results[0].buffer;
+    let mut seen = Vec::new();
+    executor.run(Part::Prepare, Pass { epoch: 0, training: false }, &StopFlag::new()).unwrap();
+    for epoch in 0..4 {
+        for training in [false, true] {
+            let pass = Pass { epoch, training };
+            let mut go = |part: Part| executor.run(part, pass, &StopFlag::new()).unwrap();
+            if !training || train.draws {
+                go(Part::Forward);
+                go(Part::Loss);
+            }
+            if training {
+                for part in [Part::Backward, Part::Update] {
+                    go(part);
+                }
+                executor.keep_statistics();
+            } else {
+                seen.push(bits(executor.real(result).unwrap()));
+            }
+        }
+    }
+    // What is kept is measured once more, without a loss.
+    executor.run(Part::Forward, Pass { epoch: 4, training: false }, &StopFlag::new()).unwrap();
+    seen.push(bits(executor.real(result).unwrap()));
+    seen.extend(executor.parameters().iter().map(|parameter| bits(parameter)));
+    seen
 }
 
 /// Three epochs of both, from the same parameters; `SEED` is the executor's.
@@ -165,15 +203,23 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
     let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
     let graph = direct.reference_graph();
     let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
+    let mut shared = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
+    let list = apart(&list);
     let mut executor = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
     let pass = Pass { epoch: 0, training: false };
     reference.prepare();
     executor.run(Part::Before(0), pass, &StopFlag::new()).unwrap();
+    shared.run(Part::Before(0), pass, &StopFlag::new()).unwrap();
     for superstep in 0..6 {
         let expected = reference.superstep();
         executor.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
         let change = executor.change(0);
         executor.commit(0);
+        shared.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
+        assert_eq!(shared.change(0), change, "{what}: change of superstep {superstep} where buffers share memory");
+        shared.commit(0);
+        let result = &list.results[0].buffer;
+        assert!(held(&shared, &list, result) == held(&executor, &list, result), "{what}: {result} after superstep {superstep} where buffers share memory");
         compare(&format!("{what}, superstep {superstep}"), rounding::<T>(), (&list, &executor, &reference));
         if program == "components" {
             assert_eq!(change.changed, expected.changed, "{what}: values changed in superstep {superstep}");

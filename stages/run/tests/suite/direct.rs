@@ -226,6 +226,11 @@ fn views(parts: CsrParts) -> Csr {
     }
 }
 
+/// A list whose buffers are never written over, so that each can be looked at when a part has ended.
+pub fn apart(list: &LaunchList) -> LaunchList {
+    LaunchList { arena: list.arena.apart(), ..list.clone() }
+}
+
 /// A buffer of the executor in the data set's order.
 pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str) -> Option<Vec<f64>> {
     use warploom_run::program::Place;
@@ -233,16 +238,16 @@ pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str)
     let (data, columns) = (&executor.machine.data, buffer.columns as usize);
     match executor.program.places.get(name)? {
         Place::Real(index) => {
-            let elements = executor.machine.reals.get(*index);
+            let elements = executor.machine.buffers.reals().get(*index);
             let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
         Place::Whole(index) => {
-            let elements = executor.machine.wholes.get(*index);
+            let elements = executor.machine.buffers.wholes().get(*index);
             let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
-        Place::Id(index) => Some(data.unpermuted(executor.machine.ids.get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
+        Place::Id(index) => Some(data.unpermuted(executor.machine.buffers.ids().get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
         Place::Sparse(_) => None,
     }
 }

@@ -2,10 +2,14 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{
-    ErrorKind, StageError,
+    Artifact, Context, ErrorKind, Kind, Outputs, Stage, StageError,
+    kinds::plan::{self, Memory},
     stage::{Silence, StopFlag},
 };
-use warploom_run::tensors::{Tensor, Tensors};
+use warploom_run::{
+    RunStage,
+    tensors::{Tensor, Tensors},
+};
 
 use crate::resume::Warnings;
 use crate::threads::{CLASSES, COLUMNS, community};
@@ -82,20 +86,51 @@ fn a_loss_that_is_not_finite_names_launch_and_node() {
     says(&error, ErrorKind::Data, &["epoch 0", "features of node `52`", "NaN"]);
 }
 
+/// What a plan predicts where there is memory enough.
+fn predicted(workshop: &Workshop, graph: &Artifact, rest: &str) -> Memory {
+    let pipeline = workshop.pipeline("gcn", rest);
+    let chain = workshop.planned(graph, &pipeline).unwrap();
+    plan::open(chain.available(Kind::Plan).unwrap()).unwrap().memory
+}
+
 #[test]
 fn too_little_memory_is_refused_with_what_would_fit() {
     let mut workshop = Workshop::new();
-    workshop.environment.memory = 1 << 20;
-    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 64}\nrun: {dtype: f64}");
-    says(&error, ErrorKind::Memory, &["(1048576 bytes) may be used", "--memory ", "--set run.dtype=f32"]);
-    workshop.environment.memory = 3 << 20;
-    let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 256}\n");
-    let hint = error.hint.clone().unwrap();
-    let hidden: u64 = hint.split("hidden=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().parse().unwrap();
     let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", &format!("  set: {{hidden: {hidden}}}\nrun: {{epochs: 1}}"));
+    let rest = |hidden: u64, dtype: &str| format!("  set: {{hidden: {hidden}}}\nrun: {{epochs: 1, dtype: {dtype}}}");
+    let double = predicted(&workshop, &graph, &rest(64, "f64"));
+    let needs = |set: &str| double.smaller.iter().find(|way| way.set == set).unwrap().bytes_peak;
+    assert_eq!(needs("run.dtype=f32"), predicted(&workshop, &graph, &rest(64, "f32")).bytes_peak);
+    assert_eq!(needs("plan.set.hidden=16"), predicted(&workshop, &graph, &rest(16, "f64")).bytes_peak);
+    assert_eq!(double.bytes_by_use.values().sum::<u64>(), double.bytes_peak);
+    let limit = needs("run.dtype=f32").max(needs("plan.set.hidden=16"));
+    workshop.environment.memory = limit;
+    // No plan of another key is there yet.
+    let pipeline = workshop.pipeline("gcn", &rest(64, "f64").replace("hidden: 64", "hidden: 64, drop: 0.25"));
+    let error = workshop.planned(&graph, &pipeline).err().unwrap();
+    let numbers = format!("({} bytes) at its peak, and ", double.bytes_peak);
+    says(&error, ErrorKind::Memory, &[&numbers, &format!("({limit} bytes) may be used"), "--memory ", "--set run.dtype=f32", "--set plan.set.hidden="]);
+    assert_eq!(error.kind.exit_code(), 1);
+    for hint in ["set: {hidden: 16}\nrun: {epochs: 1, dtype: f64}", "set: {hidden: 64}\nrun: {epochs: 1, dtype: f32}"] {
+        let pipeline = workshop.pipeline("gcn", &format!("  {hint}"));
+        let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("the hint {hint} does not fit: {error}"));
+        workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("the hint {hint} does not fit: {error}"));
+    }
+}
+
+/// A plan that was made where there was more.
+#[test]
+fn a_plan_that_does_not_fit_here_is_not_run() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "run: {epochs: 1}");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
-    workshop.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("the hint does not fit: {error}"));
+    let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
+    let mut outputs = Outputs::begin(&workshop.environment.store, &RunStage::CONTRACT, step.document, &step.inputs).unwrap();
+    let stop = StopFlag::new();
+    let context = Context { memory: 1 << 10, ..workshop.context(&Silence, &stop) };
+    let error = RunStage::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_err();
+    says(&error, ErrorKind::Memory, &["(1024 bytes) may be used", "--memory "]);
 }
 
 #[test]

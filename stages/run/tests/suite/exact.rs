@@ -22,7 +22,7 @@ use warploom_vertex::{
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
 };
 
-use crate::direct::{Direct, held};
+use crate::direct::{Direct, apart, held};
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::workshop::program_text;
 
@@ -45,6 +45,8 @@ fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
 
 /// Everything that a list makes of a case.
 fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list): (&str, &LaunchList)) {
+    // Scores are looked at after the backward part.
+    let list = &apart(list);
     let mut executor = Executor::<T>::new(list, direct.data(list), 0).unwrap();
     let first = initial(case, twins);
     let first: Vec<Vec<T>> = list.parameters.iter().map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect()).collect();

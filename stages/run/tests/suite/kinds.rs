@@ -24,7 +24,7 @@ use warploom_vertex::{
 
 use crate::compiled::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};
-use crate::direct::{first_apart, scale_of};
+use crate::direct::{apart, first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
 use crate::workshop::{Features, Given, Workshop, finished, list_of};
 
@@ -255,6 +255,7 @@ fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
     let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
     let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
     let data = upload::load::<T>(&StopFlag::new(), &step.inputs, &list, 0).unwrap();
+    let list = apart(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
     let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
     let world = hetero.world();

@@ -7,8 +7,11 @@
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! kinds          several kinds of nodes, each with features of its own, and named relations
 //! many_graphs    sets of many graphs: labels of graphs, pooled values, what is refused
+//! inference      parameters of a training applied to another graph
+//! memory         the predicted peak beside the measured one
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
+//! training       step sizes by schedule, measures, an early end
 //! errors         what is refused, and in which words
 //!
 //! The golden cases and the map of parameter names are those of the tests of the library of programs.
@@ -22,8 +25,11 @@ mod errors;
 mod exact;
 mod golden;
 mod graphs;
+mod inference;
 mod kinds;
 mod many_graphs;
+mod memory;
 mod resume;
 mod threads;
+mod training;
 mod workshop;

@@ -12,16 +12,22 @@ use crate::{
 spec! {
     /// Settings of the stage `run`.
     pub RunSpec {
-        /// Whether the program is trained or iterated.
+        /// Whether the program is trained, applied or iterated.
         mode: Mode = Mode::Auto;
         /// How often all training nodes, or graphs, are seen.
         epochs: u64 = 200, range(Range::within(1.0, 1e6)), unit("epochs");
         /// How parameters follow their gradients.
         optimizer: Optimizer = Optimizer::default();
+        /// How the step size changes from epoch to epoch.
+        schedule: Schedule = Schedule::default();
         /// Which parameters stay.
         keep: Keep = Keep::Last;
+        /// When training ends before its last epoch.
+        early_stop: EarlyStopSpec = EarlyStopSpec::default();
         /// What training makes small.
         loss: Loss = Loss::Auto;
+        /// What `keep: best`, `early_stop` and the progress go by.
+        metric: Metric = Metric::Auto;
         /// The numbers that are computed with.
         dtype: Dtype = Dtype::F32;
         /// For initial parameters and dropout.
@@ -101,13 +107,113 @@ spec! {
     }
 }
 
+one_of! {
+    /// How the step size changes from epoch to epoch; each gives what `lr` is multiplied with.
+    Schedule {
+        /// Not at all.
+        Constant(ConstantSpec) = "constant",
+        /// By a factor after every so many epochs.
+        Step(StepSpec) = "step",
+        /// By a factor after every epoch.
+        Exponential(ExponentialSpec) = "exponential",
+        /// Along a straight line to the last epoch.
+        Linear(FallSpec) = "linear",
+        /// Along half a cosine to the last epoch (Loshchilov & Hutter 2017, without restarts).
+        Cosine(FallSpec) = "cosine",
+        /// By a factor when the validation nodes, or graphs, have not got better for some epochs.
+        Plateau(PlateauSpec) = "plateau",
+    }
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::Constant(ConstantSpec::default())
+    }
+}
+
+spec! {
+    /// Settings of `constant`.
+    pub ConstantSpec {
+        /// Epochs in which the step grows from nothing to its size.
+        warmup: u64 = 0, range(Range::within(0.0, 1e6)), unit("epochs");
+    }
+}
+
+spec! {
+    /// Settings of `step`.
+    pub StepSpec {
+        /// Epochs between two changes.
+        every: u64 = 50, range(Range::within(1.0, 1e6)), unit("epochs");
+        /// What the step is multiplied with.
+        factor: f64 = 0.5, range(Range::above(0.0));
+    }
+}
+
+spec! {
+    /// Settings of `exponential`.
+    pub ExponentialSpec {
+        /// What the step is multiplied with.
+        factor: f64 = 0.99, range(Range::above(0.0));
+    }
+}
+
+spec! {
+    /// Settings of `linear` and `cosine`.
+    pub FallSpec {
+        /// Epochs in which the step grows from nothing to its size, before it falls.
+        warmup: u64 = 0, range(Range::within(0.0, 1e6)), unit("epochs");
+        /// What is left of it after the last epoch.
+        last: f64 = 0.0, range(Range::within(0.0, 1.0));
+    }
+}
+
+spec! {
+    /// Settings of `plateau`.
+    pub PlateauSpec {
+        /// How many epochs may pass without a better one.
+        patience: u64 = 10, range(Range::within(1.0, 1e6)), unit("epochs");
+        /// What the step is multiplied with.
+        factor: f64 = 0.5, range(Range::within(0.0, 1.0));
+        /// What at least is left of it.
+        least: f64 = 0.0, range(Range::within(0.0, 1.0));
+    }
+}
+
+spec! {
+    /// When training ends before its last epoch.
+    pub EarlyStopSpec {
+        /// How many epochs may pass without a better one on the validation nodes, or graphs; without, all epochs are done.
+        patience: Option<u64> = None, range(Range::within(1.0, 1e6)), unit("epochs");
+    }
+}
+
 choices! {
-    /// Whether the program is trained or iterated.
+    /// What says how good a result is.
+    Metric {
+        /// `accuracy` of classes and labels, `mse` of other numbers.
+        Auto = "auto",
+        /// The share that is right: of rows for classes, of known elements for labels.
+        Accuracy = "accuracy",
+        /// The F1 score: of classes its mean over classes (macro), of labels over all known elements (micro).
+        F1 = "f1",
+        /// The area under the ROC curve: of two classes, or the mean over columns of labels.
+        Auc = "auc",
+        /// The mean squared error.
+        Mse = "mse",
+        /// The mean absolute error.
+        Mae = "mae",
+    }
+}
+
+choices! {
+    /// Whether the program is trained, applied or iterated.
     Mode {
         /// What the program is: one with parameters is trained, one with a `while` is iterated.
         Auto = "auto",
         /// Parameters are learned.
         Train = "train",
+        /// Parameters of a run before, which `init` names, are applied to this graph: predictions, and nothing is learned.
+        Infer = "infer",
         /// Supersteps until nothing changes.
         Iterate = "iterate",
     }

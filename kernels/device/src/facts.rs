@@ -1,0 +1,160 @@
+//! facts: what is known of a device before anything runs on it, read from a facts file.
+//!
+//! promises  static: the same file gives the same facts on every machine, so that a plan for a device can be made where it is not;
+//!           a file with a wrong or missing field is refused with its name
+//! never     measures; rates were measured once and stand in the file
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What a plan is made for, and nothing that changes from start to start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// `cpu`, or what the facts file calls it.
+    pub name: String,
+    /// What back end runs its launches.
+    pub kind: Kind,
+    /// Instruction set architecture.
+    #[serde(default)]
+    pub architecture: String,
+    /// Widest vectors that kernels may use: `avx512`, `avx2`, `neon`, `none`; nothing for a GPU.
+    #[serde(default)]
+    pub simd: String,
+    /// Bytes read and written in a second, one after the other.
+    #[serde(deserialize_with = "whole")]
+    pub bytes_per_second: u64,
+    /// Additions and multiplications in a second.
+    pub flops_per_second: Flops,
+    /// What it costs to start a launch.
+    #[serde(deserialize_with = "whole")]
+    pub launch_nanoseconds: u64,
+    /// Memory of its own; none: that of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
+    pub memory_bytes: Option<u64>,
+    /// How threads are put together, on a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
+    /// Rows read at random, by their width, ascending.
+    pub gather: Vec<Gather>,
+}
+
+/// Which back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The processor.
+    Cpu,
+    /// A GPU of NVIDIA.
+    Cuda,
+}
+
+/// By type of number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flops {
+    /// Of 32 bits.
+    #[serde(deserialize_with = "whole")]
+    pub f32: u64,
+    /// Of 64 bits.
+    #[serde(deserialize_with = "whole")]
+    pub f64: u64,
+}
+
+/// How threads are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Multiprocessors.
+    pub processors: u32,
+    /// Threads that go in step.
+    pub lanes: u32,
+    /// Threads of a block at most.
+    pub threads_most: u32,
+    /// Shared memory of a block at most.
+    pub shared_bytes_most: u32,
+}
+
+/// Rows of one width, read at random.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gather {
+    /// Bytes of a row.
+    pub row_bytes: u64,
+    /// Size of the table and bytes of rows in a second, by ascending size.
+    #[serde(deserialize_with = "pairs")]
+    pub tables: Vec<[u64; 2]>,
+}
+
+impl Facts {
+    /// Bytes of rows in a second, for rows of this width out of a table of this size: between what was measured, by logarithms; beyond it,
+    /// what was measured nearest. Rows narrower than the narrowest cost as much each as that one.
+    pub fn gathered_per_second(&self, row_bytes: u64, table_bytes: u64) -> f64 {
+        let Some(narrowest) = self.gather.first().map(|gather| gather.row_bytes) else { return self.bytes_per_second as f64 };
+        let of_width: Vec<(f64, f64)> = self.gather.iter().map(|gather| (logarithm(gather.row_bytes), logarithm_of_rate(gather, table_bytes))).collect();
+        let rate = between(&of_width, logarithm(row_bytes.max(narrowest))).exp();
+        rate * (row_bytes.max(1) as f64 / narrowest as f64).min(1.0)
+    }
+}
+
+fn logarithm(number: u64) -> f64 {
+    (number.max(1) as f64).ln()
+}
+
+fn logarithm_of_rate(gather: &Gather, table_bytes: u64) -> f64 {
+    let of_table: Vec<(f64, f64)> = gather.tables.iter().map(|[bytes, rate]| (logarithm(*bytes), logarithm(*rate))).collect();
+    between(&of_table, logarithm(table_bytes))
+}
+
+/// On the broken line through these points; level before the first and after the last.
+fn between(points: &[(f64, f64)], at: f64) -> f64 {
+    let after = points.partition_point(|point| point.0 <= at);
+    match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
+        (Some(before), Some(after)) => before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0),
+        (Some(only), None) | (None, Some(only)) => only.1,
+        (None, None) => 0.0,
+    }
+}
+
+/// A whole number that a file may write as `4.28e12`.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number >= 0.0 && number < 1e18 && number.fract() == 0.0 { Ok(number as u64) } else { Err(serde::de::Error::custom(format!("expected a whole number from 0 on, found {number}"))) }
+}
+
+fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    whole(deserializer).map(Some)
+}
+
+fn pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<[u64; 2]>, D::Error> {
+    let pairs: Vec<[f64; 2]> = Deserialize::deserialize(deserializer)?;
+    let is_sound = pairs.iter().flatten().all(|number| *number >= 1.0) && pairs.windows(2).all(|pair| pair[0][0] < pair[1][0]);
+    if !is_sound || pairs.is_empty() {
+        return Err(serde::de::Error::custom("expected pairs of the size of a table and bytes in a second, by ascending size"));
+    }
+    Ok(pairs.into_iter().map(|pair| pair.map(|number| number as u64)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_lie_between_what_was_measured() {
+        let facts = crate::known("h200").unwrap();
+        assert_eq!(facts.gathered_per_second(64, 1000), 8.2e12_f64.ln().exp());
+        let middle = facts.gathered_per_second(64, 80_000_000);
+        assert!((2.8e12..5.3e12).contains(&middle), "{middle}");
+        let wider = facts.gathered_per_second(96, 80_000_000);
+        assert!(wider > middle);
+        assert!((facts.gathered_per_second(16, 1 << 40) / (2.2e12 / 4.0) - 1.0).abs() < 1e-9);
+        assert!((facts.gathered_per_second(4096, 1) / 9.6e12 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_no_facts_file_is_refused_with_the_field() {
+        let text = |bytes: &str| format!("{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, gather: []}}");
+        let read = |text: &str| serde_yaml::from_str::<Facts>(text).map_err(|error| error.to_string());
+        assert!(read(&text("1e9")).is_ok());
+        assert!(read(&text("-1")).unwrap_err().contains("from 0 on, found -1"));
+        assert!(read("{name: x, kind: tpu}").unwrap_err().contains("tpu"));
+    }
+}

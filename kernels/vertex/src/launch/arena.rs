@@ -1,0 +1,190 @@
+//! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at the same time share bytes.
+//!
+//! promises  two buffers whose lifetimes meet share no byte; every place starts at a cache line; equal lists and facts give equal
+//!           places, whatever the device; `validate` proves it of a list that was read back
+//! never     moves a buffer while the list runs; holds inputs or parameters, which live for ever
+//! limits    places are found greedily, in two orders of which the smaller is taken: `live` says how far from the least that is
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::bytes::whole;
+use super::liveness::{Lifetime, Timeline};
+use super::{BufferName, LaunchList};
+use crate::facts::Facts;
+
+/// Bytes that a place is a multiple of: a cache line, and the widest vector.
+pub const ALIGNMENT: u64 = 64;
+
+/// Where in one stretch of memory everything lies that launches make.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arena {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Values and gradients that launches name, in the order of the list.
+    pub places: Vec<Place>,
+    /// Bytes of wanted buffers while each launch runs, in order of launches.
+    pub live: Vec<u64>,
+}
+
+/// The bytes of one buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Whose.
+    pub buffer: BufferName,
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// A launch during which most is wanted, and what that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peak<'a> {
+    /// Name of the launch.
+    pub launch: &'a str,
+    /// Wanted bytes.
+    pub bytes: u64,
+    /// Buffers and their bytes, largest first.
+    pub buffers: Vec<(&'a str, u64)>,
+}
+
+impl Arena {
+    /// Places for everything that the launches of a list make.
+    pub(super) fn of(list: &LaunchList, facts: &Facts) -> Self {
+        let timeline = Timeline::of(list);
+        let lifetimes = timeline.lifetimes(list);
+        let made: Vec<Made> = list
+            .buffers
+            .iter()
+            .filter_map(|buffer| Some(Made { name: &buffer.name, bytes: whole(buffer, facts), life: *lifetimes.get(buffer.name.as_str())? }))
+            .collect();
+        let mut by_size: Vec<usize> = (0..made.len()).collect();
+        by_size.sort_by_key(|&index| (std::cmp::Reverse(made[index].bytes), made[index].life.first, index));
+        let mut by_time: Vec<usize> = (0..made.len()).collect();
+        by_time.sort_by_key(|&index| (made[index].life.first, std::cmp::Reverse(made[index].bytes), index));
+        let (large_first, early_first) = (placed(&made, &by_size), placed(&made, &by_time));
+        let offsets = if end(&made, &early_first) < end(&made, &large_first) { early_first } else { large_first };
+        let live = |&moment: &usize| sum(made.iter().filter(|made| made.life.covers(moment)).map(|made| aligned(made.bytes)));
+        Arena {
+            bytes: end(&made, &offsets),
+            places: made.iter().zip(&offsets).map(|(made, &offset)| Place { buffer: made.name.to_owned(), offset, bytes: made.bytes }).collect(),
+            live: timeline.launches().iter().map(live).collect(),
+        }
+    }
+
+    /// The same buffers one after the other: nothing is written over, so that every buffer can be looked at afterwards.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        let mut end = 0u64;
+        let mut next = |place: &Place| {
+            let offset = end;
+            end = end.saturating_add(aligned(place.bytes));
+            Place { offset, ..place.clone() }
+        };
+        let places = self.places.iter().map(&mut next).collect();
+        Arena { bytes: end, places, live: vec![end; self.live.len()] }
+    }
+
+    /// Where a buffer lies.
+    pub fn place(&self, buffer: &str) -> Option<&Place> {
+        self.places.iter().find(|place| place.buffer == buffer)
+    }
+}
+
+impl LaunchList {
+    /// The first launch during which most of the arena is wanted; none in a list without launches.
+    pub fn peak(&self) -> Option<Peak<'_>> {
+        let launches = self.launches();
+        let most = *self.arena.live.iter().max()?;
+        let number = self.arena.live.iter().position(|&live| live == most)?;
+        let timeline = Timeline::of(self);
+        let moment = *timeline.launches().get(number)?;
+        let lifetimes = timeline.lifetimes(self);
+        let is_live = |place: &&Place| lifetimes.get(place.buffer.as_str()).is_some_and(|life| life.covers(moment));
+        let mut buffers: Vec<(&str, u64)> = self.arena.places.iter().filter(is_live).map(|place| (place.buffer.as_str(), place.bytes)).collect();
+        buffers.sort_by_key(|&(name, bytes)| (std::cmp::Reverse(bytes), name));
+        Some(Peak { launch: &launches.get(number)?.name, bytes: most, buffers })
+    }
+
+    /// What is wrong with the arena: what was looked at, what it should be, what it is.
+    pub(super) fn arena_flaws(&self) -> Vec<(String, String, String)> {
+        let mut flaws = Vec::new();
+        let places: BTreeMap<&str, &Place> = self.arena.places.iter().map(|place| (place.buffer.as_str(), place)).collect();
+        let timeline = Timeline::of(self);
+        let lifetimes = timeline.lifetimes(self);
+        for name in lifetimes.keys().filter(|name| !places.contains_key(**name)) {
+            flaws.push((format!("place of `{name}`"), "one, since launches write it".to_owned(), "none".to_owned()));
+        }
+        for place in &self.arena.places {
+            let end = place.offset.saturating_add(place.bytes);
+            if end > self.arena.bytes || !place.offset.is_multiple_of(ALIGNMENT) {
+                let expected = format!("a multiple of {ALIGNMENT}, ending by {}", self.arena.bytes);
+                flaws.push((format!("place of `{}`", place.buffer), expected, format!("{} to {end}", place.offset)));
+            }
+        }
+        let mut held: Vec<(&Place, Lifetime)> = places.values().filter_map(|place| Some((*place, *lifetimes.get(place.buffer.as_str())?))).collect();
+        held.retain(|(place, _)| place.bytes > 0);
+        held.sort_by_key(|(place, _)| place.offset);
+        for (index, (first, life)) in held.iter().enumerate() {
+            let end = first.offset.saturating_add(first.bytes);
+            let over = held[index + 1..].iter().take_while(|(second, _)| second.offset < end).filter(|(_, other)| life.meets(*other));
+            for (second, _) in over {
+                let what = format!("places of `{}` and `{}`", first.buffer, second.buffer);
+                flaws.push((what, "apart, since both are wanted at one time".to_owned(), format!("to {end} and from {}", second.offset)));
+            }
+        }
+        if self.arena.live.len() != timeline.launches().len() {
+            flaws.push(("bytes of wanted buffers".to_owned(), format!("for {} launches", timeline.launches().len()), format!("for {}", self.arena.live.len())));
+        }
+        flaws
+    }
+}
+
+/// A buffer that wants a place.
+struct Made<'a> {
+    name: &'a str,
+    bytes: u64,
+    life: Lifetime,
+}
+
+/// Offsets, found one after the other in this order: each in the smallest gap that fits among what is wanted at the same time.
+fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
+    let mut offsets = vec![0u64; made.len()];
+    for (position, &index) in order.iter().enumerate() {
+        let wanted = aligned(made[index].bytes);
+        let mut taken: Vec<(u64, u64)> = order[..position]
+            .iter()
+            .filter(|&&other| made[other].life.meets(made[index].life))
+            .map(|&other| (offsets[other], offsets[other].saturating_add(aligned(made[other].bytes))))
+            .collect();
+        taken.sort_unstable();
+        let (mut end, mut best) = (0u64, None);
+        for (start, stop) in taken {
+            let gap = start.saturating_sub(end);
+            if gap >= wanted && best.is_none_or(|(smallest, _)| gap < smallest) {
+                best = Some((gap, end));
+            }
+            end = end.max(stop);
+        }
+        offsets[index] = best.map_or(end, |(_, start)| start);
+    }
+    offsets
+}
+
+fn end(made: &[Made], offsets: &[u64]) -> u64 {
+    made.iter().zip(offsets).map(|(made, offset)| offset.saturating_add(aligned(made.bytes))).max().unwrap_or(0)
+}
+
+fn aligned(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX)
+}
+
+fn sum(parts: impl Iterator<Item = u64>) -> u64 {
+    parts.fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! liveness: from when to when the contents of a buffer are wanted, over the order in which a list is executed.
+//!
+//! promises  what a part reads that an earlier part made is wanted in between, and, where the part is repeated, in all of it;
+//!           states and successors of a loop are wanted until nothing reads them; what is read between two launches (results,
+//!           conditions, statistics, checkpoints) counts as read
+//! never     looks at sizes; counts what no launch writes, or parameters
+//! limits    one span a buffer: what is written twice is wanted in between
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{Body, Commit, Iterate, Launch, LaunchList, Loop, Role, Train, Until};
+
+/// Moments from the first to the last at which a buffer's contents are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// The launch that writes it first.
+    pub first: usize,
+    /// What reads it last.
+    pub last: usize,
+}
+
+impl Lifetime {
+    /// Whether two buffers are wanted at the same moment.
+    pub fn meets(self, other: Lifetime) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
+    /// Whether a buffer is wanted at a moment.
+    pub fn covers(self, moment: usize) -> bool {
+        self.first <= moment && moment <= self.last
+    }
+
+    fn with(self, other: Lifetime) -> Lifetime {
+        Lifetime { first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+}
+
+/// What is done when.
+#[derive(Debug, Default)]
+pub struct Timeline<'a> {
+    moments: Vec<Moment<'a>>,
+    /// Moments that are gone through again and again.
+    rounds: Vec<Range<usize>>,
+    /// Buffers whose contents are exchanged: each lies where the other did.
+    exchanged: Vec<&'a Commit>,
+    /// Moment of each launch, in order of launches.
+    launches: Vec<usize>,
+}
+
+/// A launch, or what an executor does between two.
+#[derive(Debug)]
+struct Moment<'a> {
+    reads: Vec<Cow<'a, str>>,
+    writes: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Timeline<'a> {
+    /// Of a list.
+    pub fn of(list: &'a LaunchList) -> Self {
+        let mut timeline = Timeline::default();
+        let results: Vec<&str> = list.results.iter().map(|result| result.buffer.as_str()).collect();
+        match &list.body {
+            Body::Train(train) => timeline.train(train, &results),
+            Body::Iterate(iterate) => timeline.iterate(iterate, &results),
+        }
+        timeline
+    }
+
+    /// Moment of each launch, in order of launches.
+    pub fn launches(&self) -> &[usize] {
+        &self.launches
+    }
+
+    fn part(&mut self, launches: &'a [Launch]) {
+        for launch in launches {
+            self.launches.push(self.moments.len());
+            self.moments.push(Moment { reads: launch.operation.reads(), writes: launch.operation.writes() });
+        }
+    }
+
+    fn look(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.moments.push(Moment { reads: names.into_iter().map(Cow::from).collect(), writes: Vec::new() });
+    }
+
+    /// Scores are measured after the loss, and after the last epoch nothing follows the forward part.
+    fn train(&mut self, train: &'a Train, results: &[&'a str]) {
+        self.part(&train.prepare);
+        let start = self.moments.len();
+        self.part(&train.forward);
+        self.part(std::slice::from_ref(&train.loss));
+        self.look(results.iter().copied());
+        self.part(&train.backward);
+        self.part(&train.update);
+        self.look(train.statistics.iter().map(|commit| commit.next.as_str()));
+        self.rounds.push(start..self.moments.len());
+    }
+
+    fn iterate(&mut self, iterate: &'a Iterate, results: &[&'a str]) {
+        for (number, repeated) in iterate.loops.iter().enumerate() {
+            self.part(&repeated.prepare);
+            let start = self.moments.len();
+            self.part(&repeated.superstep);
+            // A checkpoint holds the states of this loop and of all before it.
+            let states = iterate.loops[..=number].iter().flat_map(|repeated| &repeated.commit).map(|commit| commit.state.as_str());
+            let next = repeated.commit.iter().map(|commit| commit.next.as_str());
+            self.look(states.chain(next).chain(active(repeated)));
+            self.rounds.push(start..self.moments.len());
+            self.exchanged.extend(&repeated.commit);
+        }
+        self.part(&iterate.finish);
+        self.look(results.iter().copied());
+    }
+
+    /// The lifetime of each value and gradient that something touches.
+    pub fn lifetimes(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
+        let mut touched: BTreeMap<&str, Vec<(usize, Touch)>> = BTreeMap::new();
+        for (moment, Moment { reads, writes }) in self.moments.iter().enumerate() {
+            reads.iter().for_each(|name| touched.entry(name).or_default().push((moment, Touch::Read)));
+            writes.iter().for_each(|name| touched.entry(name).or_default().push((moment, Touch::Write)));
+        }
+        let made = list.buffers.iter().filter(|buffer| matches!(buffer.role, Role::Value | Role::Gradient));
+        let span = |buffer: &'a super::Buffer| Some((buffer.name.as_str(), self.span(touched.get(buffer.name.as_str())?)?));
+        let mut lifetimes: BTreeMap<&str, Lifetime> = made.filter_map(span).collect();
+        for Commit { state, next } in &self.exchanged {
+            let (Some(first), Some(second)) = (lifetimes.get(state.as_str()), lifetimes.get(next.as_str())) else { continue };
+            let both = first.with(*second);
+            lifetimes.extend([(state.as_str(), both), (next.as_str(), both)]);
+        }
+        lifetimes
+    }
+
+    fn span(&self, touches: &[(usize, Touch)]) -> Option<Lifetime> {
+        let mut span = Lifetime { first: touches.first()?.0, last: touches.last()?.0 };
+        for round in &self.rounds {
+            let first = touches.iter().find(|(moment, _)| round.contains(moment));
+            // What is read before it is written stays from round to round.
+            if matches!(first, Some((_, Touch::Read))) {
+                span = span.with(Lifetime { first: round.start, last: round.end - 1 });
+            }
+        }
+        Some(span)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touch {
+    Read,
+    Write,
+}
+
+/// The bools on which a loop's end is tested, where it is.
+fn active(repeated: &Loop) -> Option<&str> {
+    match &repeated.until {
+        Until::Nowhere(buffer) => Some(buffer),
+        Until::ChangeAtMost(..) | Until::Unchanged(_) => None,
+    }
+}

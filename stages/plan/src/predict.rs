@@ -1,0 +1,61 @@
+//! predict: how long each launch of a list should take on a device, by what limits it.
+//!
+//! promises  the slowest of rows read at random, all bytes in a row, and arithmetic, and the cost of a launch; for a GPU the cut of every
+//!           launch that walks edges; a figure for a device that is not here is made like any other
+//! never     measures; promises that a kernel reaches the limit
+use warploom_contract::kinds::{
+    plan::{Predicted, PredictedLaunch},
+    profile::Profile,
+};
+use warploom_device::Facts as Device;
+use warploom_vertex::{
+    Facts,
+    launch::{Body, Launch, LaunchList, Work},
+};
+
+use crate::decider::{self, Rows};
+
+/// Every launch, and a step: an epoch, or a superstep of each loop.
+pub fn predicted(list: &LaunchList, facts: &Facts, device: &Device, profile: &Profile) -> Predicted {
+    let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
+    let launches: Vec<PredictedLaunch> = list.launches().into_iter().map(|launch| of_launch(list, launch, (facts, device), rows)).collect();
+    let once = match &list.body {
+        Body::Train(train) => names(&train.prepare),
+        Body::Iterate(iterate) => iterate.loops.iter().flat_map(|repeated| names(&repeated.prepare)).chain(names(&iterate.finish)).collect(),
+    };
+    let repeated = launches.iter().filter(|launch| !once.contains(&launch.name.as_str()));
+    Predicted { nanoseconds_step: repeated.map(|launch| launch.nanoseconds).sum(), launches }
+}
+
+fn names(launches: &[Launch]) -> Vec<&str> {
+    launches.iter().map(|launch| launch.name.as_str()).collect()
+}
+
+fn of_launch(list: &LaunchList, launch: &Launch, (facts, device): (&Facts, &Device), rows: Rows) -> PredictedLaunch {
+    let work = list.work(launch, facts);
+    let (seconds, limit) = limited(&work, facts, device);
+    let widest = work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max();
+    PredictedLaunch {
+        name: launch.name.clone(),
+        nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds,
+        limit: limit.to_owned(),
+        grouping: widest.and_then(|columns| decider::decide(device, rows, columns)),
+    }
+}
+
+/// Seconds, and what they are spent on.
+fn limited(work: &Work, facts: &Facts, device: &Device) -> (f64, &'static str) {
+    let per_second = |gather: &warploom_vertex::launch::Gathered| device.gathered_per_second(gather.row_bytes, gather.table_bytes);
+    let gathered: f64 = work.gathers.iter().map(|gather| gather.bytes() as f64 / per_second(gather).max(1.0)).sum();
+    let apart = work.gathers.iter().fold(work.bytes, |bytes, gather| bytes.saturating_sub(gather.bytes()));
+    let streamed = apart as f64 / device.bytes_per_second.max(1) as f64;
+    let flops = if facts.bytes_per_real == 8 { device.flops_per_second.f64 } else { device.flops_per_second.f32 };
+    let computed = work.flops as f64 / flops.max(1) as f64;
+    // What is read in a row goes beside the arithmetic; rows at random share the way to memory with it.
+    let moved = gathered + streamed;
+    match () {
+        () if computed > moved => (computed, "arithmetic"),
+        () if gathered > streamed => (moved, "rows read at random"),
+        () => (moved, "memory"),
+    }
+}

@@ -1,0 +1,149 @@
+//! measures: how good a result is, by every measure that fits the loss.
+//!
+//! promises  what is chosen by stands first; the names are those of `run.metric`
+//! never     measures what does not fit: an area under a curve needs two classes, or labels that hold or do not
+use warploom_contract::{ErrorKind, StageError};
+use warploom_ops::{Real, metrics};
+use warploom_spec::Metric;
+use warploom_vertex::launch::LossKind;
+
+/// A measure of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The share that is right.
+    Accuracy,
+    /// Of classes the mean over them, of labels over all elements.
+    F1,
+    /// The area under the ROC curve.
+    Auc,
+    /// The mean squared error.
+    SquaredError,
+    /// The mean absolute error.
+    AbsoluteError,
+}
+
+/// What is compared: scores or values and what they should be, so many in a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a, T> {
+    /// What was made.
+    pub result: &'a [T],
+    /// What it should be.
+    pub target: &'a [T],
+    /// Elements of the result in a row.
+    pub columns: usize,
+    /// What training makes small.
+    pub kind: LossKind,
+}
+
+impl Measure {
+    /// As in `run.metric`, and in names of columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Accuracy => "accuracy",
+            Measure::F1 => "f1",
+            Measure::Auc => "auc",
+            Measure::SquaredError => "mse",
+            Measure::AbsoluteError => "mae",
+        }
+    }
+
+    /// In a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Measure::Accuracy => "accuracy",
+            Measure::F1 => "F1 score",
+            Measure::Auc => "area under the curve",
+            Measure::SquaredError => "mean squared error",
+            Measure::AbsoluteError => "mean absolute error",
+        }
+    }
+
+    /// Whether `new` is a better quality than `old`.
+    pub fn is_better(self, new: f64, old: f64) -> bool {
+        match self {
+            Measure::Accuracy | Measure::F1 | Measure::Auc => new > old,
+            Measure::SquaredError | Measure::AbsoluteError => new < old,
+        }
+    }
+
+    /// A quality as it is shown.
+    pub fn shown(self, quality: f64) -> String {
+        match self {
+            Measure::Accuracy | Measure::F1 | Measure::Auc => format!("{:.1}%", 100.0 * quality),
+            Measure::SquaredError | Measure::AbsoluteError => format!("{quality:.4}"),
+        }
+    }
+
+    /// Of some rows; none where there are none, or nothing is known of them.
+    pub fn of<T: Real>(self, compared: Compared<T>, rows: &[u32]) -> Option<f64> {
+        let Compared { result, target, columns, kind } = compared;
+        let of_labels = kind == LossKind::Binary;
+        let quality = match self {
+            _ if rows.is_empty() => return None,
+            Measure::Accuracy if of_labels => metrics::right_share(result, target, columns, rows),
+            Measure::Accuracy => metrics::accuracy(result, target, columns, rows),
+            Measure::F1 if of_labels => metrics::micro_f1(result, target, columns, rows),
+            Measure::F1 => metrics::macro_f1(result, target, columns, rows),
+            Measure::Auc if of_labels => metrics::auc_of_labels(result, target, columns, rows),
+            Measure::Auc => metrics::auc_of_classes(result, target, rows),
+            Measure::SquaredError => metrics::mean_squared_error(result, target, columns, rows),
+            Measure::AbsoluteError => metrics::mean_absolute_error(result, target, columns, rows),
+        };
+        Some(quality).filter(|quality| !quality.is_nan())
+    }
+}
+
+/// All that fit a loss over rows of so many elements, the asked one first.
+pub fn chosen(asked: Metric, kind: LossKind, columns: usize) -> Result<Vec<Measure>, StageError> {
+    let mut fitting = match kind {
+        LossKind::CrossEntropy if columns == 2 => vec![Measure::Accuracy, Measure::F1, Measure::Auc],
+        LossKind::CrossEntropy => vec![Measure::Accuracy, Measure::F1],
+        LossKind::Binary => vec![Measure::Accuracy, Measure::F1, Measure::Auc],
+        LossKind::MeanSquares => vec![Measure::SquaredError, Measure::AbsoluteError],
+    };
+    let wanted = match asked {
+        Metric::Auto => fitting[0],
+        Metric::Accuracy => Measure::Accuracy,
+        Metric::F1 => Measure::F1,
+        Metric::Auc => Measure::Auc,
+        Metric::Mse => Measure::SquaredError,
+        Metric::Mae => Measure::AbsoluteError,
+    };
+    let Some(place) = fitting.iter().position(|measure| *measure == wanted) else {
+        let names: Vec<&str> = fitting.iter().map(|measure| measure.name()).collect();
+        let what = format!("`run.metric: {}` does not fit what is learned, which is {}", wanted.name(), learned(kind, columns));
+        return Err(StageError::new(ErrorKind::Specification, what).hint(format!("what fits:  {}", names.join(", "))));
+    };
+    fitting[..=place].rotate_right(1);
+    Ok(fitting)
+}
+
+fn learned(kind: LossKind, columns: usize) -> String {
+    match kind {
+        LossKind::CrossEntropy => format!("{columns} classes"),
+        LossKind::Binary => "labels that hold or do not".to_owned(),
+        LossKind::MeanSquares => "numbers".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stands_first_and_must_fit() {
+        let names = |asked, kind, columns| -> Vec<&str> { chosen(asked, kind, columns).unwrap().iter().map(|measure| measure.name()).collect() };
+        assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 7), ["accuracy", "f1"]);
+        assert_eq!(names(Metric::Auc, LossKind::CrossEntropy, 2), ["auc", "accuracy", "f1"]);
+        assert_eq!(names(Metric::Mae, LossKind::MeanSquares, 1), ["mae", "mse"]);
+        let error = chosen(Metric::Auc, LossKind::CrossEntropy, 7).unwrap_err();
+        assert!(error.what.contains("7 classes") && error.hint.unwrap().contains("accuracy, f1"));
+    }
+
+    #[test]
+    fn nothing_is_known_of_no_rows() {
+        let compared = Compared { result: &[1.0f32, 0.0], target: &[0.0], columns: 2, kind: LossKind::CrossEntropy };
+        assert_eq!(Measure::Accuracy.of(compared, &[]), None);
+        assert_eq!((Measure::Accuracy.of(compared, &[0]), Measure::Auc.of(compared, &[0])), (Some(1.0), None));
+    }
+}

@@ -1,0 +1,76 @@
+//! memory: the peak that a plan predicts, beside what a process takes.
+//!
+//! promises  a run takes at most what was predicted, a tenth of it and `BESIDE`: for threads, tables and code; and the prediction is
+//!           not idle: a run takes at least half of it. Where the system does not tell, nothing is compared
+use std::process::Command;
+
+use warploom_contract::stage::{Silence, StopFlag};
+
+use crate::graphs::{random, signed, uniform};
+use crate::workshop::{Features, Given, Workshop};
+use warploom_contract::kinds::graph::{EdgeTable, Ids, Labels, NodeTable};
+
+const NODES: usize = 60_000;
+const COLUMNS: usize = 32;
+/// Bytes that are in no plan.
+const BESIDE: u64 = 24 << 20;
+/// What a child says before its two numbers.
+const SAYS: &str = "predicted and taken:";
+
+fn given() -> Given {
+    let shape = random("communities", NODES, 5 * NODES, 41);
+    let (source, target) = shape.edges.iter().copied().unzip();
+    Given {
+        edges: EdgeTable { source, target, weight: None, kind: None },
+        nodes: NodeTable {
+            labels: Some(Labels::Classes((0..NODES).map(|node| Some((uniform(42, node) * 4.0) as u32)).collect())),
+            splits: vec![(0..NODES).map(|node| [1, 1, 2, 3, 0][node % 5]).collect()],
+            ..NodeTable::new(Ids::Numbers((0..NODES as u64).collect()))
+        },
+        features: Features::Dense { columns: COLUMNS, values: signed(43, NODES * COLUMNS).into_iter().map(|value| value as f32).collect() },
+        edge_features: None,
+        graphs: None,
+    }
+}
+
+/// A line of this process's status, in bytes.
+fn status(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+/// One run, in a process of its own: what was predicted, and how far the resident size rose.
+#[test]
+#[ignore = "started by the test below, alone in its process"]
+fn child() {
+    let Ok(program) = std::env::var("WARPLOOM_TEST_PROGRAM") else { return };
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&given());
+    let rest = if program == "pagerank" { "run: {max_supersteps: 3, allow_unconverged: true}" } else { "run: {epochs: 2}" };
+    let pipeline = workshop.pipeline(&program, rest);
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    // Begins the peak anew.
+    if std::fs::write("/proc/self/clear_refs", "5").is_err() {
+        return;
+    }
+    let before = status("VmRSS:").unwrap();
+    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let taken = status("VmHWM:").unwrap().saturating_sub(before);
+    println!("{SAYS} {} {taken}", left.record().bytes_predicted);
+}
+
+#[test]
+fn what_is_predicted_is_taken() {
+    for program in ["gcn", "gat", "pagerank"] {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["memory::child", "--exact", "--ignored", "--nocapture"]).env("WARPLOOM_TEST_PROGRAM", program).env("RAYON_NUM_THREADS", "2");
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let Some(numbers) = text.lines().find_map(|line| line.split_once(SAYS)) else { continue };
+        let numbers: Vec<u64> = numbers.1.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let [predicted, taken] = numbers[..] else { panic!("{text}") };
+        assert!(taken <= predicted + predicted / 10 + BESIDE && taken >= predicted / 2, "{program}: {predicted} bytes were predicted, {taken} taken");
+    }
+}

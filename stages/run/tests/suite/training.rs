@@ -1,0 +1,107 @@
+//! training: step sizes by schedule, measures beside accuracy, an early end; all of it the same after a stop.
+use warploom_contract::{
+    ErrorKind,
+    kinds::graph::Labels,
+    stage::{Silence, StopFlag},
+};
+
+use crate::resume::{metrics, same, stopped};
+use crate::threads::community;
+use crate::workshop::{Given, Left, Workshop, finished};
+
+/// Two classes.
+fn halves() -> Given {
+    let mut given = community(false);
+    let Some(Labels::Classes(classes)) = &mut given.nodes.labels else { panic!("classes") };
+    classes.iter_mut().for_each(|class| *class = class.map(|class| class % 2));
+    given
+}
+
+fn trained(workshop: &Workshop, given: &Given, run: &str) -> Left {
+    let graph = workshop.graph(given);
+    finished(workshop, &graph, &workshop.pipeline("gcn", &format!("  set: {{hidden: 8}}\nrun: {{{run}}}")))
+}
+
+#[test]
+fn every_measure_that_fits_is_told_each_epoch() {
+    let workshop = Workshop::new();
+    let left = trained(&workshop, &halves(), "epochs: 4, metric: auc");
+    for part in ["train", "validation", "test"] {
+        let [auc, accuracy, f1] = [part.to_owned(), format!("{part}_accuracy"), format!("{part}_f1")].map(|name| left.metrics(&name));
+        assert_eq!((auc.len(), accuracy.len(), f1.len()), (5, 5, 5));
+        assert!(auc.iter().chain(&accuracy).chain(&f1).all(|quality| (0.0..=1.0).contains(quality)));
+        assert!(auc != accuracy && accuracy != f1);
+    }
+    let record = left.record();
+    assert_eq!(record.metrics["test_f1"], left.metrics("test_f1")[4]);
+    let five = trained(&workshop, &community(false), "epochs: 2");
+    assert!(five.table("metrics.parquet").column("test_auc").is_none() && five.metrics("test_f1").len() == 3);
+}
+
+#[test]
+fn steps_follow_the_schedule() {
+    let workshop = Workshop::new();
+    let plain = trained(&workshop, &halves(), "epochs: 6, optimizer: {sgd: {lr: 0.5}}");
+    let halved = trained(&workshop, &halves(), "epochs: 6, optimizer: {sgd: {lr: 1.0}}, schedule: {exponential: {factor: 0.5}}");
+    assert_eq!(plain.metrics("pace"), [1.0; 7]);
+    assert_eq!(halved.metrics("pace"), [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625]);
+    let same_step = trained(&workshop, &halves(), "epochs: 6, optimizer: {sgd: {lr: 1.0}}, schedule: {step: {every: 1, factor: 0.5}}");
+    same("the same paces", &same_step, &halved);
+    assert_ne!(plain.metrics("loss")[6], halved.metrics("loss")[6]);
+    // The first step of the one is the first of the other, twice as long.
+    let moved = |left: &Left| left.metrics("loss")[0];
+    assert_eq!(moved(&plain), moved(&halved));
+}
+
+#[test]
+fn training_ends_early_and_keeps_the_best() {
+    let workshop = Workshop::new();
+    let left = trained(&workshop, &halves(), "epochs: 400, keep: best, early_stop: {patience: 7}, optimizer: {adam: {lr: 0.1}}");
+    let validation = left.metrics("validation");
+    let record = left.record();
+    assert!(record.epochs < 400 && record.epochs == record.epoch_kept + 7, "{} {}", record.epochs, record.epoch_kept);
+    let best = validation.iter().copied().fold(f64::MIN, f64::max);
+    assert_eq!(validation.iter().position(|quality| *quality == best), Some(record.epoch_kept as usize));
+}
+
+#[test]
+fn a_stop_changes_neither_paces_nor_the_end() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&halves());
+    let run = "epochs: 40, keep: best, metric: f1, early_stop: {patience: 6}, schedule: {plateau: {patience: 2, factor: 0.5}}, optimizer: {adam: {lr: 0.1}}";
+    let pipeline = workshop.pipeline("gcn", &format!("  set: {{hidden: 8, drop: 0.5}}\nrun: {{{run}}}"));
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert!(whole.metrics("pace").iter().any(|pace| *pace < 1.0), "the pace falls");
+    let end = whole.record().epochs;
+    assert!(end < 40 && end > 4);
+    for at in [2, end / 2, end - 1] {
+        let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
+        warploom_contract::kinds::checkpoint::remove(&workshop.environment.store, &key);
+        let error = stopped(&workshop, &chain, None, Some(at)).err().unwrap();
+        assert_eq!(error.kind, ErrorKind::Stopped, "{error}");
+        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        same(&format!("stopped after {at}"), &resumed, &whole);
+        assert_eq!(metrics(&resumed), metrics(&whole));
+        assert_eq!(resumed.metrics("pace"), whole.metrics("pace"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let workshop = Workshop::new();
+    let mut given = community(false);
+    let refused = |given: &Given, run: &str| {
+        let graph = workshop.graph(given);
+        let pipeline = workshop.pipeline("gcn", &format!("run: {{{run}}}"));
+        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap_or_else(|| panic!("{run} ran")).to_string()
+    };
+    let text = refused(&given, "epochs: 1, metric: auc");
+    assert!(text.contains("`run.metric: auc`") && text.contains("accuracy, f1"), "{text}");
+    given.nodes.splits[0].iter_mut().filter(|part| **part == 2).for_each(|part| *part = 0);
+    for (run, named) in [("early_stop: {patience: 3}", "run.early_stop"), ("schedule: {plateau: {}}", "run.schedule: plateau")] {
+        let text = refused(&given, &format!("epochs: 1, {run}"));
+        assert!(text.contains(named) && text.contains("has none"), "{text}");
+    }
+}
