@@ -107,15 +107,6 @@ fn rows(features: raw::Features, rows: usize) -> FeatureRows {
         raw::Features::Sparse { columns, offsets, index, values } if (index.len() as f64) < SPARSE_BELOW * rows as f64 * f64::from(columns) => {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
         }
-        raw::Features::Sparse { columns, offsets, index, values } => {
-            let columns = columns as usize;
-            let mut dense = vec![0f32; rows * columns];
-            for row in 0..rows {
-                for entry in offsets[row] as usize..offsets[row + 1] as usize {
-                    dense[row * columns + index[entry] as usize] = values[entry];
-                }
-            }
-            FeatureRows::Dense { columns, values: dense }
-        }
+        sparse => FeatureRows::Dense { columns: sparse.columns() as usize, values: sparse.into_dense(rows) },
     }
 }
