@@ -3,61 +3,12 @@
 Each benchmark checks its answer first and then times; peers run in the same process or right after, on the same graph,
 with the same threads. What misses its target is printed like what reaches it. usage: bench.py [NAME...]
 """
-import datetime, json, os, pathlib, platform, shutil, subprocess, sys, tempfile, time
+import datetime, json, os, pathlib, platform, shutil, subprocess, sys, time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-RELEASE = ROOT / "target/release"
-HERE = pathlib.Path(__file__).resolve().parent
-THREADS = min(2, os.cpu_count())
-WORK = pathlib.Path(os.environ.get("BENCH_DIR", ROOT / "target/bench"))
-
-
-class Skip(Exception):
-    """A peer or a resource is missing."""
-
-
-def warploom(*arguments, store, data=None, check=True):
-    """Starts the front door with JSON output; returns its lines."""
-    command = [RELEASE / "warploom", *arguments, "--store", store, "--data", data or WORK / "raw", "--threads", str(THREADS), "--format", "json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if check and done.returncode != 0:
-        raise RuntimeError(f"{command} -> {done.returncode}\n{done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def no_network(name):
-    """Marks a data set as tried, so that no benchmark touches a network."""
-    folder = WORK / "raw" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ".absent").write_text("benchmarks use the stand-in\n")
-
-
-def gcn(store, *more):
-    """The pipeline that all figures on the amazon0505 stand-in share."""
-    no_network("amazon0505")
-    return warploom("pipeline", "pipelines/gcn.yaml", "--set", "dataset=amazon0505", "--set", "plan.set.drop=0", "--real=no", *more, store=store)
-
-
-def artifact(lines, stage, kind):
-    line = next(line for line in lines if line["stage"] == stage)
-    return pathlib.Path(next(a["path"] for a in line["artifacts"] if a["kind"] == kind))
-
-
-def modules(*names):
-    """Imports peers, or skips."""
-    import importlib
-    try:
-        return [importlib.import_module(name) for name in names]
-    except ImportError as error:
-        raise Skip(f"{error}; set PEERS to a virtual environment that has it")
-
-
-def arrow(path):
-    """A column of an Arrow file as numpy, without a copy."""
-    import pyarrow as pa
-    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-    return table.column(0).chunk(0)
-
+from rig import HERE, RELEASE, ROOT, Skip, THREADS, WORK, arrow, artifact, gcn, measured, modules, write_safetensors
+from analytics import analytics
+from epochs import epochs
+from gather import gather, planning
 
 def csr():
     numpy, scipy, parquet = modules("numpy", "scipy.sparse", "pyarrow.parquet")
@@ -187,18 +138,6 @@ def epoch():
     }
 
 
-def write_safetensors(path, arrays):
-    """Float32 arrays in the format of safetensors."""
-    header, body = {}, b""
-    for name, array in arrays.items():
-        data = array.astype("<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(body), len(body) + len(data)]}
-        body += data
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
-
-
 def warm():
     gcn(WORK / "store", "--set", "run.epochs=1")
     times = []
@@ -241,21 +180,6 @@ def edge_list(edges, nodes, name):
                 csv.write_csv(pa.table({"source": source, "target": random.integers(0, nodes, count, dtype=numpy.uint32)}), out, options)
         path.with_suffix(".part").rename(path)
     return path
-
-
-# Started by a small process: what a program's memory is counted from is that of the process it was forked from.
-WATCH = "import os, subprocess, sys; child = subprocess.Popen(sys.argv[1:]); _, status, usage = os.wait4(child.pid, 0); print(usage.ru_maxrss, file=sys.stderr); sys.exit(os.waitstatus_to_exitcode(status))"
-
-
-def measured(command):
-    """Runs a program; its lines of JSON, its own seconds, and its largest resident memory in bytes."""
-    done = subprocess.run([sys.executable, "-S", "-E", "-c", WATCH, *map(str, command)], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{command} -> {done.returncode}\n{done.stderr}")
-    begun = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    seconds = time.perf_counter() - begun
-    return [json.loads(line) for line in done.stdout.splitlines()], seconds, int(done.stderr.split()[-1]) * 1024
 
 
 def ingest_command(name, store, *more):
@@ -337,7 +261,8 @@ def profile():
     return {"seconds": next(part["seconds"] for part in parts if part["part"] == "all"), "seconds_by_part": {part["part"]: part["seconds"] for part in parts}}
 
 
-BENCHMARKS = {"ingest": ingest, "external": external, "stand_in": stand_in, "profile": profile, "compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm}
+BENCHMARKS = {"ingest": ingest, "external": external, "stand_in": stand_in, "profile": profile, "compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm,
+              "gather": gather, "planning": planning, "epochs": epochs, "analytics": analytics}
 
 
 def machine():
@@ -376,7 +301,10 @@ def main():
             results[name] = {"skipped": str(reason)}
             continue
         for figure, bound, value in targets:
-            found = results[name][figure]
+            found = results[name].get(figure)
+            if found is None:
+                table.append((name, figure, "not measured", f"{bound.replace('_', ' ')} {value:g}", "MISSED"))
+                continue
             reached = found >= value if bound == "at_least" else found <= value
             table.append((name, figure, f"{found:.3g}", f"{bound.replace('_', ' ')} {value:g}", "reached" if reached else "MISSED"))
         print(json.dumps({name: results[name]}, indent=1))

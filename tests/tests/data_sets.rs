@@ -102,8 +102,56 @@ fn sets_of_many_graphs_are_learned_by_graph() {
 fn relations_kinds_and_several_labels_are_learned() {
     let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned") else { return };
     assert_eq!(trained(&scene, &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.inverse_relations=true")), 8285);
+    assert_eq!(trained(&scene, &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.entity_types={edges: drop}")), 8285 - 6);
     assert_eq!(trained(&scene, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
     assert_eq!(trained(&scene, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
+}
+
+const RDF: &str = "<h:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://t#Person> .
+<h:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://t#Agent> .
+<h:b> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://t#Person> .
+<h:c> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://t#Person> .
+<h:a> <http://r#knows> <h:b> .
+<h:b> <http://r#knows> <h:c> .
+<h:c> <http://r#wrote> <h:d> .
+<h:d> <http://r#title> \"T\" .
+";
+
+/// Types of entities are relations unless they are to be kinds; then a program has weights for each.
+#[test]
+fn types_of_entities_become_kinds() {
+    let scene = Scene::stand_in();
+    let folder = scene.data.join("typed");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.nt"), RDF).unwrap();
+    fs::write(folder.join("trainingSet.tsv"), "person\tlabel_x\nh:a\t0\nh:b\t1\n").unwrap();
+    fs::write(folder.join("testSet.tsv"), "person\tlabel_x\nh:c\t1\n").unwrap();
+    let recipe = |types: &str| Recipe::of("rgcn", "typed").set("run.epochs=2").set(&format!("ingest.entity_types={types}"));
+    let kinds = |recipe: &Recipe| {
+        let line = scene.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
+        run_check(&scene, "ingest", recipe);
+        let names: serde_json::Value = serde_json::from_slice(&fs::read(folder_of(&line).join("names.json")).unwrap()).unwrap();
+        let table = read_table(&folder_of(&line).join("nodes.parquet"), None).unwrap();
+        let of_node = table.numbers::<u16>("kind").map_or(Vec::new(), |kinds| kinds.iter().map(|&kind| names["kinds"][usize::from(kind)].clone()).collect());
+        (of_node, names["relations"].as_array().unwrap().len())
+    };
+    // Ids ascend: the literal, h:a to h:d, the two types.
+    assert_eq!(kinds(&Recipe::of("rgcn", "typed")), (vec![], 4));
+    assert_eq!(kinds(&recipe("{}")), (["literal", "Agent", "Person", "Person", "entity", "entity", "entity"].map(Into::into).to_vec(), 4));
+    assert_eq!(kinds(&recipe("{order: [Person], edges: drop}")), (["literal", "Person", "Person", "Person", "entity"].map(Into::into).to_vec(), 3));
+    let graph = scene.view().artifacts().into_iter().find(|found| found.kind == "graph" && found.manifest["counts"]["nodes.Agent"] == 1).unwrap();
+    assert_eq!(graph.manifest["facts"]["kinds"]["Agent"], "http://t#Agent");
+    assert_eq!(trained(&scene, &recipe("{}")), 7);
+    let parameters =
+        scene.view().of_kind("run").into_iter().find(|run| run.manifest["facts"].is_object()).map(|run| fs::read(run.path.join("parameters.safetensors")));
+    assert!(String::from_utf8_lossy(&parameters.unwrap().unwrap()).contains("linear.0.knows.Person.weight"), "no weight of a kind");
+    for (types, says) in
+        [("{relation: is}", "no relation is called `is`"), ("{order: [Dog]}", "no node has the type `Dog` of `order`: expected some of http://t#Agent")]
+    {
+        scene.stage("ingest", &recipe(types), &[]).expect(1).says(&["`ingest.entity_types` of `typed`", says]);
+    }
+    let absent = Recipe::of("rgcn", "karate").set("ingest.entity_types={}");
+    scene.stage("ingest", &absent, &[]).expect(1).says(&["its stand-in has no types of entities", "warploom data fetch karate"]);
 }
 
 /// Counts, graphs, features, classes and relations are compared with the catalogue by ingest itself.

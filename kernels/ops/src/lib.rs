@@ -13,6 +13,7 @@ mod division;
 pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
+pub mod fused;
 pub mod loss;
 pub mod metrics;
 pub mod neighbour_reduce;

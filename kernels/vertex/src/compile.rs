@@ -1,6 +1,6 @@
 //! compile: a program's whole way, from its text to its launch list, in the one order that there is.
 //!
-//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again -> `lower`; every form on the way is
+//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again -> `lower` -> `fuse`; every form on the way is
 //!           kept and can be printed; equal texts, settings and data sets give equal lists; what was weighed stands among the
 //!           list's reasons
 //! never     reads a file; looks at a text that `builtin` recognises (who calls decides that)
@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::autodiff::{self, Remembered};
+use crate::facts::Facts;
 use crate::gir::{Data, Gir, Span};
 use crate::launch::{LaunchList, Reason};
 use crate::passes::{self, Applied, Demand, demand};
 use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
-use crate::{autodiff::remember, lower};
+use crate::{autodiff::remember, fuse, lower};
 
 /// A program on its way, each form made of the one before.
 #[derive(Clone, Debug)]
@@ -33,7 +34,9 @@ pub struct Compiled {
     /// What the backward part would keep of the forward part and what it would compute again, by bytes. An executor that
     /// keeps every buffer for the whole run gains nothing from computing again, so the launch list keeps all.
     pub remembered: Vec<Remembered>,
-    /// What an executor does.
+    /// A launch for each value that lies somewhere.
+    pub apart: LaunchList,
+    /// What an executor does: the same, fused.
     pub list: LaunchList,
 }
 
@@ -52,9 +55,10 @@ pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data
         applied.extend(again);
         remembered = remember(clean.clone(), data).1;
     }
-    let mut list = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
-    list.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
-    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, list })
+    let mut apart = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
+    apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
+    let list = fuse::fuse(&apart, &Facts::of(data));
+    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, apart, list })
 }
 
 fn reason(choice: &passes::Choice) -> Reason {

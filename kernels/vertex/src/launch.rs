@@ -16,12 +16,14 @@ use crate::gir;
 mod access;
 mod bytes;
 mod evaluated;
+mod fused;
 mod render;
 mod validate;
 
 pub use access::{gradient_buffer, parameter_buffer};
 pub use bytes::{Lists, Memory};
 pub use evaluated::fixed;
+pub use fused::{is_row_wise, reduced};
 pub use validate::Flaw;
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
@@ -385,6 +387,15 @@ pub enum Operation {
         /// What it is computed from, in the order of the operation.
         inputs: Vec<Operand>,
     },
+    /// Evaluated operations in one walk: vertex by vertex, or edge by edge, each row goes through all of them while it is at hand.
+    Fused {
+        /// What is walked.
+        over: Over,
+        /// What only the steps read: it lies nowhere.
+        locals: Vec<Buffer>,
+        /// Each an `evaluate`, in order.
+        steps: Vec<Operation>,
+    },
     /// The mean loss over the training rows, and its gradient by the result (0 in other rows).
     Loss {
         /// Which.
@@ -403,6 +414,18 @@ pub enum Operation {
         /// The parameter's name (buffers `parameter.NAME`, `gradient.NAME`).
         parameter: String,
     },
+}
+
+/// What a fused launch walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// Each vertex alone.
+    Vertices,
+    /// Each vertex with its edges in this direction.
+    EdgesOf(Direction),
+    /// Each edge, by its id: rows of edges of this kind.
+    Edges(Rows),
 }
 
 /// What an evaluated operation reads. Rows of vertices can be read as they are seen from edges, and never lie anywhere as

@@ -83,6 +83,7 @@ pub mod autodiff;
 pub mod builtin;
 pub mod compile;
 pub mod facts;
+pub mod fuse;
 pub mod gir;
 pub mod interpret;
 pub mod launch;

@@ -140,6 +140,8 @@ pub struct Reference<'a> {
     world: World,
     /// The loop that supersteps are of.
     at: usize,
+    /// What lives only while a fused launch is at work.
+    locals: Vec<Buffer>,
 }
 
 /// Rows of one buffer.
@@ -173,6 +175,7 @@ impl<'a> Reference<'a> {
             draw: None,
             world,
             at: 0,
+            locals: Vec::new(),
         };
         for buffer in &list.buffers {
             reference.values.insert(buffer.name.clone(), reference.empty(buffer));
@@ -340,8 +343,25 @@ impl<'a> Reference<'a> {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        match &launch.operation {
-            Operation::NeighbourReduce { out, .. } => self.reduce(out, &launch.operation),
+        self.operation(&launch.operation);
+    }
+
+    /// One step after the other, each for all rows.
+    fn fused(&mut self, locals: &[Buffer], steps: &[Operation]) {
+        self.locals = locals.to_vec();
+        for local in locals {
+            let empty = self.empty(local);
+            self.values.insert(local.name.clone(), empty);
+        }
+        steps.iter().for_each(|step| self.operation(step));
+        for local in std::mem::take(&mut self.locals) {
+            self.values.remove(&local.name);
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match operation {
+            Operation::NeighbourReduce { out, .. } => self.reduce(out, operation),
             Operation::Product { out, left, right, right_transposed, epilogue } => {
                 self.product(out, (left, None), (right, *right_transposed), epilogue);
             }
@@ -366,6 +386,7 @@ impl<'a> Reference<'a> {
                 *self.entry(out) = made;
             }
             Operation::Evaluate { out, shape, op, inputs } => self.evaluated((out, shape), op, inputs),
+            Operation::Fused { locals, steps, .. } => self.fused(locals, steps),
             Operation::Loss { kind, result, target, gradient, value } => {
                 self.mean_loss(*kind, (result, target), (gradient, value));
             }
@@ -565,7 +586,7 @@ impl<'a> Reference<'a> {
 
     /// What an operation means is what the interpreter makes of it.
     fn evaluated(&mut self, (out, shape): (&str, &[u64]), op: &Op, inputs: &[Operand]) {
-        let made = self.buffer(out);
+        let made = self.buffer(out).clone();
         if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) = (op, inputs) {
             *self.entry(out) = self.values[&rows.buffer].clone();
             return;
@@ -624,8 +645,8 @@ impl<'a> Reference<'a> {
         self.interpreted(&node, &[], &[]).values.reals()
     }
 
-    fn buffer(&self, name: &str) -> &'a Buffer {
-        let found = self.list.buffers.iter().find(|buffer| buffer.name == name);
+    fn buffer(&self, name: &str) -> &Buffer {
+        let found = self.locals.iter().chain(&self.list.buffers).find(|buffer| buffer.name == name);
         found.expect("a validated list declares every name that it uses")
     }
 

@@ -1,6 +1,6 @@
 //! architecture: the printed forms in ARCHITECTURE.md are those that the compiler makes of the program that stands there.
 //!
-//! promises  each block ```gir, ```autodiff, ```clean, ```launches is compared with the program of the ```python block before it;
+//! promises  each block ```gir, ```autodiff, ```clean, ```launches, ```fused is compared with the program of the ```python block before it;
 //!           `UPDATE=1` writes what it should be
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,8 @@ fn form(compiled: &Compiled, kind: &str) -> Option<String> {
         "gir" => Some(compiled.traced.gir.print(None)),
         "autodiff" => Some(compiled.with_gradients.print(None)),
         "clean" => Some(compiled.clean.print(None)),
-        "launches" => Some(compiled.list.render()),
+        "launches" => Some(compiled.apart.render()),
+        "fused" => Some(compiled.list.render()),
         _ => None,
     }
 }

@@ -7,11 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    CatalogError, Entry,
-    entry::RawFile,
-    seen,
-};
+use crate::{CatalogError, Entry, entry::RawFile, seen};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
@@ -53,10 +49,9 @@ pub fn check(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), dige
     let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
     if file.blake3.as_ref().is_some_and(|known| known != digest) || file.bytes.is_some_and(|known| known != bytes) {
         let what = differs("the file is not the one that the catalogue's entry tells of", (file.bytes, file.blake3.as_deref()), (bytes, digest));
-        return Err(CatalogError::new(what).at(path.display()).hint(format!(
-            "put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` from  {}",
-            file.file, entry.place
-        )));
+        return Err(CatalogError::new(what)
+            .at(path.display())
+            .hint(format!("put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place)));
     }
     match read(folder)?.get(&name(folder, path)) {
         Some(recorded) if recorded.blake3 != digest => {

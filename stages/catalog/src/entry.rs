@@ -31,6 +31,9 @@ pub struct Entry {
     pub directed: bool,
     /// What `symmetrize: auto` means for this set.
     pub symmetrize: bool,
+    /// The kinds of nodes that types of entities become where the pipeline says nothing; none: nodes stay of one kind.
+    #[serde(default)]
+    pub entity_types: Option<EntityTypes>,
     /// What the set is usually used for.
     pub task: Task,
     /// Who made it and under which terms it may be used.
@@ -141,6 +144,35 @@ impl TryFrom<String> for Format {
 impl From<Format> for String {
     fn from(format: Format) -> String {
         format.0
+    }
+}
+
+/// How types of entities become kinds of nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EntityTypes {
+    /// The relation whose targets are types, by its whole name or by what follows its last `#` or `/`.
+    pub relation: String,
+    /// Of several types of a node the one that comes first here; else the first by bytes.
+    pub order: Vec<String>,
+    /// Whether statements of types stay edges.
+    pub edges: TypeEdges,
+}
+
+/// What becomes of statements of types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TypeEdges {
+    /// They are edges as all others.
+    #[default]
+    Keep,
+    /// They are no edges, and what is nothing but a type is no node.
+    Drop,
+}
+
+impl Default for EntityTypes {
+    fn default() -> Self {
+        EntityTypes { relation: warploom_formats::ntriples::TYPE.to_owned(), order: Vec::new(), edges: TypeEdges::Keep }
     }
 }
 
@@ -399,6 +431,7 @@ impl Entry {
             "read": self.read,
             "directed": self.directed,
             "symmetrize": self.symmetrize,
+            "entity_types": self.entity_types,
             "task": self.task,
             "made_up": self.made_up,
             "split": self.split,

@@ -124,16 +124,18 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
             let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };
             error.hint("free some space, or choose another place with  --data DIR ; what has come is kept where the server can go on from it")
         }
-        _ if missed.is_local() => {
-            error.at(missed.path.display()).hint("choose a folder that can be written with  --data DIR , or change its permissions")
-        }
+        _ if missed.is_local() => error.at(missed.path.display()).hint("choose a folder that can be written with  --data DIR , or change its permissions"),
         Some(url) => {
             // All that is missing, not to be told of one file after the other.
             let wanted = match &entry.archive {
                 Some(archive) if archive.url == *url => vec![(missed.path.clone(), url.clone())],
                 _ => missing(entry, folder),
             };
-            let copied = if wanted.len() == 1 { format!("copy it to  {}", missed.path.display()) } else { format!("copy {} files to  {}", wanted.len(), folder.display()) };
+            let copied = if wanted.len() == 1 {
+                format!("copy it to  {}", missed.path.display())
+            } else {
+                format!("copy {} files to  {}", wanted.len(), folder.display())
+            };
             let parts: String = wanted.iter().map(|(path, url)| format!(" -o {} '{url}'", pasted(path))).collect();
             error.at(url).hint(format!("without a network here, {copied}  by hand:  curl -L --create-dirs{parts}"))
         }

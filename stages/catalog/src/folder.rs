@@ -6,11 +6,11 @@ use crate::{
     CatalogError, Entry,
     entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
 };
-use warploom_formats::attach;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+use warploom_formats::attach;
 
 /// Folders below that of the set.
 const DEPTH_MOST: usize = 4;
@@ -46,6 +46,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         read: warploom_formats::Options::default(),
         directed: true,
         symmetrize: false,
+        entity_types: None,
         task: Task::None,
         licence: "unknown".to_owned(),
         expected: Expected::default(),

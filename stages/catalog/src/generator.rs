@@ -159,6 +159,7 @@ impl Generator {
             read: warploom_formats::Options::default(),
             directed: self.directed(),
             symmetrize: !self.directed(),
+            entity_types: None,
             task: if many { Task::GraphClassification } else { Task::None },
             licence: "none needed: it is made here".to_owned(),
             expected: Expected { nodes: Some(self.nodes()), listed: Some(self.edges()), ..Expected::default() },

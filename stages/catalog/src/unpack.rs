@@ -29,7 +29,11 @@ pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path
         }
     }
     let missing: Vec<&str> = files.iter().copied().filter(|file| !done.contains_key(file)).collect();
-    if missing.is_empty() { Ok(files.iter().filter_map(|file| done.remove(file)).collect()) } else { Err(Trouble::new(format!("it holds no {}", missing.join(", no ")))) }
+    if missing.is_empty() {
+        Ok(files.iter().filter_map(|file| done.remove(file)).collect())
+    } else {
+        Err(Trouble::new(format!("it holds no {}", missing.join(", no "))))
+    }
 }
 
 /// The file that a member is, and the ending that it has besides.

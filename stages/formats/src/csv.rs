@@ -80,7 +80,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
     let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known) };
-    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None)?, options)?;
+    let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
     let options = Options { ids, ..options.clone() };
@@ -93,7 +93,8 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
             return Err(Box::new(error.expected("a column `graph` of the table of nodes", "none")));
         };
         let ids = if matches!(graphs.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
-        Nodes::new(Table::read(Plain::open(path)?, None)?, &Options { ids, ..Options::default() })?.fill_graphs(graphs)?;
+        let options = Options { ids, separator: options.separator.clone(), ..Options::default() };
+        Nodes::new(Table::read(Plain::open(path)?, None, &options)?, &options)?.fill_graphs(graphs)?;
     }
     if let Some(graphs) = &graph.graphs {
         let mut ends = graph.edges.source.iter().zip(&graph.edges.target);

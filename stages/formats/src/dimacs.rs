@@ -45,8 +45,8 @@ fn kind(head: &[u8], name: &str) -> Option<Kind> {
         }
         scan.next_line();
     }
-    // Comments may be longer than the beginning that is looked at.
-    (head.starts_with(b"c") || head.starts_with(b"p ")).then_some(())?;
+    // Comments may be longer than the beginning that is looked at, and a file may be empty.
+    (head.is_empty() || head.starts_with(b"c") || head.starts_with(b"p ")).then_some(())?;
     [(".gr", Kind::Graph), (".col", Kind::Graph), (".co", Kind::Places)].into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, kind)| kind)
 }
 

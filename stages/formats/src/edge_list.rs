@@ -2,8 +2,9 @@
 //!
 //! promises  the same graph for any number of threads and any size of block; edges in the order of the file
 //! promises  an error names the first bad line and the column in it; counts in the file that disagree with its body are an error
-//! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns; fields in quotes,
-//!           CRLF, a byte-order mark, a last line without end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
+//! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns, other signs and several
+//!           together (`::`, `->`) as the first line has them or `separator` says; fields in quotes, CRLF, a byte-order mark, a last line without
+//!           end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
 //! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none
 //! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with weights, words and ids above 2^32)
 mod counts;

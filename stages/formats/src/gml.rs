@@ -1,13 +1,13 @@
 //! Graph Modelling Language: `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
 //!
-//! promises  an error names line and column; ids need be neither dense nor in order; further attributes are passed over,
-//!           but for the label and the weight that were asked for
+//! promises  an error names line and column; ids need be neither dense nor in order; attributes of nodes are columns, but for the label that
+//!           was asked for; attributes of edges beside the weight, and lists in nodes and edges (`graphics`), are named in `passed_over`
 //! reads     comments #, strings over several lines, brackets on lines of their own, gzip, zstd
 //! never     nests without bound: lists deeper than 64 are refused
 //! limits    the whole file in memory; ids from 0 to 2^63 - 1
 //! format    M. Himsolt, GML: A portable Graph File Format (1997)
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use crate::{
     Format, Look, Options,
     decompress::Plain,
     look::only,
-    raw::{Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
 
 const DEPTH_MOST: usize = 64;
@@ -48,6 +48,24 @@ enum Value {
     Text(String),
 }
 
+impl Value {
+    fn number(&self) -> Option<f64> {
+        match self {
+            Value::Whole(number) => Some(*number as f64),
+            Value::Real(number) => Some(*number),
+            Value::Text(_) => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Value::Whole(number) => number.to_string(),
+            Value::Real(number) => number.to_string(),
+            Value::Text(text) => text.clone(),
+        }
+    }
+}
+
 /// A `node` or an `edge` with its plain attributes, each with the byte at which its value stands.
 #[derive(Default)]
 struct Item {
@@ -61,6 +79,8 @@ struct File {
     graphs: usize,
     nodes: Vec<Item>,
     edges: Vec<Item>,
+    /// Lists in nodes and edges.
+    lists: BTreeSet<String>,
 }
 
 struct Reader<'a> {
@@ -122,6 +142,9 @@ impl Reader<'_> {
                 ["graph"] => file.graphs += 1,
                 ["graph", "node"] => file.nodes.push(Item { at: key_at, ..Item::default() }),
                 ["graph", "edge"] => file.edges.push(Item { at: key_at, ..Item::default() }),
+                ["graph", item @ ("node" | "edge"), list] => {
+                    file.lists.insert(format!("list `{list}` of the {item}s"));
+                }
                 _ => {}
             }
             return self.list(file, open);
@@ -181,11 +204,7 @@ impl Reader<'_> {
         match item.attributes.get(key) {
             Some((Value::Whole(id), _)) if *id >= 0 => Ok(*id as u64),
             Some((value, at)) => {
-                let found = match value {
-                    Value::Whole(number) => number.to_string(),
-                    Value::Real(number) => number.to_string(),
-                    Value::Text(text) => format!("`{text}`"),
-                };
+                let found = if let Value::Text(text) = value { format!("`{text}`") } else { value.text() };
                 Err(self.error(&format!("the `{key}` of a GML {kind} is no id"), *at).expected("a whole number from 0", found).into())
             }
             None => Err(self.error(&format!("a GML {kind} has no `{key}`"), item.at).expected(format!("`{key}` and a whole number from 0"), "none").into()),
@@ -221,27 +240,49 @@ impl File {
             edges.source.push(end(edge, "source")?);
             edges.target.push(end(edge, "target")?);
         }
-        edges.weight = self.weights(reader, options)?;
+        let weight = self.weight_name(options);
+        edges.weight = self.weights(reader, weight)?;
         let labels = options.label.as_ref().map(|name| self.labels(reader, name, &ids)).transpose()?;
+        let columns = self.columns(&ids, options.label.as_deref());
+        let of_edges: BTreeSet<&String> = self.edges.iter().flat_map(|edge| edge.attributes.keys()).collect();
+        let unread = of_edges.into_iter().filter(|name| !["source", "target"].contains(&name.as_str()) && Some(name.as_str()) != weight);
+        let passed_over = unread.map(|name| format!("attribute `{name}` of the edges")).chain(self.lists.iter().cloned()).collect();
         let ids = NodeIds::from_ascending(ids.into_iter().map(|(id, _)| id).collect());
-        Ok(RawGraph { ids, edges, directed: Some(self.directed.unwrap_or(false)), labels, ..RawGraph::default() })
+        Ok(RawGraph { ids, edges, directed: Some(self.directed.unwrap_or(false)), labels, columns, passed_over, ..RawGraph::default() })
     }
 
-    fn weights(&self, reader: &Reader<'_>, options: &Options) -> Read<Option<Vec<f32>>> {
+    /// The attribute of edges that is the weight.
+    fn weight_name<'a>(&self, options: &'a Options) -> Option<&'a str> {
         let everywhere = |name: &&str| !self.edges.is_empty() && self.edges.iter().all(|edge| edge.attributes.contains_key(*name));
-        let name = match options.weight.as_deref() {
+        match options.weight.as_deref() {
             Some("none") => None,
             Some(name) => Some(name),
             None => ["weight", "value"].into_iter().find(everywhere),
+        }
+    }
+
+    /// All further attributes of nodes: whole numbers, numbers or words, whatever holds them all.
+    fn columns(&self, ids: &[(u64, usize)], label: Option<&str>) -> Vec<(String, Column)> {
+        let names: BTreeSet<&String> = self.nodes.iter().flat_map(|node| node.attributes.keys()).collect();
+        let further = names.into_iter().filter(|name| *name != "id" && Some(name.as_str()) != label);
+        let column = |name: &String| {
+            let values = || ids.iter().map(|&(_, position)| self.nodes[position].attributes.get(name).map(|(value, _)| value));
+            if values().flatten().all(|value| matches!(value, Value::Whole(_))) {
+                return Column::Integers(values().map(|value| if let Some(Value::Whole(number)) = value { Some(*number) } else { None }).collect());
+            }
+            if values().flatten().all(|value| !matches!(value, Value::Text(_))) {
+                return Column::Reals(values().map(|value| value.and_then(Value::number)).collect());
+            }
+            Column::Texts(values().map(|value| value.map(Value::text)).collect())
         };
+        further.map(|name| (name.clone(), column(name))).collect()
+    }
+
+    fn weights(&self, reader: &Reader<'_>, name: Option<&str>) -> Read<Option<Vec<f32>>> {
         let Some(name) = name else { return Ok(None) };
         let weight = |edge: &Item| -> Read<f32> {
             let found = edge.attributes.get(name);
-            let number = match found {
-                Some((Value::Whole(number), _)) => *number as f64,
-                Some((Value::Real(number), _)) => *number,
-                _ => f64::NAN,
-            };
+            let number = found.and_then(|(value, _)| value.number()).unwrap_or(f64::NAN);
             let wrong = || {
                 reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at)).expected(format!("`{name}` and a finite number"), "none")
             };
@@ -300,6 +341,22 @@ mod tests {
         assert_eq!((graph.edges.source, graph.edges.target, graph.edges.weight), (vec![1], vec![0], Some(vec![2.0])));
         assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1], names: vec!["a".into(), "b".into()] }));
         assert_eq!(graph.directed, Some(true));
+        assert_eq!((graph.columns, graph.passed_over), (Vec::new(), vec!["list `graphics` of the nodes".to_owned()]));
+    }
+
+    #[test]
+    fn attributes_of_nodes_are_columns() {
+        let text = "\u{feff}graph [\r\n node [ id 1 label \"b\" age 3 x 1 mixed 2 ]\r\n node [ id 0 label \"a\" x -1.5 mixed \"w\" ]\r\n edge [ source 0 target 1 label \"e\" value 1 ] ]";
+        let graph = read_text(text.as_bytes(), &Options { weight: Some("none".into()), ..Options::default() }).unwrap();
+        let texts = |values: [&str; 2]| Column::Texts(values.map(|text| Some(text.to_owned())).to_vec());
+        let columns = [
+            ("age", Column::Integers(vec![None, Some(3)])),
+            ("label", texts(["a", "b"])),
+            ("mixed", texts(["w", "2"])),
+            ("x", Column::Reals(vec![Some(-1.5), Some(1.0)])),
+        ];
+        assert_eq!(graph.columns, columns.map(|(name, column)| (name.to_owned(), column)));
+        assert_eq!((graph.edges.weight, graph.passed_over), (None, ["label", "value"].map(|name| format!("attribute `{name}` of the edges")).to_vec()));
     }
 
     #[test]
@@ -315,6 +372,11 @@ mod tests {
             ("graph [ node [ id zero ] ]", "neither a number nor a string", ":1:19"),
             ("graph [ node [ id \"0 ] ]", "no end", ":1:19"),
             ("1 2", "not GML", ":1:1"),
+            ("graph [ node [ id 0 ] edge [ source 0 target 0 weight nan ] ]", "neither a number nor a string", ":1:55"),
+            ("graph [ node [ id 0 ] edge [ source 0 target 0 weight 1e99 ] ]", "no usable weight", ":1:55"),
+            ("graph [ node [ id 0 ] edge [ source 0 target 0 weight \"1\" ] ]", "no usable weight", ":1:55"),
+            ("graph [ node [ id 0 ] edge [ source 0 ] ]", "has no `target`", ":1:23"),
+            ("graph [ ] graph [ ]", "several graphs", ""),
         ] {
             let error = read_text(text.as_bytes(), &Options::default()).unwrap_err();
             assert!(error.what.contains(what) && error.location().ends_with(place), "{text:?}: {error}");

@@ -106,6 +106,10 @@ pub struct Options {
     pub id: Option<String>,
     /// Columns of node tables that are features; by itself: `x0`, `x1`, ..., `feat_NAME`.
     pub node_features: Vec<String>,
+    /// What stands between columns of edge lists and text tables, a sign or several: `\t`, `::`, `->`; by itself: as the first line has it.
+    pub separator: Option<String>,
+    /// Names of the columns of an edge list whose first line does not name them: `[source, target, weight, time]`.
+    pub columns: Vec<String>,
     /// The column of edge tables that is where an edge begins; by itself: `source`, `from`, `src` and the like.
     pub source: Option<String>,
     /// The column of edge tables that is where an edge ends; by itself: `target`, `to`, `dst` and the like.
@@ -125,6 +129,8 @@ pub struct Options {
     pub literals: Literals,
     /// The parts of a set of triples whose statements are edges; none named: those to train on. Nodes and relations come from all parts.
     pub parts: Vec<Part>,
+    /// The file that gives entities their types beside triples; by itself: `entity2type.txt`, `entity_types.tsv` and the like.
+    pub types: Option<String>,
     /// The id of the first node, for formats that count nodes instead of naming them; none: as the format counts, 1 in Matrix
     /// Market, METIS and DIMACS, 0 in WebGraph's.
     pub first_id: Option<u32>,

@@ -1,6 +1,6 @@
 //! A look at the files of a folder, from which a format is recognised.
 //!
-//! promises  reads only the beginning of a file, unpacked, and each at most once
+//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at most once
 //! never     decides by name alone where the contents can tell
 use std::{
     cell::OnceCell,
@@ -55,12 +55,15 @@ impl Look {
         self.files().filter(|(_, name)| name.ends_with(end)).map(|(path, _)| path).collect()
     }
 
-    /// The first plain bytes of a file; empty if it cannot be read.
+    /// The first plain bytes of a file behind a byte-order mark; empty if it cannot be read.
     pub fn head(&self, path: &Path) -> &[u8] {
         let Some(file) = self.files.iter().find(|file| file.path == path) else { return &[] };
         file.head.get_or_init(|| {
             let mut head = Vec::new();
             let _ = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES));
+            if head.starts_with(b"\xef\xbb\xbf") {
+                head.drain(..3);
+            }
             head
         })
     }

@@ -155,7 +155,9 @@ fn by_place(found: &[String], count: usize) -> Option<Vec<usize>> {
 fn stranger(path: &Path, what: &str, found: &[String], names: &[String]) -> Box<ReadError> {
     let first = found.iter().find(|name| !names.contains(name) && name.parse::<usize>().map_or(true, |place| place >= names.len()));
     let error = ReadError::new(path, format!("the graph has a {what} that the file of names does not have"));
-    Box::new(error.expected(format!("one of {} names, or a place from 0 to {}", names.len(), names.len() - 1), format!("`{}`", first.map_or("", String::as_str))))
+    Box::new(
+        error.expected(format!("one of {} names, or a place from 0 to {}", names.len(), names.len() - 1), format!("`{}`", first.map_or("", String::as_str))),
+    )
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ use crate::{
 use std::path::{Path, PathBuf};
 use term::{Kind, Terms};
 
+/// The relation that gives a term its type, in RDF.
+pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
 /// N-Triples.
 pub const FORMAT: Format = Format { name: "ntriples", about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it", recognise, read };
 
@@ -106,8 +109,17 @@ fn parse(text: &[u8], options: &Options) -> Result<Piece, Fault> {
 
 /// Whether a relation is named, whole or by its last step.
 fn is_dropped(name: &str, dropped: &[String]) -> bool {
-    let step = name.rsplit(['#', '/']).next().unwrap_or(name);
-    dropped.iter().any(|wanted| wanted == name || wanted == step)
+    dropped.iter().any(|wanted| wanted == name || wanted == last_step(name))
+}
+
+/// What follows the last `#` or `/` of a name.
+pub fn last_step(name: &str) -> &str {
+    name.rsplit(['#', '/']).next().unwrap_or(name)
+}
+
+/// Whether a node of such a set is a literal: no other begins with a quote.
+pub fn is_literal(word: &str) -> bool {
+    word.starts_with('"')
 }
 
 /// Takes out relations of which no statement is left.

@@ -2,7 +2,8 @@
 //!
 //! promises  nodes are numbered from 0 through all graphs; each edge stands once, as the files have it, and is said to be undirected: for the directed
 //!           sets (arxiv, papers100M, citation2, code2) the catalogue says so, the files cannot
-//! promises  node-feat as numbers; edge-feat and further `edge_*` tables side by side, `edge_weight` as weights; further `node_*` tables as columns;
+//! promises  node-feat as numbers; edge-feat and further `edge_*` tables side by side, `edge_weight` as weights, `edge_reltype` as relations that are
+//!           called by their numbers; further `node_*` tables as columns;
 //!           one column of whole numbers as label is classes, one of others values, several columns rows (NaN: none)
 //! promises  `split/NAME/{train, valid, test}.csv.gz` are splits of graphs in sets of many, else of nodes
 //! reads     the tables, packed or not, in folders or side by side, or an archive with them, as the benchmark publishes
@@ -21,6 +22,8 @@ use std::path::PathBuf;
 
 /// Tables of their own; others begin with `node_` or `edge_`.
 const TABLES: [&str; 7] = ["edge", "num-node-list", "num-edge-list", "node-feat", "edge-feat", "node-label", "graph-label"];
+/// The table of the relation of each edge.
+const RELATIONS: &str = "edge_reltype";
 /// Nodes that may be claimed for each row that is there, and those that may be claimed always.
 const CLAIM_A_ROW: u64 = 16;
 const CLAIM_ALWAYS: u64 = 65_536;
@@ -63,7 +66,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let features = set.maybe::<f32>("node-feat", None)?;
     let node_labels = set.maybe::<Gap>("node-label", None)?;
     let nodes = set.count_nodes(&sizes, features.as_ref(), node_labels.as_ref())?;
-    let edges = set.edges(&sizes)?;
+    let (edges, relations) = set.edges(&sizes)?;
     let graph_labels = set.maybe::<Gap>("graph-label", None)?;
     let graph_count = sizes.nodes.rows();
     if let Some(table) = &graph_labels {
@@ -86,6 +89,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         splits,
         features: features.map(|table| Features::Dense { columns: table.columns as u32, values: table.values }),
         columns: set.node_columns(nodes as usize)?,
+        relations,
         graphs,
         ..RawGraph::default()
     })
@@ -158,7 +162,8 @@ impl Set<'_> {
         Ok(claimed as u32)
     }
 
-    fn edges(&self, sizes: &Sizes) -> Read<Edges> {
+    /// The edges, and the names of their relations.
+    fn edges(&self, sizes: &Sizes) -> Read<(Edges, Vec<String>)> {
         let rows = sizes.rows.rows();
         let (mut source, mut target) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let (mut row, mut first) = (0, 0);
@@ -176,15 +181,31 @@ impl Set<'_> {
             (row, first) = (end, first + nodes);
         }
         let mut edges = Edges { source, target, ..Edges::default() };
+        let relations = self.relate_edges(&mut edges)?;
         self.describe_edges(&mut edges)?;
-        Ok(edges)
+        Ok((edges, relations))
+    }
+
+    /// Relations of edges by ascending number, and their names; none without a table of them.
+    fn relate_edges(&self, edges: &mut Edges) -> Read<Vec<String>> {
+        let Some(table) = self.maybe::<i64>(RELATIONS, Some(1))? else { return Ok(Vec::new()) };
+        table.expect_rows("relations of edges", edges.len(), "the table of edges")?;
+        let mut numbers = table.values.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.len() > usize::from(u16::MAX) {
+            let error = ReadError::new(table.path(), "there are too many relations").expected(format!("at most {}", u16::MAX), numbers.len().to_string());
+            return Err(Box::new(error));
+        }
+        edges.relation = Some(table.values.iter().map(|number| numbers.partition_point(|known| known < number) as u16).collect());
+        Ok(numbers.iter().map(i64::to_string).collect())
     }
 
     /// Weights and features of edges.
     fn describe_edges(&self, edges: &mut Edges) -> Read<()> {
         let rows = edges.len();
         let mut blocks: Vec<Table<f32>> = self.maybe("edge-feat", None)?.into_iter().collect();
-        for name in self.further("edge_") {
+        for name in self.further("edge_").into_iter().filter(|name| name != RELATIONS) {
             let Some(table) = self.maybe::<f32>(&name, None)? else { continue };
             table.expect_rows(&format!("rows of `{name}`"), rows, "the table of edges")?;
             match (name.as_str(), table.columns) {

@@ -40,6 +40,8 @@ pub struct RawGraph {
     pub columns: Vec<(String, Column)>,
     /// Kinds of nodes, where there are several.
     pub kinds: Option<Kinds>,
+    /// Types of nodes as a table beside the graph tells them: what kinds may be made of.
+    pub types: Option<Types>,
     /// Names of the relations that `Edges::relation` counts; empty without relations.
     pub relations: Vec<String>,
     /// The graphs of a set of many.
@@ -57,6 +59,15 @@ pub struct Kinds {
     pub names: Vec<String>,
     /// For each kind the features of its nodes, in row order among them.
     pub features: Vec<Option<Features>>,
+}
+
+/// Types of nodes, of which a node may have none or several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Types {
+    /// Node and index into `names`, ascending, each pair once.
+    pub of_nodes: Vec<(u32, u32)>,
+    /// Names of the types, ascending by bytes.
+    pub names: Vec<String>,
 }
 
 /// The graphs of a set of many.
@@ -277,6 +288,7 @@ impl RawGraph {
         self.labels.iter().chain(&self.node_labels).try_for_each(|labels| labels.validate(nodes))?;
         self.features.iter().try_for_each(|features| features.validate(nodes))?;
         self.kinds.iter().try_for_each(|kinds| kinds.validate(nodes))?;
+        self.types.iter().try_for_each(|types| types.validate(nodes))?;
         self.graphs.iter().try_for_each(|graphs| graphs.validate(nodes, &self.edges))
     }
 }
@@ -296,6 +308,14 @@ impl Kinds {
             *count.get_mut(usize::from(kind)).ok_or_else(|| format!("a node has kind {kind} of {}", self.names.len()))? += 1;
         }
         self.features.iter().zip(count).try_for_each(|(features, count)| features.iter().try_for_each(|features| features.validate(count)))
+    }
+}
+
+impl Types {
+    fn validate(&self, nodes: usize) -> Result<(), String> {
+        let in_range = self.of_nodes.iter().all(|&(node, name)| (node as usize) < nodes && (name as usize) < self.names.len());
+        let ascends = self.of_nodes.is_sorted_by(|a, b| a < b) && self.names.is_sorted_by(|a, b| a < b);
+        if in_range && ascends { Ok(()) } else { Err("types: nodes and names are not in range, ascending and distinct".into()) }
     }
 }
 

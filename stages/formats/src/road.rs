@@ -9,7 +9,7 @@ use crate::{
     Format, Ids, Look, Options,
     csv::Table,
     decompress::Plain,
-    edge_list::{Known, Layout, Width, onto, read_known, separator_of},
+    edge_list::{Known, Layout, Separator, Width, fault_at, onto, read_known, separator_of},
     raw::{Column, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
 use std::path::{Path, PathBuf};
@@ -37,9 +37,9 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         let error = ReadError::new(files.first().map_or(Path::new(""), PathBuf::as_path), "a road network is a file of nodes and one of edges");
         return Err(Box::new(error.expected("NAME.cnode and NAME.cedge", format!("{} and {}", nodes.len(), edges.len())).hint("name both files")));
     };
-    let table = Table::read(Plain::open(nodes)?, Some(&["node", "x", "y"]))?;
+    let table = Table::read(Plain::open(nodes)?, Some(&["node", "x", "y"]), options)?;
     let (ids, order) = ids_of(&table)?;
-    let known = Known { layout: Some(layout(edges)?), type_is_relation: false };
+    let known = Known { layout: Some(layout(edges, options)?), type_is_relation: false };
     let options = Options { ids: Ids::Number, ..options.clone() };
     let mut graph = read_known(Plain::open(edges)?, &options, &known)?;
     onto(&mut graph, ids, &options, &known, || Plain::open(edges))?;
@@ -76,12 +76,12 @@ fn ids_of(table: &Table) -> Read<(NodeIds, Vec<u32>)> {
 }
 
 /// Four columns behind the separator of the first line.
-fn layout(edges: &Path) -> Read<Layout> {
+fn layout(edges: &Path, options: &Options) -> Read<Layout> {
     let mut head = Vec::new();
     Plain::open(edges)?.fill(&mut head, 1 << 12)?;
     let line = head.split(|&byte| byte == b'\n').find(|line| !crate::edge_list::is_blank_or_comment(line)).unwrap_or(b"");
     Ok(Layout {
-        separator: separator_of(line),
+        separator: Separator::told(options).map_err(|fault| fault_at(edges, &head, &fault))?.unwrap_or_else(|| separator_of(line)),
         width: Width::Exactly(4),
         names: ["edge", "source", "target", "length"].map(String::from).to_vec(),
         words: false,

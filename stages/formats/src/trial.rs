@@ -62,3 +62,11 @@ pub fn tiny_edges(weights: bool) -> Vec<(u64, u64, Option<String>)> {
 pub fn told(result: Read<RawGraph>) -> Result<RawGraph, String> {
     result.map_err(|error| format!("{} {:?} {} {}", error.what, error.place, error.expected, error.found))
 }
+
+/// The text with one byte changed, where it stays text.
+pub fn changed(text: &str, at: usize, byte: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -5,9 +5,11 @@
 //! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `number`
 //! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head tail relation` behind a line with their number,
 //!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
+//! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the one that `types` names) is told, not made use of
 //! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement
 //! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013); github.com/thunlp/OpenKE
 mod numbered;
+mod types;
 
 use crate::{
     Format, Look, Options, Part,
@@ -30,7 +32,7 @@ pub const FORMAT: Format = Format {
 /// The part that a file of words is by its name.
 fn part_of(name: &str) -> Option<Part> {
     let name = last(name);
-    let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv"))?;
+    let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv")).filter(|_| !types::is(name))?;
     match stem.rsplit(['-', '_', '.']).next().unwrap_or(stem) {
         "train" => Some(Part::Train),
         "valid" | "val" | "dev" => Some(Part::Valid),
@@ -39,17 +41,21 @@ fn part_of(name: &str) -> Option<Part> {
     }
 }
 
-/// The numbered form; else words of at least two parts; else an archive with one of these.
+/// The numbered form; else words of at least two parts, each with a table of types; else an archive with one of these.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
+    let with_types = |files: Vec<PathBuf>| {
+        let types = look.files().filter(|(_, name)| types::is(name)).map(|(path, _)| path.to_path_buf());
+        Some(files.into_iter().chain(types).collect())
+    };
     let of_name = |is: &dyn Fn(&str) -> bool| look.files().filter(|(_, name)| is(name)).map(|(path, _)| path.to_path_buf()).collect::<Vec<PathBuf>>();
     let numbered_train = of_name(&|name| numbered::is(name, "train"));
     if numbered_train.iter().any(|path| is_numbered(look.head(path))) {
-        return Some(of_name(&numbered::belongs));
+        return with_types(of_name(&numbered::belongs));
     }
     let parts: Vec<PathBuf> = look.files().filter(|(path, name)| part_of(name).is_some() && is_words(look.head(path))).map(|(path, _)| path.into()).collect();
     let has_train = look.files().any(|(path, name)| part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path));
     if has_train && parts.len() > 1 {
-        return Some(parts);
+        return with_types(parts);
     }
     let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"));
     look.files().find(|(path, _)| holds(path) && holds_triples(path)).map(|(path, _)| vec![path.to_path_buf()])
@@ -79,28 +85,34 @@ fn is_numbered(head: &[u8]) -> bool {
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let bundle = Bundle::open(files)?;
     let wanted = if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
-    if bundle.names().any(|(_, name)| numbered::belongs(name)) {
-        return numbered::read(&bundle, &wanted);
-    }
-    let alone = bundle.names().count() == 1;
+    let mut graph = match bundle.names().any(|(_, name)| numbered::belongs(name)) {
+        true => numbered::read(&bundle, &wanted)?,
+        false => read_words(&bundle, options, &wanted)?,
+    };
+    types::put(&bundle, options, &mut graph)?;
+    Ok(graph)
+}
+
+fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part]) -> Read<RawGraph> {
+    let mut texts = bundle.names().filter(|(_, name)| !types::is_chosen(name, options)).map(|(index, _)| index);
+    let alone = texts.next().filter(|_| texts.next().is_none());
     let mut statements = Statements::new();
     for part in [Part::Train, Part::Valid, Part::Test] {
-        let found = if alone && part == Part::Train {
-            Some(0)
-        } else {
-            bundle.only(&format!("the part `{}`", name_of(part)), |name| !alone && part_of(name) == Some(part))?
+        let found = match alone {
+            Some(only) => Some(only).filter(|_| part == Part::Train),
+            None => bundle.only(&format!("the part `{}`", name_of(part)), |name| part_of(name) == Some(part))?,
         };
         let is_wanted = wanted.contains(&part);
         match found {
             Some(index) => bundle.text(index)?.lines()?.pieces(parse, |piece| statements.add(piece, is_wanted))?,
-            None if is_wanted => return Err(lacks(&bundle, &format!("{}.txt", name_of(part)))),
+            None if is_wanted => return Err(lacks(bundle, &format!("{}.txt", name_of(part)))),
             None => {}
         }
     }
     let graph = statements.build();
     if graph.ids.is_empty() {
-        let path = files.first().cloned().unwrap_or_default();
-        return Err(Box::new(ReadError::new(&path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
+        let path = bundle.names().next().map(|(index, _)| bundle.path(index)).unwrap_or(Path::new(""));
+        return Err(Box::new(ReadError::new(path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
     }
     Ok(graph)
 }
@@ -128,6 +140,16 @@ fn lacks(bundle: &Bundle, file: &str) -> Box<ReadError> {
     Box::new(error.expected(format!("`{file}`"), have.join(", ")).hint("download it with  warploom data fetch  or put it there by hand"))
 }
 
+/// Columns between tabs, each with the byte at which it stands; `start` is that of the line.
+fn cells(start: usize, line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = start;
+    line.split(|&byte| byte == b'\t').map(move |cell| {
+        let from = at;
+        at += cell.len() + 1;
+        (from, cell)
+    })
+}
+
 /// Parses whole lines of words.
 fn parse(text: &[u8]) -> Result<Piece, Fault> {
     let (mut nodes, mut relations) = (Spelled::new(), Spelled::new());
@@ -136,12 +158,7 @@ fn parse(text: &[u8]) -> Result<Piece, Fault> {
         if line.is_empty() {
             continue;
         }
-        let mut at = start;
-        let mut cells = line.split(|&byte| byte == b'\t').map(|cell| {
-            let from = at;
-            at += cell.len() + 1;
-            (from, cell)
-        });
+        let mut cells = cells(start, line);
         let mut next = |what: &str| match cells.next() {
             Some((at, cell)) if !cell.is_empty() => Ok((at, cell)),
             Some((at, _)) => Err(Fault::new(at, format!("a statement has an empty {what}")).expected("HEAD, RELATION and TAIL with tabs between", b"")),

@@ -100,6 +100,10 @@ impl Set<'_> {
 
     /// The graph of each node, and the labels.
     fn graphs(&self, indicator: &Table<u32>, options: &Options) -> Read<Graphs> {
+        if indicator.rows() == 0 {
+            let error = ReadError::new(indicator.path(), "the set has no node").expected("a line with its graph for each node", "none");
+            return Err(Box::new(error.hint("download it again: remove the file, then  warploom data fetch")));
+        }
         let labels = self.graph_labels(options)?;
         let count = match &labels {
             Some((table, _)) => table.rows(),

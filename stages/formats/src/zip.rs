@@ -4,8 +4,9 @@
 //!           member are checked when it is read; an error names the member and the byte of the archive
 //! promises  names are relative, below the archive, and distinct: `../`, absolute names and drives refuse the whole archive
 //! never     writes a file; believes a claimed size: memory grows with what is really unpacked
-//! limits    stored and deflated members; no zip64 (4 GiB), encryption or parts; a member unpacks to at most 256 MiB or 200 times
-//!           its packed size, whichever is more, and never to more than the 1032 times that deflate can reach
+//! reads     the zip64 form: archives and members beyond 4 GiB, more than 65,535 members, and smaller ones that writers of streams make so
+//! limits    stored and deflated members; no encryption or parts; a member unpacks to at most 256 MiB or 200 times its packed size,
+//!           whichever is more, and never to more than the 1032 times that deflate can reach
 //! format    PKWARE, APPNOTE.TXT 6.3
 use crate::raw::{Read, ReadError};
 use flate2::{Crc, read::DeflateDecoder};
@@ -22,6 +23,11 @@ const LOCAL: (&[u8; 4], usize) = (b"PK\x03\x04", 30);
 const CENTRAL: (&[u8; 4], usize) = (b"PK\x01\x02", 46);
 const END: (&[u8; 4], usize) = (b"PK\x05\x06", 22);
 const ZIP64_LOCATOR: (&[u8; 4], usize) = (b"PK\x06\x07", 20);
+const ZIP64_END: (&[u8; 4], usize) = (b"PK\x06\x06", 56);
+/// The extra field with what does not fit 32 bits.
+const ZIP64_EXTRA: u16 = 1;
+/// Stands in 32 bits for what the zip64 form says elsewhere.
+const ELSEWHERE: u64 = u32::MAX as u64;
 /// The end record may be followed by a comment of this length.
 const COMMENT_MOST: u64 = 65_535;
 /// What deflate can reach at all.
@@ -51,6 +57,13 @@ struct Member {
     plain: u64,
     /// Where its local header begins.
     at: u64,
+}
+
+impl Member {
+    /// Where it ends at the earliest: what its local header has beside the fixed part is not known here.
+    fn end(&self) -> u64 {
+        self.at.saturating_add(self.packed).saturating_add(LOCAL.1 as u64)
+    }
 }
 
 /// Whether a file that begins so is a zip archive.
@@ -193,11 +206,18 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
 /// Where the directory stands, and how many entries it should have.
 struct Directory {
     at: u64,
     bytes: u64,
-    entries: u16,
+    entries: u64,
+    /// Where the records behind it begin.
+    behind: u64,
+    parts: [u32; 2],
 }
 
 /// The members of an archive of `stored` bytes.
@@ -216,29 +236,50 @@ fn find_directory(path: &Path, file: &mut (impl io::Read + Seek), stored: u64) -
     let tail_at = stored.saturating_sub(COMMENT_MOST + (END.1 + ZIP64_LOCATOR.1) as u64);
     file.seek(SeekFrom::Start(tail_at)).map_err(fault)?;
     let mut tail = Vec::new();
-    file.take(stored - tail_at).read_to_end(&mut tail).map_err(fault)?;
+    file.by_ref().take(stored - tail_at).read_to_end(&mut tail).map_err(fault)?;
     let ends_here = |&at: &usize| tail[at..].starts_with(END.0) && at + END.1 + usize::from(u16_at(&tail, at + 20)) == tail.len();
     let Some(at) = (0..(tail.len() + 1).saturating_sub(END.1)).rev().find(ends_here) else {
         let error = ReadError::new(path, "the zip archive is cut short, or is none: it has no directory at its end").at_byte(stored);
         return Err(Box::new(error.expected("an end record (PK 5 6)", "none").hint(AGAIN)));
     };
-    let end_at = tail_at + at as u64;
-    let directory = Directory { at: u64::from(u32_at(&tail, at + 16)), bytes: u64::from(u32_at(&tail, at + 12)), entries: u16_at(&tail, at + 10) };
-    let refuse =
-        |what: &str, expected: &str, found: String, hint: &str| Err(Box::new(ReadError::new(path, what).at_byte(end_at).expected(expected, found).hint(hint)));
-    let is_zip64 = at >= ZIP64_LOCATOR.1 && tail[at - ZIP64_LOCATOR.1..].starts_with(ZIP64_LOCATOR.0);
-    if is_zip64 || directory.at == u64::from(u32::MAX) || directory.bytes == u64::from(u32::MAX) {
-        return refuse("the zip archive is in the zip64 form", "an archive below 4 GiB", "zip64".into(), UNPACK);
+    let end = &tail[at..];
+    let mut directory = Directory {
+        at: u64::from(u32_at(end, 16)),
+        bytes: u64::from(u32_at(end, 12)),
+        entries: u64::from(u16_at(end, 10)),
+        behind: tail_at + at as u64,
+        parts: [u32::from(u16_at(end, 4)), u32::from(u16_at(end, 6))],
+    };
+    let locator = at.checked_sub(ZIP64_LOCATOR.1).map(|start| &tail[start..at]).filter(|locator| locator.starts_with(ZIP64_LOCATOR.0));
+    if let Some(locator) = locator {
+        directory = wide_directory(path, file, u64_at(locator, 8), directory.behind - ZIP64_LOCATOR.1 as u64)?;
     }
-    let parts = u16_at(&tail, at + 4);
-    if parts != 0 || u16_at(&tail, at + 6) != 0 {
-        return refuse("the zip archive is one of several parts", "one file", format!("part {parts}"), UNPACK);
+    let refuse = |what: &str, expected: &str, found: String, hint: &str| {
+        Err(Box::new(ReadError::new(path, what).at_byte(directory.behind).expected(expected, found).hint(hint)))
+    };
+    if directory.parts != [0, 0] {
+        return refuse("the zip archive is one of several parts", "one file", format!("part {}", directory.parts[0]), UNPACK);
     }
-    if directory.at + directory.bytes > end_at {
-        let found = format!("bytes {} to {}", directory.at, directory.at + directory.bytes);
-        return refuse("the directory of the zip archive does not fit into the file", &format!("one that ends by byte {end_at}"), found, AGAIN);
+    if directory.at.checked_add(directory.bytes).is_none_or(|end| end > directory.behind) {
+        let found = format!("{} bytes at {}", directory.bytes, directory.at);
+        return refuse("the directory of the zip archive does not fit into the file", &format!("one that ends by byte {}", directory.behind), found, AGAIN);
     }
     Ok(directory)
+}
+
+/// The end record of the zip64 form, at `at`, before the byte at which its locator begins.
+fn wide_directory(path: &Path, file: &mut (impl io::Read + Seek), at: u64, locator_at: u64) -> Read<Directory> {
+    let fault = |error: io::Error| Box::new(ReadError::from_io(path, &error));
+    let mut end = Vec::new();
+    if at < locator_at {
+        file.seek(SeekFrom::Start(at)).map_err(fault)?;
+        file.take((locator_at - at).min(ZIP64_END.1 as u64)).read_to_end(&mut end).map_err(fault)?;
+    }
+    if end.len() < ZIP64_END.1 || !end.starts_with(ZIP64_END.0) {
+        let error = ReadError::new(path, "the zip archive is in the zip64 form and lacks its end record").at_byte(at);
+        return Err(Box::new(error.expected("PK 6 6", format!("{:02x?}", &end[..end.len().min(4)])).hint(AGAIN)));
+    }
+    Ok(Directory { at: u64_at(&end, 48), bytes: u64_at(&end, 40), entries: u64_at(&end, 32), behind: at, parts: [u32_at(&end, 16), u32_at(&end, 20)] })
 }
 
 /// Reads and judges all entries.
@@ -256,15 +297,14 @@ fn read_directory(path: &Path, directory: &Directory, bytes: &[u8]) -> Read<BTre
             return Err(Box::new(fault("the directory of the zip archive is damaged".into()).expected("a whole entry (PK 1 2)", found).hint(AGAIN)));
         }
         let name = String::from_utf8_lossy(&entry[CENTRAL.1..CENTRAL.1 + lengths[0]]).into_owned();
-        let member = Member {
-            method: u16_at(entry, 10),
-            crc: u32_at(entry, 16),
-            packed: u64::from(u32_at(entry, 20)),
-            plain: u64::from(u32_at(entry, 24)),
-            at: u64::from(u32_at(entry, 42)),
-        };
+        // In the order in which the zip64 form has them.
+        let mut sizes = [24, 20, 42].map(|field| u64::from(u32_at(entry, field)));
+        let is_whole = widen(&mut sizes, &entry[CENTRAL.1 + lengths[0]..][..lengths[1]]);
+        let [plain, packed, begin] = sizes;
+        let member = Member { method: u16_at(entry, 10), crc: u32_at(entry, 16), packed, plain, at: begin };
         (at, entries) = (at + length, entries + 1);
-        if let Err((what, expected, found, hint)) = judge(&name, &member, u16_at(entry, 8), directory.at) {
+        let judged = if is_whole { judge(&name, &member, u16_at(entry, 8), directory.at) } else { Err(lacks_sizes()) };
+        if let Err((what, expected, found, hint)) = judged {
             return Err(Box::new(fault(format!("the member `{name}` of the zip archive {what}")).expected(expected, found).hint(hint)));
         }
         if name.ends_with(['/', '\\']) {
@@ -274,7 +314,7 @@ fn read_directory(path: &Path, directory: &Directory, bytes: &[u8]) -> Read<BTre
             return Err(Box::new(fault(format!("the zip archive has two members `{name}`")).expected("names that differ", "one twice").hint(UNPACK)));
         }
     }
-    if entries != usize::from(directory.entries) {
+    if entries != directory.entries {
         let error = ReadError::new(path, "the directory of the zip archive disagrees with its own count").at_byte(directory.at);
         return Err(Box::new(error.expected(format!("{} entries", directory.entries), entries.to_string()).hint(AGAIN)));
     }
@@ -282,8 +322,31 @@ fn read_directory(path: &Path, directory: &Directory, bytes: &[u8]) -> Read<BTre
     Ok(members)
 }
 
+/// Puts what the extra field of the zip64 form says in the place of sizes that say so; whether none is missing.
+fn widen(sizes: &mut [u64; 3], mut extra: &[u8]) -> bool {
+    let mut own: &[u8] = &[];
+    while extra.len() >= 4 {
+        let end = 4 + usize::from(u16_at(extra, 2));
+        if u16_at(extra, 0) == ZIP64_EXTRA {
+            own = extra.get(4..end).unwrap_or_default();
+        }
+        extra = extra.get(end..).unwrap_or_default();
+    }
+    for size in sizes.iter_mut().filter(|size| **size == ELSEWHERE) {
+        let Some(wide) = own.get(..8) else { return false };
+        *size = u64_at(wide, 0);
+        own = &own[8..];
+    }
+    true
+}
+
 /// What is wrong with a member, what was expected, what was found, and what to do.
-type Verdict = Result<(), (&'static str, String, String, &'static str)>;
+type Fault = (&'static str, String, String, &'static str);
+type Verdict = Result<(), Fault>;
+
+fn lacks_sizes() -> Fault {
+    ("is in the zip64 form and does not say its size", "an extra field with sizes".into(), "none, or one that is too short".into(), AGAIN)
+}
 
 fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict {
     let mut steps = name.split(['/', '\\']);
@@ -297,10 +360,7 @@ fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict 
     if member.method != STORED && member.method != DEFLATED {
         return Err(("is packed by a method that is not read", "stored (0) or deflate (8)".into(), member.method.to_string(), UNPACK));
     }
-    if [member.packed, member.plain, member.at].contains(&u64::from(u32::MAX)) {
-        return Err(("is in the zip64 form", "a member below 4 GiB".into(), "zip64".into(), UNPACK));
-    }
-    if member.at + member.packed + LOCAL.1 as u64 > directory_at {
+    if member.end() > directory_at {
         return Err((
             "does not fit into the file",
             format!("one that ends by byte {directory_at}"),
@@ -308,6 +368,7 @@ fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict 
             AGAIN,
         ));
     }
+    // It fits into the file, so its size is far from 2^64.
     let most = (RATIO_MOST * member.packed).max(PLAIN_ALWAYS).min(RATIO_REACHED * member.packed + 64);
     let lies = member.method == STORED && member.plain != member.packed;
     if lies || member.plain > most {
@@ -326,7 +387,7 @@ fn judge(name: &str, member: &Member, flags: u16, directory_at: u64) -> Verdict 
 fn refuse_overlap(path: &Path, directory: &Directory, members: &BTreeMap<String, Member>) -> Read<()> {
     let mut order: Vec<(&String, &Member)> = members.iter().collect();
     order.sort_by_key(|(_, member)| member.at);
-    let overlaps = |pair: &&[(&String, &Member)]| pair[0].1.at + pair[0].1.packed + LOCAL.1 as u64 > pair[1].1.at;
+    let overlaps = |pair: &&[(&String, &Member)]| pair[0].1.end() > pair[1].1.at;
     match order.windows(2).find(overlaps) {
         None => Ok(()),
         Some(pair) => {
@@ -391,6 +452,33 @@ pub(crate) mod tests {
         pack(&members.iter().map(|(name, text)| member(name, text)).collect::<Vec<_>>())
     }
 
+    /// Moves sizes and place of a member into the extra field of the zip64 form.
+    fn widened(entry: &mut Vec<u8>) {
+        let mut extra = vec![9, 0, 2, 0, 7, 7];
+        extra.extend_from_slice(&[1, 0, 24, 0]);
+        for field in [24, 20, 42] {
+            extra.extend_from_slice(&u64::from(u32_at(entry, field)).to_le_bytes());
+            entry[field..field + 4].fill(0xff);
+        }
+        entry[30..32].copy_from_slice(&(extra.len() as u16).to_le_bytes());
+        entry.extend_from_slice(&extra);
+    }
+
+    /// The same archive with an end record of the zip64 form; `at` and `bytes` of the directory.
+    fn with_wide_end(archive: &[u8], entries: u64, bytes: u64, at: u64) -> Vec<u8> {
+        let (front, end) = archive.split_at(archive.len() - END.1 - 2);
+        let mut wide = [front, &ZIP64_END.0[..], &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8]].concat();
+        [entries, entries, bytes, at].iter().for_each(|number| wide.extend_from_slice(&number.to_le_bytes()));
+        let end = [&end[..8], &[0xff; 12], &end[20..]].concat();
+        [&wide[..], &ZIP64_LOCATOR.0[..], &[0; 4], &(front.len() as u64).to_le_bytes(), &[1, 0, 0, 0], &end].concat()
+    }
+
+    fn wide_archive(members: &[Written]) -> Vec<u8> {
+        let archive = pack(members);
+        let end = &archive[archive.len() - END.1 - 2..];
+        with_wide_end(&archive, members.len() as u64, u64::from(u32_at(end, 12)), u64::from(u32_at(end, 16)))
+    }
+
     /// An archive whose file goes with it.
     struct Opened(Archive, #[expect(dead_code, reason = "held for its drop")] tempfile::TempDir);
 
@@ -447,7 +535,7 @@ pub(crate) mod tests {
         let cases: [(Edit, &str); 8] = [
             (|entry| entry[8] |= 1, "is encrypted"),
             (|entry| entry[10] = 14, "method that is not read"),
-            (|entry| entry[24..28].fill(0xff), "zip64"),
+            (|entry| entry[24..28].fill(0xff), "zip64 form and does not say its size"),
             (|entry| entry[20..24].copy_from_slice(&1_000_000u32.to_le_bytes()), "does not fit into the file"),
             (|entry| entry[24..28].copy_from_slice(&0x7fff_ffffu32.to_le_bytes()), "unpack to too much"),
             (|entry| entry[0] = b'X', "directory of the zip archive is damaged"),
@@ -484,10 +572,98 @@ pub(crate) mod tests {
 
     #[test]
     fn every_cut_is_an_error() {
-        let bytes = archive_of(&[("a", b"some text"), ("b", b"more text")]);
-        for length in 0..bytes.len() {
-            assert!(open(&bytes[..length]).is_err(), "{length}");
+        let wide = wide_archive(&[Written { edit: widened, ..member("a", b"some text") }, member("b", b"more text")]);
+        for bytes in [archive_of(&[("a", b"some text"), ("b", b"more text")]), wide] {
+            for length in 0..bytes.len() {
+                assert!(open(&bytes[..length]).is_err(), "{length}");
+            }
         }
+    }
+
+    #[test]
+    fn the_zip64_form_is_read() {
+        let only_plain: Edit = |entry| {
+            // A stream's writer may give one size alone.
+            let plain = u64::from(u32_at(entry, 24));
+            entry[24..28].fill(0xff);
+            entry[30] = 12;
+            entry.extend_from_slice(&[&[1, 0, 8, 0][..], &plain.to_le_bytes()].concat());
+        };
+        let members = || [Written { edit: widened, ..member("a", b"some text") }, Written { edit: only_plain, ..member("b", b"more text") }, member("c", b"")];
+        for bytes in [pack(&members()), wide_archive(&members())] {
+            let archive = open(&bytes).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((archive.read("a").unwrap(), archive.read("b").unwrap()), (b"some text".to_vec(), b"more text".to_vec()));
+            assert_eq!((archive.bytes_of("a"), archive.read("c").unwrap().len()), (Some(9), 0));
+        }
+        assert_eq!(open(&wide_archive(&[])).unwrap().names().count(), 0);
+        assert_eq!(Archive::inside(Path::new("x"), wide_archive(&members())).unwrap().read("b").unwrap(), b"more text");
+    }
+
+    /// A file with a hole: the second member and the directory lie behind 4 GiB.
+    #[test]
+    fn an_archive_beyond_4_gib_is_read() {
+        let begin = 5u64 << 30;
+        let first = pack(&[member("a", b"some text")]);
+        let second = pack(&[member("b", b"more text")]);
+        let directory_of = |archive: &[u8]| u32_at(archive, archive.len() - END.1 - 2 + 16) as usize;
+        let entry_of = |archive: &[u8]| archive[directory_of(archive)..archive.len() - END.1 - 2].to_vec();
+        let mut far = entry_of(&second);
+        far[42..46].fill(0xff);
+        far[30] = 12;
+        far.extend_from_slice(&[&[1, 0, 8, 0][..], &begin.to_le_bytes()].concat());
+        let directory = [entry_of(&first), far].concat();
+        let body = &second[..directory_of(&second)];
+        let at = begin + body.len() as u64;
+        let end = with_wide_end(&second[second.len() - END.1 - 2..], 2, directory.len() as u64, at);
+        // The record's place is that of the end of the directory.
+        let record_at = (at + directory.len() as u64).to_le_bytes();
+        let locator = ZIP64_END.1 + 8;
+        let end = [&end[..locator], &record_at, &end[locator + 8..]].concat();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("far.zip");
+        let mut file = File::create(&path).unwrap();
+        file.write_all(&first[..directory_of(&first)]).unwrap();
+        file.seek(SeekFrom::Start(begin)).unwrap();
+        file.write_all(&[body, &directory, &end].concat()).unwrap();
+        drop(file);
+        let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((archive.read("a").unwrap(), archive.read("b").unwrap()), (b"some text".to_vec(), b"more text".to_vec()));
+    }
+
+    #[test]
+    fn faults_of_the_zip64_form_are_named() {
+        let members = [Written { edit: widened, ..member("a", b"some text") }];
+        let sound = wide_archive(&members);
+        let record = sound.windows(4).position(|bytes| bytes == ZIP64_END.0).unwrap();
+        let changed = |at: usize, value: u64| {
+            let mut bytes = sound.clone();
+            bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            open(&bytes).err().unwrap().what
+        };
+        for far in [record as u64 + 1, 0, u64::MAX, sound.len() as u64] {
+            assert!(changed(record + ZIP64_END.1 + 8, far).contains("lacks its end record"), "{far}");
+        }
+        assert!(changed(record + 48, u64::MAX).contains("does not fit into the file"));
+        assert!(changed(record + 40, u64::MAX - 5).contains("does not fit into the file"));
+        assert!(changed(record + 32, 2).contains("disagrees with its own count"));
+        assert!(changed(record + 16, 1).contains("several parts"));
+        let far: Edit = |entry| {
+            widened(entry);
+            let end = entry.len();
+            entry[end - 8..].fill(0xff);
+        };
+        assert!(open(&pack(&[Written { edit: far, ..member("a", b"x") }])).err().unwrap().what.contains("does not fit into the file"));
+        let large: Edit = |entry| {
+            widened(entry);
+            let end = entry.len();
+            entry[end - 24..end - 16].copy_from_slice(&(1u64 << 40).to_le_bytes());
+        };
+        assert!(open(&pack(&[Written { edit: large, ..member("a", b"x") }])).err().unwrap().what.contains("unpack to too much"));
+        let short: Edit = |entry| {
+            widened(entry);
+            entry[CENTRAL.1 + 1 + 6 + 2] = 16;
+        };
+        assert!(open(&pack(&[Written { edit: short, ..member("a", b"x") }])).is_err());
     }
 
     #[test]
@@ -518,8 +694,9 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn a_changed_archive_gives_the_same_members_or_an_error(at in 0usize..400, byte in any::<u8>()) {
-            let mut bytes = archive_of(&[("first", b"some text some text"), ("b", b"")]);
+        fn a_changed_archive_gives_the_same_members_or_an_error(at in 0usize..400, byte in any::<u8>(), wide in any::<bool>()) {
+            let members = [Written { edit: widened, ..member("first", b"some text some text") }, member("b", b"")];
+            let mut bytes = if wide { wide_archive(&members) } else { archive_of(&[("first", b"some text some text"), ("b", b"")]) };
             let at = at % bytes.len();
             bytes[at] = byte;
             if let Ok(text) = open(&bytes).and_then(|archive| archive.read("first")) {

@@ -13,7 +13,7 @@ use warploom_shell::requests::IngestRequest;
 use warploom_spec::{Features, Weights};
 
 use crate::{
-    source, target,
+    kinds, source, target,
     transform::{
         Counts, Duplicates,
         external::{Runs, Stored},
@@ -57,6 +57,7 @@ fn refuse_what_needs_all_edges(request: &IngestRequest, graph: &RawGraph, spille
     let asked = [
         (spec.largest_component, "ingest.largest_component"),
         (spec.inverse_relations, "ingest.inverse_relations"),
+        (kinds::rule(request).is_some(), "ingest.entity_types"),
         (!spec.keep_classes.is_empty(), "ingest.keep_classes"),
         (matches!(spec.features, Features::Degree | Features::Random), "ingest.features: degree or random"),
         (spec.features == Features::Auto && lacks_features && made_up.features > 0, "made-up features"),

@@ -6,6 +6,7 @@
 //!         catalogue; makes anything up silently
 pub mod fill;
 pub mod generate;
+pub mod kinds;
 mod large;
 mod prove;
 mod relations;
@@ -34,10 +35,13 @@ impl Stage for Ingest {
             return large::ingest(context, outputs, request, read.graph, &spilled);
         }
         let provenance = read.provenance;
-        let (graph, made_up) = target::complete(context, request, read)?;
+        let (mut graph, made_up) = target::complete(context, request, read)?;
         let (provenance, made_up) = source::provenance(request, provenance, made_up);
         outputs.set_provenance(provenance, made_up);
         outputs.fact(Kind::Graph, "task", target::task(&graph));
+        if let Some(own_names) = kinds::name_plainly(&mut graph) {
+            outputs.fact(Kind::Graph, "kinds", own_names);
+        }
         write::write(outputs, graph)
     }
 

@@ -3,10 +3,12 @@ use std::collections::{HashMap, HashSet};
 
 use warploom_contract::{
     Artifact, Provenance, Violation,
-    kinds::graph::{self, Features, Labels},
+    kinds::graph::{self, EdgeTable, Features, Ids, Labels, NodeTable},
 };
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::{Duplicates, Normalize, SelfLoops, Symmetrize};
+
+use crate::kinds;
 
 /// Rows sum to one up to this.
 const ROW_SUM_ERROR: f32 = 1e-4;
@@ -44,9 +46,37 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
         return Err(Violation::new(format!("expected as many edges {target} -> {source} as back, found others")));
     }
     labels_fit(count, nodes.labels.as_ref(), &nodes.splits)?;
+    kinds_fit(artifact, request, &edges, &nodes)?;
     let manifest = &artifact.manifest;
     let given = manifest.provenance == Provenance::Real && !manifest.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == Normalize::Row { rows_are_normal(artifact) } else { Ok(()) }
+}
+
+/// There are kinds if they were asked for, and no statements of types if they were to go. Of RDF whose nodes and edges are those of the
+/// files, the kind of what has statements of types is one of the types that they name.
+fn kinds_fit(artifact: &Artifact, request: &IngestRequest, edges: &EdgeTable, nodes: &NodeTable) -> Result<(), Violation> {
+    let Some(rule) = kinds::rule(request) else { return Ok(()) };
+    let names = graph::open_names(artifact)?;
+    let Some(of_node) = &nodes.kind else { return Err(Violation::new("expected kinds of nodes, found none")) };
+    let relation = names.relations.iter().position(|name| *name == rule.relation);
+    let (Some(relation), Some(of_edge)) = (relation, &edges.kind) else { return Ok(()) };
+    if !rule.keeps_edges {
+        return Err(Violation::new(format!("expected no relation `{}`, found it", rule.relation)));
+    }
+    let spec = &request.spec;
+    let is_whole = spec.keep_classes.is_empty() && !spec.largest_component && spec.symmetrize != Symmetrize::True && !request.entry.symmetrize;
+    let (true, Ids::Strings(ids)) = (rule.literals && is_whole, &nodes.ids) else { return Ok(()) };
+    let own_names = artifact.manifest.facts.get("kinds");
+    let mut fits: HashMap<u32, bool> = HashMap::new();
+    for edge in (0..edges.source.len()).filter(|&edge| usize::from(of_edge[edge]) == relation) {
+        let (row, found) = (edges.source[edge], &names.kinds[usize::from(of_node[edges.source[edge] as usize])]);
+        let own = own_names.and_then(|names| names.get(found)?.as_str()).unwrap_or(found);
+        *fits.entry(row).or_default() |= own == ids[edges.target[edge] as usize];
+    }
+    match fits.into_iter().filter(|(_, fits)| !fits).map(|(row, _)| row).min() {
+        Some(row) => Err(Violation::new(format!("the kind of node row {row} is none of the types that it has"))),
+        None => Ok(()),
+    }
 }
 
 fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Result<(), Violation> {

@@ -6,7 +6,7 @@ use warploom_contract::{Context, ErrorKind, Provenance, StageError};
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::Ids;
 
-use crate::generate::made;
+use crate::{generate::made, kinds};
 use std::path::PathBuf;
 use warploom_formats::{
     Format, Look, attach,
@@ -32,8 +32,11 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         Source::Real { files, .. } => {
             let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
-            let (graph, spilled) = read_files(context, request, files).map_err(|error| read_error(&error))?;
+            let (mut graph, spilled) = read_files(context, request, files).map_err(|error| read_error(&error))?;
             context.progress.advance(bytes);
+            if graph.types.is_some() && kinds::rule(request).is_none() {
+                graph.passed_over.push("types of entities, of which  ingest.entity_types  makes kinds".to_owned());
+            }
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
             }

@@ -54,12 +54,18 @@ fn ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
 fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
     let new = |old: &u32| new_of_old[*old as usize];
     let stays: Vec<bool> = edges.source.par_iter().zip(&edges.target).map(|(source, target)| new(source) != GONE && new(target) != GONE).collect();
+    let left = edges_that(edges, &stays);
+    Edges { source: left.source.par_iter().map(new).collect(), target: left.target.par_iter().map(new).collect(), ..left }
+}
+
+/// The edges that `stays` says, between the same rows.
+pub fn edges_that(edges: Edges, stays: &[bool]) -> Edges {
     Edges {
-        source: kept(edges.source, &stays, 1).par_iter().map(new).collect(),
-        target: kept(edges.target, &stays, 1).par_iter().map(new).collect(),
-        weight: edges.weight.map(|weight| kept(weight, &stays, 1)),
-        relation: edges.relation.map(|relation| kept(relation, &stays, 1)),
-        features: edges.features.map(|features| EdgeFeatures { values: kept(features.values, &stays, features.columns as usize), ..features }),
+        source: kept(edges.source, stays, 1),
+        target: kept(edges.target, stays, 1),
+        weight: edges.weight.map(|weight| kept(weight, stays, 1)),
+        relation: edges.relation.map(|relation| kept(relation, stays, 1)),
+        features: edges.features.map(|features| EdgeFeatures { values: kept(features.values, stays, features.columns as usize), ..features }),
     }
 }
 
@@ -96,18 +102,31 @@ fn rows_of_column(column: Column, stays: &[bool]) -> Column {
     }
 }
 
+/// Kinds without a node that stays are gone too.
 fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
+    let mut left = vec![false; kinds.names.len()];
+    kinds.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&kind, _)| left[usize::from(kind)] = true);
+    let number = numbered(&left);
     let of_kind =
         |kind: usize| -> Vec<bool> { kinds.of_node.iter().zip(stays).filter(|(of_node, _)| usize::from(**of_node) == kind).map(|(_, stays)| *stays).collect() };
     let features = kinds.features.iter().enumerate().map(|(kind, features)| features.clone().map(|features| rows_of_features(features, &of_kind(kind))));
-    Kinds { features: features.collect(), of_node: kept(kinds.of_node.clone(), stays, 1), names: kinds.names }
+    Kinds {
+        features: kept(features.collect(), &left, 1),
+        of_node: kept(kinds.of_node.clone(), stays, 1).iter().map(|&kind| number[usize::from(kind)] as u16).collect(),
+        names: kept(kinds.names, &left, 1),
+    }
+}
+
+/// The new number of each thing that is left.
+fn numbered(left: &[bool]) -> Vec<u32> {
+    left.iter().scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left)))).collect()
 }
 
 /// Graphs without a node that stays are gone too.
 fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     let mut left = vec![false; graphs.len()];
     graphs.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&graph, _)| left[graph as usize] = true);
-    let number: Vec<u32> = left.iter().scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left)))).collect();
+    let number = numbered(&left);
     Graphs {
         of_node: kept(graphs.of_node, stays, 1).iter().map(|&graph| number[graph as usize]).collect(),
         ids: ids(graphs.ids, &left),

@@ -15,7 +15,7 @@ use crate::{
         self,
         split::{Fractions, PerClass},
     },
-    relations,
+    kinds, relations,
     source::Read,
     subset,
     transform::{self, Counts, Duplicates, SelfLoops},
@@ -78,6 +78,9 @@ pub fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<
 fn narrowed(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
     let (name, spec) = (&request.entry.name, &request.spec);
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    if let Some(rule) = kinds::rule(request) {
+        graph = kinds::of_types(graph, &rule).map_err(|refused| kinds_error(request, refused))?;
+    }
     if !spec.keep_classes.is_empty() {
         let stays =
             subset::of_classes(graph.labels.as_ref(), &spec.keep_classes).map_err(|what| refuse(format!("`ingest.keep_classes` of `{name}`: {what}")))?;
@@ -103,6 +106,28 @@ fn narrowed(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, St
         graph.ids = NodeIds::Count(graph.nodes());
     }
     Ok(graph)
+}
+
+fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
+    let name = &request.entry.name;
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, format!("`ingest.entity_types` of `{name}`: {what}"));
+    let some = |names: &[String]| match names {
+        [] => "none".to_owned(),
+        _ => names.iter().take(12).cloned().chain((names.len() > 12).then(|| format!("{} more", names.len() - 12))).collect::<Vec<_>>().join(", "),
+    };
+    match refused {
+        kinds::Refused::OwnKinds(names) => refuse(format!("its nodes have kinds of their own: {}", some(&names))).hint("leave out  ingest.entity_types"),
+        kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
+            refuse("its stand-in has no types of entities".to_owned()).hint(format!("get the real files:  warploom data fetch {name}"))
+        }
+        kinds::Refused::NoRelation(relation, known) => refuse(format!("no relation is called `{relation}`: expected one of {}", some(&known)))
+            .hint("name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of types beside triples: entity2type.txt"),
+        kinds::Refused::SeveralRelations(relation, known) => {
+            refuse(format!("several relations end in `{relation}`: {}", some(&known))).hint("write its whole name:  ingest.entity_types.relation")
+        }
+        kinds::Refused::NoType(wanted, known) => refuse(format!("no node has the type `{wanted}` of `order`: expected some of {}", some(&known))),
+        kinds::Refused::TooMany(count) => refuse(format!("{count} types are more kinds than 65535")),
+    }
 }
 
 fn transform_error(refused: transform::Refused) -> StageError {
@@ -254,6 +279,7 @@ impl Filler<'_> {
                 Wanted::Auto | Wanted::Given => Ok(()),
                 Wanted::None => {
                     kinds.features.fill(None);
+                    graph.features = None;
                     Ok(())
                 }
                 other => {

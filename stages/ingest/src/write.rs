@@ -2,14 +2,14 @@
 //!
 //! promises  very sparse features stay sparse; names stand beside what they name
 //! never     changes a value
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use warploom_contract::{
-    ErrorKind, Outputs, StageError,
+    Outputs, StageError,
     kinds::graph::{
-        EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable, write_edge_features, write_edges, write_features, write_graphs,
-        write_kinds, write_nodes,
+        EdgeTable, FeatureRows, GraphTable, Ids, Labels, NODE_COLUMNS, Names, NodeTable, nodes_of_kinds, write_edge_features, write_edges, write_features,
+        write_graphs, write_kinds, write_nodes,
     },
 };
 use warploom_formats::raw::{self, Column, NO_CLASS, NodeIds, RawGraph};
@@ -39,8 +39,8 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     }
     let mut of_node = None;
     if let Some(kinds) = graph.kinds.take() {
-        for (number, (name, features)) in kinds.names.iter().zip(kinds.features).enumerate() {
-            let count = kinds.of_node.iter().filter(|&&kind| usize::from(kind) == number).count();
+        let counts = nodes_of_kinds(&kinds.of_node, kinds.names.len());
+        for ((name, features), count) in kinds.names.iter().zip(kinds.features).zip(counts) {
             if let Some(features) = features {
                 write_features(outputs, Some(name), rows(features, count))?;
             }
@@ -54,7 +54,7 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
         splits: std::mem::take(&mut graph.splits),
         kind: of_node,
         graph: graphs.as_ref().map(|graphs| graphs.of_node.clone()),
-        columns: columns(std::mem::take(&mut graph.columns))?,
+        columns: columns(std::mem::take(&mut graph.columns)),
     };
     write_kinds(outputs, &names, &table)?;
     write_nodes(outputs, table)?;
@@ -64,16 +64,20 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     }
 }
 
-/// Further columns; one that is called like a column with a meaning of its own would hide that.
-fn columns(columns: Vec<(String, Column)>) -> Result<Vec<(String, ArrayRef)>, StageError> {
-    let one = |(name, values): (String, Column)| {
-        if NODE_COLUMNS.contains(&name.as_str()) {
-            let error = StageError::new(ErrorKind::Data, format!("a column of the nodes is called `{name}`, which has a meaning of its own"));
-            return Err(error.hint(format!("give it another name; taken are {}", NODE_COLUMNS.join(", "))));
+/// Further columns; `label` and other names that mean something to us become `own_label` and so on.
+fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
+    let mut taken: BTreeSet<String> = columns.iter().map(|(name, _)| name.clone()).chain(NODE_COLUMNS.map(str::to_owned)).collect();
+    let mut named = |name: String| {
+        if !NODE_COLUMNS.contains(&name.as_str()) {
+            return name;
         }
-        Ok((name, column(values)))
+        let mut own = format!("own_{name}");
+        while !taken.insert(own.clone()) {
+            own = format!("own_{own}");
+        }
+        own
     };
-    columns.into_iter().map(one).collect()
+    columns.into_iter().map(|(name, values)| (named(name), column(values))).collect()
 }
 
 fn ids(ids: NodeIds) -> Ids {
@@ -108,5 +112,33 @@ fn rows(features: raw::Features, rows: usize) -> FeatureRows {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
         }
         sparse => FeatureRows::Dense { columns: sparse.columns() as usize, values: sparse.into_dense(rows) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_with_a_name_of_ours_gets_another() {
+        let named = |names: &[&str]| {
+            let made = columns(names.iter().map(|name| ((*name).to_owned(), Column::Integers(vec![Some(1)]))).collect());
+            made.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["own_own_label", "age", "own_label", "own_kind"]);
+        assert_eq!(named(&["Label", "id_2"]), ["Label", "id_2"]);
+    }
+
+    /// Two of twenty values are a tenth: stored dense from there on.
+    #[test]
+    fn very_sparse_features_stay_sparse() {
+        let sparse = |entries: u64| {
+            let index: Vec<u32> = (0..entries as u32).collect();
+            let values = vec![2.0; entries as usize];
+            rows(raw::Features::Sparse { columns: 10, offsets: vec![0, entries, entries], index, values }, 2)
+        };
+        assert_eq!(sparse(1), FeatureRows::Sparse { columns: 10, offsets: vec![0, 1, 1], index: vec![0], values: vec![2.0] });
+        let FeatureRows::Dense { columns: 10, values } = sparse(2) else { panic!("expected dense rows") };
+        assert_eq!((values[..3].to_vec(), values.len(), values.iter().sum::<f32>()), (vec![2.0, 2.0, 0.0], 20, 4.0));
     }
 }

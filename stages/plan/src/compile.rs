@@ -82,8 +82,8 @@ pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, Stage
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
-        "launches" => Ok(compiled.list.render()),
-        "fused" => not_yet("does not fuse launches"),
+        "launches" => Ok(compiled.apart.render()),
+        "fused" => Ok(compiled.list.render()),
         _ => not_yet("emits no source"),
     }
 }

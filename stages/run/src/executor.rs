@@ -303,6 +303,10 @@ impl<T: Precision> Machine<T> {
                 self.reals.put(*out, made);
             }
             Action::Evaluate(work) => self.evaluate(work, pass),
+            Action::Fused(work) => {
+                let seed = self.seed;
+                self.fused(work, |machine| context(&machine.data, seed, Rows::Nodes, pass));
+            }
             Action::Loss(kind, [result, target, gradient, value]) => {
                 let mut slope = self.reals.take(*gradient);
                 let (columns, result, target) = (self.reals.slot(*result).columns, self.reals.get(*result), self.reals.get(*target));

@@ -8,6 +8,7 @@ pub mod buffers;
 pub mod checkpoints;
 pub mod executor;
 pub mod failure;
+pub mod fused;
 pub mod given;
 pub mod graphs;
 pub mod history;
@@ -90,13 +91,15 @@ fn execute<T: Precision>(
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let data = upload::load::<T>(context.stop, inputs, list, spec.split)?;
     let mut executor = Executor::new(list, data, spec.seed)?;
+    let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
         Body::Iterate(_) => Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?),
     };
+    let compute = started.elapsed();
     match &done {
         Done::Trained(trained) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
         Done::Iterated(_) => results::write_iteration(outputs, &executor)?,
     }
-    record::write(context, outputs, &executor, (page, &list.program), (request, &done, begun.elapsed()))
+    record::write(context, outputs, &executor, (page, &list.program), (request, &done, [begun.elapsed(), compute]))
 }

@@ -4,6 +4,7 @@
 //!           only what is asked for is made
 //! limits    fewer than 2^32 edges; memory 8 bytes an edge for each direction and 8 for their ends
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
+use warploom_ops::balanced_units;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_vertex::launch::Lists;
 
@@ -24,6 +25,12 @@ pub struct EdgeLists {
     relation: Vec<u16>,
     /// The graphs of a set of many, where a launch tells them apart.
     pub graphs: Option<Graphs>,
+    /// First row of each unit of a walk over in-edges, and the number of rows; units have about as many edges each.
+    pub incoming_units: Vec<u32>,
+    /// The same of out-edges.
+    pub outgoing_units: Vec<u32>,
+    /// The same of both.
+    pub both_units: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +51,11 @@ impl EdgeLists {
         let incoming = wanted.incoming.then(|| by_vertex(&csr.incoming, &target, &source));
         let outgoing = wanted.outgoing.then(|| by_vertex(&csr.outgoing, &source, &target));
         let relation = if wanted.relations { by_edge(csr, csr.types.as_deref().unwrap_or(&[])) } else { Vec::new() };
-        EdgeLists { incoming, outgoing, source, target, relation, graphs: None }
+        let units = |side: &Option<ByVertex>| side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets));
+        let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
+        let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b));
+        let both_units = both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
+        EdgeLists { incoming, outgoing, source, target, relation, graphs: None, incoming_units, outgoing_units, both_units }
     }
 
     /// As operations see it.

@@ -15,7 +15,7 @@ use warploom_vertex::launch::{
     gradient_buffer, parameter_buffer,
 };
 
-use crate::{buffers::Epilogue, precision::Precision};
+use crate::{buffers::Epilogue, fused::Fused, precision::Precision};
 
 /// Where a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub enum Action<T> {
     SumOverRows([usize; 2]),
     /// An operation of the program.
     Evaluate(Evaluate<T>),
+    /// Several, in one walk.
+    Fused(Fused<T>),
     /// The loss: result, target, gradient, value.
     Loss(LossKind, [usize; 4]),
     /// One step of the optimiser, for the parameter of this number.
@@ -258,7 +260,7 @@ impl<T: Precision> Program<T> {
 }
 
 /// Numbers by name.
-struct Names<'a> {
+pub struct Names<'a> {
     list: &'a LaunchList,
     places: BTreeMap<String, Place>,
 }
@@ -282,11 +284,13 @@ impl<'a> Names<'a> {
         Names { list, places: list.buffers.iter().map(|buffer| (buffer.name.clone(), place(buffer))).collect() }
     }
 
-    fn place(&self, name: &str) -> Place {
+    /// Where a buffer is.
+    pub fn place(&self, name: &str) -> Place {
         *self.places.get(name).expect("a validated list declares every name that it uses")
     }
 
-    fn buffer(&self, name: &str) -> &'a Buffer {
+    /// What is declared of a buffer.
+    pub fn buffer(&self, name: &str) -> &'a Buffer {
         self.list.buffers.iter().find(|buffer| buffer.name == name).expect("a validated list declares every name that it uses")
     }
 
@@ -392,6 +396,7 @@ impl<'a> Names<'a> {
                     inputs: inputs.iter().map(|input| self.input(input, buffer.rows)).collect(),
                 })
             }
+            Operation::Fused { .. } => Action::Fused(Fused::resolve(self, operation)?),
             Operation::SumOverRows { out, source } => Action::SumOverRows([out, source].map(|name| real(name))),
             Operation::Loss { kind, result, target, gradient, value } => Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name))),
             Operation::Optimize { parameter } => {

@@ -27,7 +27,7 @@ use warploom_contract::{
 use warploom_shell::requests::RunRequest;
 use warploom_vertex::{
     gir::{Input, Op},
-    launch::{Body, Direction, Element, Launch, LaunchList, LossKind, Operand, Operation, Role, Rows, Train, Until},
+    launch::{Body, Buffer, Direction, Element, Launch, LaunchList, LossKind, Operand, Operation, Role, Rows, Train, Until},
     reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
 };
 
@@ -80,7 +80,7 @@ fn ids_of_table<'a>(list: &LaunchList, nodes: &'a NodeTable, graphs: Option<&'a 
 
 /// Whether a list was made of a program's graph.
 fn is_compiled(list: &LaunchList) -> bool {
-    list.launches().iter().any(|launch| matches!(launch.operation, Operation::Evaluate { .. }))
+    list.launches().iter().any(|launch| matches!(launch.operation, Operation::Evaluate { .. } | Operation::Fused { .. }))
 }
 
 /// A table of results, its ids compared with those of the nodes or graphs.
@@ -207,7 +207,7 @@ impl Proof<'_> {
     fn work(&self, nodes: u64, edges: u64) -> u64 {
         let columns = |name: &str| self.list.buffers.iter().find(|buffer| buffer.name == name).map_or(1, |buffer| buffer.columns);
         let of_launch = |launch: &Launch| match &launch.operation {
-            Operation::Evaluate { .. } => evaluated_work(self.list, &launch.operation, (nodes, edges)),
+            Operation::Evaluate { .. } | Operation::Fused { .. } => evaluated_work(self.list, &launch.operation, (nodes, edges)),
             Operation::NeighbourReduce { out, .. } => 2 * edges * columns(out) + nodes * columns(out),
             Operation::Product { out, left, .. } | Operation::SparseProduct { out, left, .. } => nodes * columns(left) * columns(out),
             other => other.writes().iter().map(|name| nodes * columns(name)).sum(),
@@ -381,8 +381,13 @@ fn read_graphs(inputs: &mut Inputs, list: &LaunchList, (graph, nodes): (&Artifac
 
 /// Steps of the reference for an evaluated operation: it writes out what edges see.
 fn evaluated_work(list: &LaunchList, operation: &Operation, (nodes, edges): (u64, u64)) -> u64 {
-    let Operation::Evaluate { out, op, inputs, .. } = operation else { return 0 };
-    let buffer = |name: &str| list.buffers.iter().find(|buffer| buffer.name == name);
+    let locals = if let Operation::Fused { locals, .. } = operation { locals.as_slice() } else { &[] };
+    operation.steps().iter().fold(0, |sum: u64, step| sum.saturating_add(step_work((list, locals), step, (nodes, edges))))
+}
+
+fn step_work((list, locals): (&LaunchList, &[Buffer]), step: &Operation, (nodes, edges): (u64, u64)) -> u64 {
+    let Operation::Evaluate { out, op, inputs, .. } = step else { return 0 };
+    let buffer = |name: &str| locals.iter().chain(&list.buffers).find(|buffer| buffer.name == name);
     let rows = |rows: Rows| match rows {
         Rows::Nodes => nodes,
         Rows::Edges => edges,

@@ -30,7 +30,7 @@ pub fn write<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
     (plan, program): (&Plan, &str),
-    (request, done, seconds): (&RunRequest, &Done, Duration),
+    (request, done, [seconds, compute]): (&RunRequest, &Done, [Duration; 2]),
 ) -> Result<(), StageError> {
     let device = &request.device;
     let mut record = Record {
@@ -44,6 +44,7 @@ pub fn write<T: Precision>(
         supersteps: 0,
         converged: true,
         seconds: seconds.as_secs_f64(),
+        seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.program.steps.iter().zip(&executor.spent).map(|(step, spent)| (step.name.clone(), spent.as_secs_f64())).collect(),
         bytes_predicted: plan.memory.bytes_peak,

@@ -48,7 +48,10 @@ pub use crate::{
     nearest::nearest,
     stages::{
         extract::ExtractSpec,
-        ingest::{Duplicates, Features, FoldsSpec, FractionsSpec, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, Weights},
+        ingest::{
+            Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Ids, IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, TypeEdges,
+            Weights,
+        },
         partition::{PartitionSpec, Scheme},
         plan::PlanSpec,
         reorder::{Method, ReorderSpec},

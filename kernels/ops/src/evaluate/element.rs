@@ -104,6 +104,6 @@ impl Element for i64 {
 }
 
 /// What a reduction over nothing gives.
-pub(super) fn over_nothing<A: Element>(reduction: Reduction, kind: Type) -> A {
+pub(crate) fn over_nothing<A: Element>(reduction: Reduction, kind: Type) -> A {
     A::of(interpret::reduce(reduction, kind, &[]))
 }

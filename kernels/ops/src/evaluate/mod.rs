@@ -17,6 +17,9 @@ mod within;
 use warploom_vertex::gir::{EdgeSet, Input, Op, Type};
 
 pub use element::Element;
+pub(crate) use element::over_nothing;
+pub(crate) use source::broadcast_columns;
+pub(crate) use within::{around, runs};
 
 use crate::Real;
 use crate::random::dropout::Context;
@@ -144,14 +147,14 @@ impl<T> Call<'_, T> {
 }
 
 impl<'a, T> Values<'a, T> {
-    fn real(&self) -> &'a [T] {
+    pub(crate) fn real(&self) -> &'a [T] {
         match self {
             Values::Real(values) => values,
             Values::Whole(_) => unreachable!("a validated list reads reals where it computes with reals"),
         }
     }
 
-    fn whole(&self) -> &'a [i64] {
+    pub(crate) fn whole(&self) -> &'a [i64] {
         match self {
             Values::Whole(values) => values,
             Values::Real(_) => unreachable!("a validated list reads whole numbers where it computes with them"),

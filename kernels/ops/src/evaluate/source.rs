@@ -179,7 +179,7 @@ pub(super) fn ends<'a>(direction: Direction, graph: &EdgeGraph<'a>, far: bool) -
 }
 
 /// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands there, as numpy broadcasts.
-pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
+pub(crate) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
     let missing = wide.len().saturating_sub(narrow.len());
     let count: u64 = wide.iter().product();
     let column = |wide_column: u64| {

@@ -24,7 +24,7 @@ fn typed<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a
 }
 
 /// Lengths before an axis, of it, and after it.
-fn around(shape: &[u64], axis: usize) -> [usize; 3] {
+pub(crate) fn around(shape: &[u64], axis: usize) -> [usize; 3] {
     let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
     [product(&shape[..axis]), shape[axis] as usize, product(&shape[axis + 1..])]
 }
@@ -75,7 +75,8 @@ fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     });
     let inputs: Vec<Rows<A>> = inputs.collect();
-    let runs = runs(call);
+    let shapes: Vec<Vec<u64>> = call.inputs.iter().map(Part::shape).collect();
+    let runs = runs(call.op, call.shape, &shapes);
     by_rows(out, call.columns(), |row, out| {
         if let Op::Unslice { .. } = call.op {
             out.fill(A::default());
@@ -87,28 +88,28 @@ fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
 }
 
 /// Elements that stand side by side in a row of an input and in one of the result.
-struct Run {
-    input: usize,
-    from: usize,
-    to: usize,
-    length: usize,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub input: usize,
+    pub from: usize,
+    pub to: usize,
+    pub length: usize,
 }
 
 /// What a row of the result is copied from: for each place before the axis a run of each input.
-fn runs<T>(call: &Call<T>) -> Vec<Run> {
-    let shapes: Vec<Vec<u64>> = call.inputs.iter().map(Part::shape).collect();
-    let (axis, first) = match call.op {
+pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<Run> {
+    let (axis, first) = match op {
         Op::Concat(axis) => (*axis, 0),
         Op::Slice { axis, start, .. } | Op::Unslice { axis, start, .. } => (*axis, *start as usize),
         op => unreachable!("`{op:?}` picks nothing"),
     };
-    let [before, made, after] = around(call.shape, axis);
+    let [before, made, after] = around(made, axis);
     let mut runs = Vec::with_capacity(before * shapes.len());
     for before in 0..before {
         let mut to = before * made * after;
         for (input, shape) in shapes.iter().enumerate() {
             let held = shape[axis] as usize;
-            let (from, start, length) = match call.op {
+            let (from, start, length) = match op {
                 Op::Slice { .. } => (first, 0, made),
                 Op::Unslice { .. } => (0, first, held),
                 _ => (0, 0, held),

@@ -84,6 +84,19 @@ fn both_directions_one_after_the_other() {
     }
 }
 
+#[test]
+fn rows_of_a_source_beyond_a_cache_are_asked_for_and_summed_alike() {
+    let (graph, mut other) = (random_graph(4099, 20_000, 6), random_graph(4099, 9000, 7));
+    other.name = "other";
+    for columns in [32, 33, 64, 100, 200] {
+        assert!(graph.rows() * columns * size_of::<f32>() > 512 * 1024);
+        for factor in FACTORS {
+            check::<f32>(&[&graph], Combine::Sum, factor, columns, true);
+            check::<f64>(&[&graph, &other], Combine::Sum, factor, columns, true);
+        }
+    }
+}
+
 fn reduce(graph: &Graph, source: &[f32], columns: usize, combine: Combine) -> Vec<f32> {
     let program = Compiled::made();
     let adjacencies = [graph.adjacency(None)];

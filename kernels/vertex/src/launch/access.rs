@@ -52,6 +52,10 @@ impl Operation {
             Operation::Elementwise { .. } => Vec::new(),
             Operation::SumOverRows { source, .. } => vec![source.into()],
             Operation::Evaluate { inputs, .. } => inputs.iter().flat_map(super::Operand::rows).map(|rows| rows.buffer.as_str().into()).collect(),
+            Operation::Fused { steps, .. } => {
+                let made: Vec<Cow<'_, str>> = steps.iter().flat_map(Operation::writes).collect();
+                steps.iter().flat_map(Operation::reads).filter(|name| !made.contains(name)).collect()
+            }
             Operation::Loss { result, target, .. } => vec![result.into(), target.into()],
             // The parameter itself is read and written: it stands among the writes.
             Operation::Optimize { parameter } => vec![gradient_buffer(parameter).into()],
@@ -83,6 +87,10 @@ impl Operation {
             | Operation::Elementwise { out, .. }
             | Operation::Evaluate { out, .. }
             | Operation::SumOverRows { out, .. } => vec![out.into()],
+            Operation::Fused { locals, steps, .. } => {
+                let is_local = |name: &Cow<'_, str>| locals.iter().any(|local| local.name == **name);
+                steps.iter().flat_map(Operation::writes).filter(|name| !is_local(name)).collect()
+            }
             Operation::Loss { gradient, value, .. } => vec![gradient.into(), value.into()],
             Operation::Optimize { parameter } => vec![parameter_buffer(parameter).into()],
         }
@@ -97,6 +105,7 @@ impl Operation {
             | Operation::SparseProductOverRows { .. }
             | Operation::SumOverRows { .. }
             | Operation::Evaluate { .. }
+            | Operation::Fused { .. }
             | Operation::Loss { .. }
             | Operation::Optimize { .. } => None,
         }

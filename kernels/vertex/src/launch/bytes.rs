@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Role, Rows, Schedule, View};
+use super::{Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View};
 use crate::facts::Facts;
 use crate::gir::Op;
 
@@ -113,17 +113,10 @@ impl Lists {
     pub fn of(list: &LaunchList) -> Self {
         let mut lists = Lists::default();
         for launch in list.launches() {
-            let Operation::Evaluate { op, inputs, .. } = &launch.operation else { continue };
-            let walked = match op {
-                Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges) => Some(*edges),
-                Op::CommonNeighbors => Some(crate::gir::EdgeSet::BOTH),
-                _ => None,
-            };
-            lists.incoming |= walked.is_some_and(|edges| edges.direction != Direction::Out);
-            lists.outgoing |= walked.is_some_and(|edges| edges.direction != Direction::In);
-            lists.relations |= walked.is_some_and(|edges| edges.relation.is_some());
-            let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
-            lists.ends |= seen || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
+            match &launch.operation {
+                Operation::Fused { over, steps, .. } => steps.iter().for_each(|step| lists.of_step(step, Some(*over))),
+                operation => lists.of_step(operation, None),
+            }
         }
         lists.graphs = list.buffers.iter().any(|buffer| matches!(buffer.rows, Rows::Graphs(count) if count != 1));
         // The table of a returned list names both ends of each edge.
@@ -132,6 +125,23 @@ impl Lists {
             lists.relations |= edges.relation.is_some();
         }
         lists
+    }
+
+    /// What an evaluated operation needs, alone or in such a walk, which has the ends of its edges at hand.
+    fn of_step(&mut self, operation: &Operation, over: Option<Over>) {
+        let Operation::Evaluate { op, inputs, .. } = operation else { return };
+        let walked = match (op, over) {
+            (Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges), _) => Some(*edges),
+            (Op::CommonNeighbors, _) => Some(crate::gir::EdgeSet::BOTH),
+            (_, Some(Over::EdgesOf(direction))) => Some(crate::gir::EdgeSet { direction, relation: None }),
+            _ => None,
+        };
+        self.incoming |= walked.is_some_and(|edges| edges.direction != Direction::Out);
+        self.outgoing |= walked.is_some_and(|edges| edges.direction != Direction::In);
+        self.relations |= walked.is_some_and(|edges| edges.relation.is_some());
+        let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
+        let at_hand = matches!(over, Some(Over::Vertices | Over::EdgesOf(_)));
+        self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
     }
 
     fn bytes(self, facts: &Facts) -> u64 {
@@ -166,8 +176,10 @@ impl Walk {
 
 /// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
 fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
-    if let Operation::Evaluate { out, op, inputs, .. } = operation {
-        return evaluated((out, op), inputs, index, facts);
+    match operation {
+        Operation::Evaluate { out, op, inputs, .. } => return evaluated((out, op), inputs, index, facts),
+        Operation::Fused { over, steps, .. } => return fused(*over, steps, (index, operation), facts),
+        _ => {}
     }
     let size = |name: &str| index.get(name).map_or(0, |buffer| whole(buffer, facts));
     let columns = |name: &str| index.get(name).map_or(0, |buffer| buffer.columns);
@@ -225,6 +237,34 @@ fn evaluated((out, op): (&str, &Op), inputs: &[Operand], index: &BTreeMap<&str, 
     sum([reads, written, walk])
 }
 
+/// Bytes of a fused launch: what its steps see of other vertices once by the edge, all else that it does not make itself once.
+fn fused(over: Over, steps: &[Operation], (index, operation): (&BTreeMap<&str, &Buffer>, &Operation), facts: &Facts) -> u64 {
+    let edges = match over {
+        Over::Vertices => 0,
+        Over::EdgesOf(Direction::Both) | Over::Edges(Rows::EdgesTwice) => facts.edges.saturating_mul(2),
+        Over::EdgesOf(_) | Over::Edges(_) => facts.edges,
+    };
+    let mut seen: Vec<&super::Rowed> = Vec::new();
+    let inputs = steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] });
+    for rows in inputs.flat_map(Operand::rows).filter(|rows| matches!(rows.view, View::Far(_)) && index.contains_key(rows.buffer.as_str())) {
+        if !seen.iter().any(|known| (&known.buffer, known.view) == (&rows.buffer, rows.view)) {
+            seen.push(rows);
+        }
+    }
+    let row = |rows: &&super::Rowed| index.get(rows.buffer.as_str()).map_or(0, |buffer| buffer.columns.saturating_mul(width(buffer.element, facts)));
+    let gathered = edges.saturating_mul(sum(seen.iter().map(row)));
+    let is_gathered = |name: &str| seen.iter().any(|rows| rows.buffer == name);
+    let reads = operation.reads();
+    let once = sum(reads.iter().filter(|name| !is_gathered(name)).map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));
+    let written = sum(operation.writes().iter().map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));
+    let walk = match over {
+        Over::Vertices => 0,
+        Over::EdgesOf(_) => Facts::bytes_of_offsets(facts.nodes, facts.edges).saturating_add(edges.saturating_mul(INDEX)),
+        Over::Edges(_) => edges.saturating_mul(2 * INDEX),
+    };
+    sum([gathered, once, written, walk])
+}
+
 fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
     let mut found = false;
     expression.walk(&mut |part| found |= matches!(part, Expression::Load(name) if wanted == Some(name)));
@@ -250,6 +290,7 @@ fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
     match (operation, out.rows) {
         (Operation::NeighbourReduce { .. }, _) => Schedule::PartitionRows,
         (Operation::ProductOverRows { .. } | Operation::SparseProductOverRows { .. } | Operation::SumOverRows { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
+        (Operation::Fused { over: Over::EdgesOf(_), .. }, _) => Schedule::PartitionRows,
         (Operation::Evaluate { op: Op::Reduce(..) | Op::Fold(..), .. }, _) => Schedule::PartitionRows,
         (_, Rows::Nodes | Rows::Edges | Rows::EdgesTwice | Rows::Graphs(_)) => Schedule::RowBlocks(BLOCK_ROWS),
         (_, Rows::Fixed(rows)) if rows.saturating_mul(out.columns) <= BLOCK_ELEMENTS => Schedule::Whole,

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use crate::gir::Type;
 
 use super::{
-    Binary, Body, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Schedule, Unary,
-    Until, View, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role,
+    Schedule, Unary, Until, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -121,6 +121,11 @@ impl LaunchList {
             let (words, bytes, schedule) = (words(&launch.operation), launch.bytes, schedule(launch.schedule));
             let out = outs.join(", ");
             line(text, format_args!("  {:width$}  {out} = {words}  | {bytes} bytes, {schedule}", launch.name));
+            if let Operation::Fused { locals, steps, .. } = &launch.operation
+                && steps.len() > 1
+            {
+                steps.iter().for_each(|step| line(text, format_args!("    {}", step_words(step, locals))));
+            }
         }
     }
 }
@@ -138,6 +143,16 @@ fn schedule(schedule: Schedule) -> String {
         Schedule::PartitionRows => "rows of the partition".to_owned(),
         Schedule::RowBlocks(rows) => format!("blocks of {rows} rows"),
         Schedule::Whole => "one unit".to_owned(),
+    }
+}
+
+/// A step of a fused launch; what only others of its steps read has its shape here.
+fn step_words(step: &Operation, locals: &[Buffer]) -> String {
+    let writes = step.writes();
+    let out = writes.first().map_or("", |out| out);
+    match locals.iter().find(|local| local.name == *out) {
+        Some(local) => format!("{out} ({} x {}) = {}", local.rows, local.columns, words(step)),
+        None => format!("{out} = {}", words(step)),
     }
 }
 
@@ -174,6 +189,17 @@ fn words(operation: &Operation) -> String {
         Operation::Evaluate { op, inputs, .. } => {
             let inputs: Vec<String> = inputs.iter().map(operand).collect();
             format!("{}({})", op.words(), inputs.join(", "))
+        }
+        Operation::Fused { over, steps, .. } => {
+            let walked = match over {
+                Over::Vertices => "vertices".to_owned(),
+                Over::EdgesOf(direction) => format!("vertices and their edges {}", crate::gir::EdgeSet { direction: *direction, relation: None }),
+                Over::Edges(rows) => rows.to_string(),
+            };
+            match steps.as_slice() {
+                [step] => format!("{} over {walked}", words(step)),
+                steps => format!("{} steps over {walked}", steps.len()),
+            }
         }
         Operation::SumOverRows { source, .. } => format!("sum({source} over rows)"),
         Operation::Loss { kind, result, target, .. } => {

@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::{
     Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, Operation, Role, Rows, Schedule, Until,
-    evaluated, fixed, gradient_buffer, parameter_buffer,
+    evaluated, fixed, fused, gradient_buffer, parameter_buffer,
 };
 use crate::gir::{Op, Type};
 
@@ -404,9 +404,10 @@ impl<'a> Inspector<'a> {
                 self.shape(name, out, Rows::Fixed(1), read.columns, Element::Real);
             }
             Operation::Loss { .. } => self.loss(launch),
-            Operation::Evaluate { op, .. } => {
-                self.switches |= *op == Op::WhenTraining;
-                if let Err((what, expected, found)) = evaluated::check(&self.index, &launch.operation) {
+            Operation::Evaluate { .. } | Operation::Fused { .. } => {
+                self.switches |= launch.operation.steps().iter().any(|step| matches!(step, Operation::Evaluate { op: Op::WhenTraining, .. }));
+                let found = evaluated::check(&self.index, &launch.operation).and_then(|()| fused::check(&self.index, &launch.operation));
+                if let Err((what, expected, found)) = found {
                     self.flaw(name, what, expected, found);
                 }
             }
@@ -499,10 +500,12 @@ impl<'a> Inspector<'a> {
                 }
             });
         }
-        match &launch.operation {
-            Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
-            Operation::Evaluate { op: Op::Dropout { probability, site }, .. } => draws.push(Dropout { probability: *probability, site: *site }),
-            _ => {}
+        for step in launch.operation.steps() {
+            match step {
+                Operation::SparseProduct { dropout, .. } | Operation::SparseProductOverRows { dropout, .. } => draws.extend(*dropout),
+                Operation::Evaluate { op: Op::Dropout { probability, site }, .. } => draws.push(Dropout { probability: *probability, site: *site }),
+                _ => {}
+            }
         }
         for Dropout { probability, site } in draws {
             if !(0.0..1.0).contains(&probability) {

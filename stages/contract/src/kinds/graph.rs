@@ -11,7 +11,10 @@
 //! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by bytes); counts and facts of
 //!           labels and splits speak of what is learned: of graphs where graphs have labels (fact `target`), else of nodes
 //! never     is permuted: orders are applied when a device is loaded
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +125,27 @@ fn read_names(directory: &Path) -> Result<Names, StageError> {
 pub fn is_kind_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty() && name != "sparse" && name.bytes().all(plain)
+}
+
+/// For each name of a kind one that can be that of a kind, all different: of an address (`/`, `#`) the last part if no other name ends so,
+/// else the whole; other signs become `_`; what is still the same ends in its number.
+pub fn kind_names(names: &[String]) -> Vec<String> {
+    let plain = |text: &str| text.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '_' }).collect::<String>();
+    let last = |name: &String| plain(name.rsplit(['/', '#']).find(|part| !part.is_empty()).unwrap_or_default());
+    let ends: Vec<String> = names.iter().map(last).collect();
+    let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
+    ends.iter().for_each(|end| *endings.entry(end).or_default() += 1);
+    let mut taken = BTreeSet::new();
+    let mut made = Vec::with_capacity(names.len());
+    for (number, (name, end)) in names.iter().zip(&ends).enumerate() {
+        let mut label = if endings[end.as_str()] == 1 { end.clone() } else { plain(name) };
+        while !is_kind_name(&label) || taken.contains(&label) {
+            label = format!("{label}_{number}");
+        }
+        taken.insert(label.clone());
+        made.push(label);
+    }
+    made
 }
 
 /// File of the dense features of a kind of nodes.
@@ -262,8 +286,24 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
 
 #[cfg(feature = "tables")]
 pub use tables::{
-    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, read_edges, read_graphs, read_nodes, write_edges, write_graphs, write_kinds,
-    write_nodes,
+    EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_graphs, read_nodes, write_edges, write_graphs,
+    write_kinds, write_nodes,
 };
 #[cfg(feature = "tables")]
 mod tables;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &[&str]) -> Vec<String> {
+        kind_names(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn kinds_get_names_that_files_can_have() {
+        assert_eq!(named(&["paper", "http://a/x#Person", "http://b/Book/", "a b"]), ["paper", "Person", "Book", "a_b"]);
+        assert_eq!(named(&["a#x", "b/x", "c"]), ["a_x", "b_x", "c"]);
+        assert_eq!(named(&["", "sparse", "ä", "ö", "_"]), ["_0", "sparse_1", "_", "__3", "__4"]);
+    }
+}

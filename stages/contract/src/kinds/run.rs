@@ -50,6 +50,9 @@ pub struct Record {
     pub converged: bool,
     /// Seconds from upload to results, without what an earlier, interrupted start took.
     pub seconds: f64,
+    /// Seconds of that from the first launch to the last: the graph is loaded before, and results are written after.
+    #[serde(default)]
+    pub seconds_compute: f64,
     /// Median seconds of an epoch or superstep.
     pub seconds_step: f64,
     /// Seconds by launch over the whole run.

@@ -8,6 +8,7 @@
 //! never     takes a column of another name for a feature: a table of nodes may have those
 use super::Values;
 use crate::{
+    Options,
     csv::Table,
     decompress::Plain,
     npy::{Array, Dtype, Kind, Number, Origin},
@@ -38,7 +39,7 @@ pub(super) fn read(path: &Path) -> Read<Values> {
             crate::tables::Tabled::Entries(entries) => Ok(Values::Entries(entries)),
         };
     }
-    let table = Table::read(Plain::open(path)?, None)?;
+    let table = Table::read(Plain::open(path)?, None, &Options::default())?;
     let names: Vec<&str> = table.names().iter().map(String::as_str).collect();
     if names == ENTRIES {
         let whole = |row: usize, column: usize| table.text(row, column).map(|text| text.parse().ok().map(Number::Unsigned));

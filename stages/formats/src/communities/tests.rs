@@ -1,6 +1,7 @@
 //! Communities: one a node, several a node, and every fault.
 use super::*;
 use crate::raw::Place;
+use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
 
@@ -56,14 +57,6 @@ fn faults_have_their_place() {
     let many: String = (0..5000).map(|_| "0\n").collect();
     assert!(texts("0 1\n", &many).unwrap_err().what.contains("too many communities"));
     assert!(read(&[PathBuf::from("a.cmty")], &Options::default()).unwrap_err().what.contains("edge list and one file"));
-}
-
-/// The text with one byte changed, where it stays text.
-fn changed(text: &str, at: usize, byte: u8) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = at % bytes.len();
-    bytes[at] = byte;
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 //! promises  every row has as many fields as there are names; an error names line and column
 //! limits    the whole file in memory, and 16 bytes a field
 use crate::{
+    Options,
     blocks::LINE_MOST,
     decompress::Plain,
     edge_list::{Fault, Field, Separator, fault_at, is_blank_or_comment, separator_of, split},
@@ -23,15 +24,15 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table; its first line names the columns unless they are given.
-    pub fn read(plain: Plain, names: Option<&[&str]>) -> Read<Table> {
+    /// Reads a table; its first line names the columns unless they are given, and shows what separates them unless the options say it.
+    pub fn read(plain: Plain, names: Option<&[&str]>, options: &Options) -> Read<Table> {
         let path = plain.path().to_path_buf();
         let mut table = Table { path, text: plain.read_all()?, names: Vec::new(), cells: Vec::new() };
         if let Some(names) = names {
             table.names = names.iter().map(|&name| name.to_owned()).collect();
         }
         let Table { path, text, names, cells } = &mut table;
-        let mut separator = None;
+        let mut separator = Separator::told(options).map_err(|fault| fault_at(path, text, &fault))?;
         let mut fields = Vec::new();
         let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         while at < text.len() {

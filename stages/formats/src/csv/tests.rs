@@ -1,6 +1,7 @@
 //! Tables: the small graph, every column, every fault.
 use super::*;
 use crate::raw::{Column, Features, Labels, NO_CLASS, Place, TEST, TRAIN, VALIDATION};
+use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
 
@@ -114,14 +115,6 @@ fn graphs_have_a_table_and_classes_have_names() {
     assert_eq!(read_with(nodes, "id,label\n10,0\n20,1\n30,1\n").unwrap().graphs.unwrap().of_node, [0, 0, 0, 2]);
     assert!(read_with(nodes, "id,label\n10,0\n").unwrap_err().contains("a graph that the table of graphs does not have"));
     assert!(read_with("id\n1\n2\n3\n", "id\n1\n").unwrap_err().contains("nodes do not say their graph"));
-}
-
-/// The text with one byte changed, where it stays text.
-fn changed(text: &str, at: usize, byte: u8) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = at % bytes.len();
-    bytes[at] = byte;
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use super::{
     numbers::{bad_number, is_blank, read_weight, whole},
     piece::{Ends, Fault, Piece, Words, is_blank_or_comment},
 };
-use crate::blocks::LINE_MOST;
+use crate::{Options, blocks::LINE_MOST};
 use std::{borrow::Cow, collections::HashMap};
 
 /// What stands between fields.
@@ -17,6 +17,76 @@ pub enum Separator {
     Blanks,
     /// This byte; blanks around a field are none of it.
     Byte(u8),
+    /// These bytes one behind the other; blanks around a field are none of it.
+    Sign(Sign),
+}
+
+/// Several bytes that separate together, such as `::` and `->`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sign {
+    bytes: [u8; SIGN_MOST],
+    length: u8,
+}
+
+/// Bytes of the longest separator.
+const SIGN_MOST: usize = 15;
+
+impl Separator {
+    /// A separator of these bytes, blanks around it left out; none: it is empty, too long, or what no separator can be.
+    pub fn of(text: &[u8]) -> Option<Separator> {
+        match text {
+            b"\t" => return Some(Separator::Byte(b'\t')),
+            [_, ..] if text.iter().all(|&byte| is_blank(byte)) => return Some(Separator::Blanks),
+            _ => {}
+        }
+        match text.trim_ascii() {
+            [] => None,
+            text if text.len() > SIGN_MOST || text.iter().any(|byte| matches!(byte, b'"' | b'\n' | b'\r')) => None,
+            [byte] => Some(Separator::Byte(*byte)),
+            text => {
+                let mut sign = Sign { bytes: [0; SIGN_MOST], length: text.len() as u8 };
+                sign.bytes[..text.len()].copy_from_slice(text);
+                Some(Separator::Sign(sign))
+            }
+        }
+    }
+
+    /// The one that the options name.
+    pub fn told(options: &Options) -> Result<Option<Separator>, Fault> {
+        let Some(text) = &options.separator else { return Ok(None) };
+        let hint = "write it in the catalogue's entry as it stands between columns:  read: {separator: \"::\"}";
+        let fault = || Fault::new(0, "this is no separator of columns", hint).against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes());
+        Separator::of(text.as_bytes()).map(Some).ok_or_else(fault)
+    }
+
+    /// Whether numbers are read so without being told what separates them.
+    pub fn is_usual(self) -> bool {
+        matches!(self, Separator::Blanks | Separator::Byte(b'\t' | b',' | b';' | b'|' | b':'))
+    }
+
+    /// The bytes of a separator; none where any blank is one.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Separator::Blanks => &[],
+            Separator::Byte(byte) => std::slice::from_ref(byte),
+            Separator::Sign(sign) => &sign.bytes[..usize::from(sign.length)],
+        }
+    }
+
+    /// How long the separator is with which this text begins; 0: it begins with none.
+    fn length_at(&self, text: &[u8]) -> usize {
+        let own = self.bytes();
+        if text.starts_with(own) { own.len() } else { 0 }
+    }
+
+    /// Where the first separator begins.
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        match self {
+            Separator::Blanks => text.iter().position(|&byte| is_blank(byte)),
+            Separator::Byte(own) => text.iter().position(|byte| byte == own),
+            Separator::Sign(_) => text.windows(self.bytes().len()).position(|window| window == self.bytes()),
+        }
+    }
 }
 
 /// How many fields a line has.
@@ -76,7 +146,11 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The separator of a line: tab, else the first of `, ; |` outside of quotes, else blanks; `:` where nothing else separates.
+/// Signs that separate words, if nothing else does.
+const SIGNS: [&[u8]; 4] = [b"::", b"||", b"->", b"=>"];
+
+/// The separator of a line, outside of quotes: tab, else what stands between numbers if no blank stands in a column then, else one of `SIGNS`
+/// likewise, else the first of `, ; |`, else blanks; `:` where nothing else separates.
 pub fn separator_of(line: &[u8]) -> Separator {
     let mut inside = false;
     let mut outside = Vec::with_capacity(line.len().min(1 << 12));
@@ -90,10 +164,41 @@ pub fn separator_of(line: &[u8]) -> Separator {
     if text.contains(&b'\t') {
         return Separator::Byte(b'\t');
     }
+    if let Some(sign) = sign_of(text) {
+        return sign;
+    }
     if let Some(&byte) = text.iter().find(|byte| matches!(byte, b',' | b';' | b'|')) {
         return Separator::Byte(byte);
     }
     if text.contains(&b' ') || !text.contains(&b':') { Separator::Blanks } else { Separator::Byte(b':') }
+}
+
+/// An unusual separator: what stands between the first two numbers, or one of `SIGNS`.
+fn sign_of(text: &[u8]) -> Option<Separator> {
+    if text.iter().any(|byte| matches!(byte, b',' | b';')) {
+        return None;
+    }
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let begin = digits(text);
+    let between = text[begin..].iter().position(u8::is_ascii_digit).filter(|_| begin > 0).map_or(&[][..], |length| &text[begin..begin + length]).trim_ascii();
+    // Signs of numbers, comments and words do not separate by themselves, nor does a sign of a number that follows.
+    let separates = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'.' | b'_' | b'#' | b'%' | b'\'');
+    let is_of_number = matches!(between, [.., b'-' | b'+']) && between != b"--";
+    let is_sign = !between.is_empty() && between.iter().all(separates) && !is_of_number && !matches!(between, [b':' | b'|']);
+    let has = |sign: &[u8]| text.windows(sign.len()).any(|window| window == sign);
+    let known = SIGNS.into_iter().find(|sign| has(sign) && (sign.contains(&b'|') || !text.contains(&b'|')));
+    let separator = Separator::of(if is_sign { between } else { known? })?;
+    let mut rest = text;
+    loop {
+        let end = separator.find(rest).unwrap_or(rest.len());
+        if rest[..end].trim_ascii().iter().any(|&byte| is_blank(byte)) {
+            return None;
+        }
+        match separator.length_at(&rest[end..]) {
+            0 => return Some(separator),
+            length => rest = &rest[end + length..],
+        }
+    }
 }
 
 /// Splits the line that `text[start..end]` is, without its line end.
@@ -116,7 +221,7 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
             let fault = Fault::new(at, "a line has too many columns", "is this a table with an edge or a node a line?");
             return Err(fault.against(format!("at most {COLUMNS_MOST}"), b"more"));
         }
-        let closes = |at: usize| at >= end || blank(at) || separator == Separator::Byte(text[at]);
+        let closes = |at: usize| at >= end || blank(at) || separator.length_at(&text[at..end]) > 0;
         if at < end && text[at] == b'"' {
             let quote = closing_quote(text, at, end).ok_or_else(|| unclosed(text, at, end))?;
             fields.push(Field { at: at + 1, bytes: &text[at + 1..quote], quoted: true });
@@ -125,24 +230,24 @@ pub fn split<'a>(text: &'a [u8], start: usize, end: usize, separator: Separator,
                 return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
             }
         } else {
-            let ends = |byte: &u8| if let Separator::Byte(separator) = separator { *byte == separator } else { is_blank(*byte) };
-            let stop = text[at..end].iter().position(ends).map_or(end, |length| at + length);
+            let stop = separator.find(&text[at..end]).map_or(end, |length| at + length);
             let bytes = &text[at..stop];
             let trailing = bytes.iter().rev().take_while(|byte| is_blank(**byte)).count();
             fields.push(Field { at, bytes: &bytes[..bytes.len() - trailing], quoted: false });
             at = stop;
         }
-        if let Separator::Byte(byte) = separator {
+        if separator != Separator::Blanks {
             while at < end && blank(at) {
                 at += 1;
             }
             if at == end {
                 return Ok(());
             }
-            if text[at] != byte {
+            let length = separator.length_at(&text[at..end]);
+            if length == 0 {
                 return Err(Fault::new(at, "edge list has text behind a field in quotes", QUOTE_HINT).against("the next separator", &text[at..end]));
             }
-            at += 1;
+            at += length;
         }
     }
 }

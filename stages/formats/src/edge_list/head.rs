@@ -44,6 +44,12 @@ pub fn is_surely(text: &[u8]) -> bool {
         let (ends, columns) = first_columns(line, true);
         (2..=3).contains(&columns) && ends.iter().all(|end| super::numbers::whole(end).is_some())
     };
+    let by_sign = |line: &[u8]| {
+        let (separator, mut found) = (fields::separator_of(line), Vec::new());
+        let is_edge = !separator.is_usual() && fields::split(line, 0, line.len(), separator, &mut found).is_ok() && (2..=3).contains(&found.len());
+        is_edge && found[..2].iter().all(|field| super::numbers::whole(field.bytes).is_some())
+    };
+    let numbers = |line: &[u8]| numbers(line) || by_sign(line);
     let named = || decide(text, &Options::default(), false).is_ok_and(|head| head.skip > 0);
     !lines.is_empty() && (lines.iter().all(|(_, line)| numbers(line)) || named())
 }
@@ -120,22 +126,31 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     let Some(&(start, first)) = lines.first() else {
         return Ok(Head { how: How::Numbers(Shape { columns: None, colon: false }), skip: text.len(), counted: None, passed_over: Vec::new(), directed: None });
     };
-    let separator = fields::separator_of(first);
+    let told = Separator::told(options)?;
+    let separator = told.unwrap_or_else(|| fields::separator_of(first));
     let mut found = Vec::new();
     fields::split(text, start, start + first.len(), separator, &mut found)?;
+    if !options.columns.is_empty() {
+        check_names(&found, start + first.len(), options)?;
+        let names = options.columns.clone();
+        let ends = named_ends(start, first, &names, options)?.ok_or_else(|| no_ends(start, &names))?;
+        return Table { text, separator, names, ends, options, type_is_relation }.head(0, Some((start, first)));
+    }
     let names: Vec<String> = found.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect();
     if let Some(ends) = named_ends(start, first, &names, options)? {
         return Table { text, separator, names, ends, options, type_is_relation }.head(start + first.len(), lines.get(1).copied());
     }
     let colon = separator == Separator::Byte(b':');
-    let (ends, columns) = first_columns(first, colon);
+    // What is not told, and usual, is read on the fast road.
+    let is_plain = told.is_none() && separator.is_usual();
+    let (ends, columns) = if is_plain { first_columns(first, colon) } else { ends_of(&found) };
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
         Ids::Auto => ends.iter().all(|word| looks_like_number(word)) || columns < 2,
     };
     let two_columns = options.weight.as_deref() == Some("none");
-    if numbers {
+    if numbers && is_plain {
         let second = lines.get(1).map(|(_, line)| first_columns(line, colon).1);
         // Two numbers above lines of three: no edge lacks its weight, so the first line counts.
         let counted = match (columns, second, options.counts) {
@@ -148,16 +163,52 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
         return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None });
     }
-    if names.len() > 3 && !two_columns {
-        let hint = "name the columns in a first line:  source,target,...  ; to read the first two alone, put  read: {weight: none}  into the catalogue's entry";
+    if !numbers {
+        let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
+            let mut found = Vec::new();
+            if !is_plain {
+                fields::split(text, start, start + line.len(), separator, &mut found)?;
+            }
+            Ok(if is_plain { first_columns(line, false).0 } else { ends_of(&found).0 })
+        });
+        let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
+        refuse_unknown_names(start, first, options, first_ends, second.transpose()?)?;
+    }
+    nameless(&found, separator, !numbers, two_columns)
+}
+
+/// Fields without names: two ends and perhaps a weight.
+fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: bool) -> Result<Head, Fault> {
+    if found.len() > 3 && !two_columns {
+        let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  read: {columns: [source, target, ...]} ; to read the first two alone:  read: {weight: none}";
         return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
     }
-    refuse_unknown_names(start, first, options, lines.get(1).map(|(_, line)| *line))?;
-    let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(names.len().clamp(2, 3)) };
-    let weight = (!two_columns && names.len() > 2).then_some(2);
-    let layout =
-        Layout { separator, width, names: Vec::new(), words: true, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
-    Ok(Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None })
+    let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
+    let weight = (!two_columns && found.len() > 2).then_some(2);
+    Ok(Head::of(Layout { separator, width, names: Vec::new(), words, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() }))
+}
+
+/// The first two fields, and how many there are, as far as 4.
+fn ends_of<'a>(found: &[Field<'a>]) -> ([&'a [u8]; 2], u8) {
+    let word = |place: usize| found.get(place).map_or(&b""[..], |field| field.bytes);
+    ([word(0), word(1)], found.len().min(4) as u8)
+}
+
+/// As many names as the first line has columns.
+fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fault> {
+    let (names, hint) = (&options.columns, "mend  read: {columns: [...]}  in the catalogue's entry: a name for each column");
+    let expected = format!("{} columns: {}", names.len(), names.join(", "));
+    match found.get(names.len()) {
+        Some(further) => Err(Fault::new(further.at, "edge list has more columns than the catalogue's entry names", hint).against(expected, further.bytes)),
+        None if found.len() < names.len() => Err(Fault::new(end, "edge list has fewer columns than the catalogue's entry names", hint).against(expected, b"")),
+        None => Ok(()),
+    }
+}
+
+fn no_ends(start: usize, names: &[String]) -> Fault {
+    let hint = "call two of them so, or say which they are:  read: {columns: [...], source: NAME, target: NAME}";
+    Fault::new(start, "no two names of columns say where an edge begins and ends", hint)
+        .against("`source` and `target` among them", names.join(", ").as_bytes())
 }
 
 /// Whether a word begins like a number and is one, whole or not.
@@ -193,10 +244,8 @@ fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) ->
 }
 
 /// A line of words above lines of numbers names columns whose meaning we do not know.
-fn refuse_unknown_names(start: usize, first: &[u8], options: &Options, second: Option<&[u8]>) -> Result<(), Fault> {
-    let Some(second) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
-    let first_ends = first_columns(first, false).0;
-    let second_ends = first_columns(second, false).0;
+fn refuse_unknown_names(start: usize, first: &[u8], options: &Options, first_ends: [&[u8]; 2], second: Option<[&[u8]; 2]>) -> Result<(), Fault> {
+    let Some(second_ends) = second.filter(|_| options.ids == Ids::Auto) else { return Ok(()) };
     if second_ends.iter().all(|word| looks_like_number(word)) && !first_ends.iter().any(|word| looks_like_number(word)) {
         let hint = "name the two columns in the catalogue's entry:  read: {source: NAME, target: NAME} ; if ids are words:  --set ingest.ids=string";
         return Err(Fault::new(start, "edge list has words above numbers: names of columns that are not known", hint)
@@ -249,7 +298,8 @@ impl Table<'_> {
         };
         let taken = |column: &usize| [Some(source), Some(target), weight, relation, direction].contains(&Some(*column)) || features.contains(column);
         let passed_over = (0..names.len()).filter(|column| !taken(column)).map(|column| names[column].clone()).collect();
-        let first_two = (source, target) == (0, 1) && !words && separator != Separator::Byte(b':');
+        let is_plain = options.separator.is_none() && separator.is_usual() && separator != Separator::Byte(b':');
+        let first_two = (source, target) == (0, 1) && !words && is_plain;
         let how = match (names.len(), weight) {
             (2, None) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(2), colon: false }),
             (3, Some(2)) if first_two && features.is_empty() => How::Numbers(Shape { columns: Some(3), colon: false }),

@@ -171,6 +171,94 @@ fn columns_are_found_by_their_names() {
     assert_eq!(graph.passed_over, ["column `id` of the edges"]);
 }
 
+/// Signs that stand between numbers are found out, and words between known ones; others are told.
+#[test]
+fn any_sign_may_separate() {
+    let separated = |separator: &str| Options { separator: Some(separator.into()), ..Options::default() };
+    for sign in ["::", "||", "->", "=>", " -> ", "~", "/", "^", "<->", "--", "@@@", "!"] {
+        let text = format!("7{sign}3\n3 {sign} 9\r\n");
+        for options in [Options::default(), separated(sign)] {
+            let graph = read_text(&text, options, Sizes { block: 3, piece: 1 }).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+            assert_eq!((&graph.ids, &graph.edges.source, &graph.edges.target), (&NodeIds::Numbers(vec![3, 7, 9]), &vec![1, 0], &vec![0, 2]), "{text:?}");
+        }
+        let weighted = format!("7{sign}3{sign}-0.5\n3{sign}9{sign}2\n");
+        assert_eq!(numbers(&weighted).unwrap_or_else(|error| panic!("{weighted:?}: {error}")).edges.weight, Some(vec![-0.5, 2.0]));
+        let named = format!("source{sign}target{sign}weight{sign}\"kind\"\nAnn Lee{sign}Bob{sign}2{sign}\"a{sign}b\"\n");
+        let table = read_text(&named, Options { relation: Some("kind".into()), ..separated(sign) }, SIZES).unwrap();
+        assert_eq!((table.ids, table.relations), (NodeIds::Strings(vec!["Ann Lee".into(), "Bob".into()]), vec![format!("a{sign}b")]));
+    }
+    for text in ["Ann::Bob\nBob::Cid\n", "Ann->Bob\nBob -> Cid\n", "Ann || Bob\nBob||Cid", "Ann => Bob\nBob => Cid\n"] {
+        assert_eq!(numbers(text).unwrap().ids, NodeIds::Strings(["Ann", "Bob", "Cid"].map(String::from).to_vec()), "{text:?}");
+    }
+    for (separator, text) in
+        [("-", "7-3\n3-9\n"), ("x", "7x3\n3x9\n"), (" and ", "7 and 3\n3 and 9\n"), ("\t", "7\t3\n3\t 9\n"), (" ", "7  3\n3 9\n"), (",", "7,3\n3,9")]
+    {
+        assert_eq!(read_text(text, separated(separator), SIZES).unwrap().ids, NodeIds::Numbers(vec![3, 7, 9]), "{text:?}");
+    }
+    // Signs inside of words do not separate where something else does.
+    for text in ["a::b|c::d", "a::b c->d", "a::b,c::d", "a=>b;c::d", "a::b\tc::d"] {
+        assert_eq!(numbers(text).unwrap().nodes(), 2, "{text:?}");
+        assert!(matches!(numbers(text).unwrap().ids, NodeIds::Strings(ids) if ids[1].starts_with("c")), "{text:?}");
+    }
+    for text in ["10.0.0.1 10.0.0.2", "2020/01/02 2020/01/03", "2001:db8::1 2001:db8::2"] {
+        assert!(matches!(read_text(text, by_words(), SIZES).unwrap().ids, NodeIds::Strings(ids) if ids == text.split(' ').collect::<Vec<_>>()), "{text:?}");
+    }
+    // What is told is the only separator.
+    assert_eq!(read_text("a,b\tc d\n", separated("\t"), SIZES).unwrap().ids, NodeIds::Strings(vec!["a,b".into(), "c d".into()]));
+    assert_eq!(read_text("1 2\t3\n", separated("\t"), SIZES).unwrap().ids, NodeIds::Strings(vec!["1 2".into(), "3".into()]));
+    assert!(read_text("1\t3\n1 2\t3\n", separated("\t"), SIZES).unwrap_err().what.contains("source that is not a number"));
+    for bad in ["", "\"", "0123456789abcdef", "a\nb"] {
+        assert!(read_text("1 2\n", separated(bad), SIZES).unwrap_err().what.contains("no separator"), "{bad:?}");
+    }
+}
+
+#[test]
+fn faults_behind_other_separators_are_named_with_their_line_and_column() {
+    let cases: [(&str, u64, u64, &str); 8] = [
+        ("1::2\n1::x\n", 2, 4, "target that is not a number"),
+        ("1::2\n::2\n", 2, 1, "without a source"),
+        ("1::2\n1\n", 2, 2, "without a target"),
+        ("1::2\n1::2::3\n", 2, 7, "more columns"),
+        ("1::2::3\n1::2\n", 2, 5, "without a weight"),
+        ("1::1193::5::978300760\n", 1, 13, "more than three columns"),
+        ("1::-2\n", 1, 4, "negative id"),
+        ("user::movie\n1::2\n", 1, 1, "words above numbers"),
+    ];
+    for (text, line, column, what) in cases {
+        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+            let error = read_text(text, Options::default(), sizes).unwrap_err();
+            assert!(error.what.contains(what), "{text:?}: expected `{what}`, found `{}`", error.what);
+            assert_eq!(error.place, Place::Line { line, column }, "{text:?}");
+        }
+    }
+}
+
+/// Ratings of MovieLens: four columns without names.
+#[test]
+fn columns_may_be_named_by_the_entry() {
+    let text = "1::1193::5::978300760\n1::661::3.5::978302109\n2::1193::4::978298413\n";
+    let of = |columns: &[&str]| Options { columns: columns.iter().map(|name| (*name).to_owned()).collect(), ..Options::default() };
+    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        let graph = read_text(text, of(&["source", "target", "weight", "time"]), sizes).unwrap();
+        assert_eq!((graph.ids, &graph.edges.source), (NodeIds::Numbers(vec![1, 2, 661, 1193]), &vec![0, 0, 1]));
+        assert_eq!((graph.edges.weight, graph.passed_over), (Some(vec![5.0, 3.5, 4.0]), vec!["column `time` of the edges".to_owned()]));
+    }
+    let own =
+        Options { source: Some("movie".into()), target: Some("user".into()), edge_features: vec!["time".into()], ..of(&["user", "movie", "rating", "time"]) };
+    let graph = read_text("1 7 5 30\n2 7 4 40\n", own, SIZES).unwrap();
+    assert_eq!((graph.edges.source, graph.edges.target), (vec![2, 2], vec![0, 1]));
+    assert_eq!(graph.edges.features, Some(EdgeFeatures { columns: 1, values: vec![30.0, 40.0] }));
+    assert_eq!(read_text(text, two_columns(), SIZES).unwrap().edges.len(), 3);
+    for (columns, what) in [
+        (&["source", "target", "weight"][..], "more columns than the catalogue's entry names"),
+        (&["source", "target", "weight", "time", "more"], "fewer columns than the catalogue's entry names"),
+        (&["user", "movie", "rating", "time"], "no two names of columns"),
+    ] {
+        let error = read_text(text, of(columns), SIZES).unwrap_err();
+        assert!(error.what.contains(what) && matches!(error.place, Place::Line { line: 1, .. }), "{error}");
+    }
+}
+
 #[test]
 fn a_table_gives_weights_features_relations_and_directions() {
     let text = "Source;Target;Type;Weight;time;kind\nAnn;Bob;Directed;2;1.5;likes\nBob;\"Ann\";directed;3;2.5;knows\nBob;Cid;Directed;4;-1;likes\n";
@@ -359,12 +447,13 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_gives_the_same_for_every_cut(at in any::<usize>(), byte in any::<u8>(), which in 0usize..4, block in 1usize..64, piece in 1usize..64) {
+    fn a_changed_byte_gives_the_same_for_every_cut(at in any::<usize>(), byte in any::<u8>(), which in 0usize..5, block in 1usize..64, piece in 1usize..64) {
         let texts = [
             "# Nodes: 3 Edges: 2\n0 1 0.5\n1 2 1e2\n",
             "source,target,weight,kind\n1,2,0.5,\"a, b\"\n2,1,1,b\n",
             "Ann\tBob\t1\r\nBob\tCid\t2",
             "\u{feff}3 2\n0 1 4\n12345678 123456789 1234567.5\n",
+            "7::3::0.5\n3 :: 9::1\n\"1\"::2::3",
         ];
         let mut text = texts[which].as_bytes().to_vec();
         let at = at % text.len();

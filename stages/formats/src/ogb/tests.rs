@@ -75,6 +75,27 @@ fn one_graph_has_labels_splits_and_columns_of_nodes() {
     assert_eq!(graph.splits, [[VALIDATION, IN_NO_PART, TRAIN]]);
 }
 
+/// As wikikg2 has them.
+#[test]
+fn relations_of_edges_are_called_by_their_numbers() {
+    let typed: [(&str, &[u8]); 4] = [
+        ("raw/edge.csv", b"0,1\n2,0\n1,1\n"),
+        ("raw/num-node-list.csv", b"3\n"),
+        ("raw/edge_reltype.csv", b"12\n3\n12\n"),
+        ("raw/edge_year.csv", b"1\n2\n3\n"),
+    ];
+    let (folder, paths) = written(&typed);
+    let (format, found) = detect(folder.path(), &paths).unwrap();
+    let graph = read(&found, &Options::default()).unwrap();
+    assert_eq!((format.name, graph.validate()), ("ogb", Ok(())));
+    assert_eq!((graph.edges.relation, graph.relations), (Some(vec![1, 0, 1]), vec!["3".to_owned(), "12".to_owned()]));
+    assert_eq!(graph.edges.features, Some(EdgeFeatures { columns: 1, values: vec![1.0, 2.0, 3.0] }));
+    for (text, what) in [("1\n2\n", "the relations of edges do not fit"), ("1\nx\n2\n", "not a whole number"), ("1,2\n1,2\n1,2\n", "too many columns")] {
+        fs::write(&paths[2], text).unwrap();
+        assert!(read(&paths, &Options::default()).unwrap_err().what.contains(what), "{text:?}");
+    }
+}
+
 #[test]
 fn the_published_zip_gives_the_same_graph() {
     let gzip = |bytes: &[u8]| {

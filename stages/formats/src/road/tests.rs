@@ -1,6 +1,7 @@
 //! Road networks: the small graph, and every fault.
 use super::*;
 use crate::raw::Place;
+use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
 
@@ -52,14 +53,6 @@ fn faults_have_their_file_and_place() {
         assert!(!error.hint.is_empty());
     }
     assert!(read(&[PathBuf::from("a.cnode")], &Options::default()).unwrap_err().what.contains("a file of nodes and one of edges"));
-}
-
-/// The text with one byte changed, where it stays text.
-fn changed(text: &str, at: usize, byte: u8) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = at % bytes.len();
-    bytes[at] = byte;
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 proptest! {

@@ -70,6 +70,46 @@ fn archives_give_the_same_graph() {
     assert!(read(&files, &Options::default()).unwrap_err().what.contains("leads out of the archive"));
 }
 
+/// Node and type, by name.
+fn typed(graph: &RawGraph) -> Vec<(String, String)> {
+    let (NodeIds::Strings(ids), Some(types)) = (&graph.ids, &graph.types) else { panic!("expected words and types") };
+    types.of_nodes.iter().map(|&(node, name)| (ids[node as usize].clone(), types.names[name as usize].clone())).collect()
+}
+
+#[test]
+fn a_table_gives_types_in_both_forms() {
+    let table: &[u8] = "d e\tthing\r\na\tperson\n\nb\tperson\tking\nb\tking\nelsewhere\tä\na\tact or".as_bytes();
+    let expected = [("a", "act or"), ("a", "person"), ("b", "king"), ("b", "person"), ("d e", "thing")].map(|(node, name)| (node.to_owned(), name.to_owned()));
+    for set in ["triples/words", "triples/numbered"] {
+        for name in ["entity2type.txt", "Entity_Types.tsv", "entityType.txt", "Entity_Type_train.txt"] {
+            let graph = read_with(set, name, table).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(typed(&graph), expected, "{set} {name}");
+            assert_eq!(graph.passed_over, [format!("1 entities of {name} that the set does not have")]);
+            let without = read(&fixture(set), &Options::default()).unwrap();
+            assert_eq!((graph.ids, graph.edges), (without.ids, without.edges));
+        }
+    }
+    // In an archive, recognised in a folder, and under a name of its own.
+    let mut contents = contents("triples/words");
+    contents.push(("entity2type.txt".to_owned(), table.to_vec()));
+    let members: Vec<(&str, &[u8])> = contents.iter().map(|(name, text)| (name.as_str(), &text[..])).collect();
+    let (folder, files) = written(&members);
+    let (format, found) = detect(folder.path(), &files).unwrap();
+    assert_eq!((format.name, found.len(), typed(&read(&found, &Options::default()).unwrap())), ("triples", 4, expected.to_vec()));
+    let (_folder, files) = written(&[("set.zip", &zip_of(&members))]);
+    assert_eq!(typed(&read(&files, &Options::default()).unwrap()), expected);
+    contents[3].0 = "kinds.txt".to_owned();
+    let members: Vec<(&str, &[u8])> = contents.iter().map(|(name, text)| (name.as_str(), &text[..])).collect();
+    let (_folder, files) = written(&members);
+    let named = |name: &str| Options { types: Some(name.into()), ..Options::default() };
+    assert_eq!(read(&files, &Options::default()).unwrap().types, None);
+    assert_eq!(typed(&read(&files, &named("kinds.txt")).unwrap()), expected);
+    assert!(read(&files, &named("none.txt")).unwrap_err().what.contains("lacks its file `none.txt`"));
+    // One file of statements, and the table.
+    let (_folder, files) = written(&[("facts", b"a\tr\tb\n"), ("entity2type.txt", b"b\tking\n")]);
+    assert_eq!(typed(&read(&files, &Options::default()).unwrap()), [("b".to_owned(), "king".to_owned())]);
+}
+
 #[test]
 fn one_file_is_to_be_trained_on() {
     let (_folder, files) = written(&[("facts", "ä\tr\tb\r\n\nb\tr\tä".as_bytes())]);
@@ -113,6 +153,20 @@ fn every_fault_is_named_with_its_place() {
         let error = read_with(set, name, text).unwrap_err();
         assert!(error.what.contains(what) && error.location().ends_with(place), "{name} {:?}: {error}", String::from_utf8_lossy(text));
     }
+    let types: [(&[u8], &str, &str); 6] = [
+        (b"a\n", "an entity has no type", "entity2type.txt:1:2"),
+        (b"a\tx\nb y\n", "an entity has no type", "entity2type.txt:2:4"),
+        (b"a\t\n", "an empty column", "entity2type.txt:1:3"),
+        (b"\tx\n", "an empty column", "entity2type.txt:1:1"),
+        (b"a\t\xff\n", "not UTF-8", "entity2type.txt:1:3"),
+        (b"\n", "names no entity", "entity2type.txt"),
+    ];
+    for (text, what, place) in types {
+        let error = read_with("triples/words", "entity2type.txt", text).unwrap_err();
+        assert!(error.what.contains(what) && error.location().ends_with(place), "{:?}: {error}", String::from_utf8_lossy(text));
+    }
+    let (_folder, files) = written(&[("train.txt", b"a\tr\tb\n"), ("entity2type.txt", b"a\tx\n"), ("entity_types.txt", b"a\tx\n")]);
+    assert!(read(&files, &Options::default()).unwrap_err().what.contains("two files of types of entities"));
     let (_folder, files) = written(&[("facts", b"\n")]);
     assert!(read(&files, &Options::default()).unwrap_err().what.contains("no statement"));
 }
@@ -153,6 +207,11 @@ proptest! {
     #[test]
     fn any_words_are_read_or_refused(text in "(a|b|é|\t|\t\t|\n|\r\n| ){0,30}") {
         let _ = read_with("triples/words", "train.txt", text.as_bytes());
+    }
+
+    #[test]
+    fn any_types_are_read_or_refused(text in "(a|b|d e|x|é|\t|\t\t|\n|\r\n| ){0,30}") {
+        let _ = read_with("triples/words", "entity2type.txt", text.as_bytes());
     }
 
     #[test]

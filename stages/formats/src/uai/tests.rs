@@ -1,5 +1,6 @@
 //! Sets of AM-GCN: as files, as an archive, and every fault.
 use super::*;
+use crate::trial::changed;
 use crate::{raw::Place, zip::tests::archive_of};
 use proptest::prelude::*;
 use std::fs;
@@ -74,14 +75,6 @@ fn faults_have_their_member_and_place() {
     assert!(read_archive(&with("a.label", "1\n")).unwrap_err().what.contains("not as many labels as nodes"));
     assert!(read_archive(&with("a.feature", "\n")).unwrap_err().what.contains("no row"));
     assert!(read_archive(&with("nothing", "")[..2]).unwrap_err().what.contains("lacks its file `.label`"));
-}
-
-/// The text with one byte changed, where it stays text.
-fn changed(text: &str, at: usize, byte: u8) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let at = at % bytes.len();
-    bytes[at] = byte;
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 proptest! {

@@ -207,15 +207,15 @@ fn world(given: &Given) -> World {
 }
 
 /// Three steps down the interpreter's gradients, of the program as it was written.
-fn descended(chain: &Chain, given: &Given, rate: f64, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
+pub fn descended(chain: &Chain, world: &World, rate: f64, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
     let step = chain.step::<PlanRequest>(&contracts::PLAN).unwrap();
     let settings = step.request.given_settings();
     let program = Program { file: &step.request.spec.program.file, text: &step.request.text, entry: &step.request.spec.program.entry, settings: &settings };
     let data = warploom_plan::data_of(&step.inputs, &step.request, true).unwrap();
     let compiled = program.compile(data.clone()).unwrap();
-    let (gir, world) = (&compiled.with_gradients, world(given));
+    let gir = &compiled.with_gradients;
     let mut parameters = first.clone();
-    let mut interpreter = Interpreter::new(gir, &data, &world).unwrap();
+    let mut interpreter = Interpreter::new(gir, &data, world).unwrap();
     for _ in 0..3 {
         parameters.iter().for_each(|(name, values)| interpreter.set_parameter(name, values).unwrap());
         interpreter.training = true;
@@ -248,7 +248,7 @@ fn attention_descends_the_interpreters_gradients() {
         let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
         let left = proved(&workshop, &graph, &pipeline).parameters();
         let tolerance = if dtype == "f64" { 1e-10 } else { 1e-4 };
-        for (name, expected) in descended(&chain, &given, 0.5, &first) {
+        for (name, expected) in descended(&chain, &world(&given), 0.5, &first) {
             let found: Vec<f64> = match dtype {
                 "f64" => left.arrays[&name].reals::<f64>().unwrap(),
                 _ => left.arrays[&name].reals::<f32>().unwrap().into_iter().map(f64::from).collect(),

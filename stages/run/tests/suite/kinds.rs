@@ -7,7 +7,6 @@ use warploom_contract::{
     kinds::graph::{self, EdgeTable, FeatureRows, Ids, Labels, Names, NodeTable},
     stage::{Silence, Stage, StopFlag},
 };
-use warploom_plan::compile::Program;
 use warploom_run::{
     RunStage,
     executor::Executor,
@@ -16,16 +15,14 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
     upload,
 };
-use warploom_shell::{Chain, contracts, requests::PlanRequest};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
-    gir::Op,
-    interpret::{Interpreter, Rows, World},
+    interpret::{Rows, World},
     launch::Role,
     reference::{Inputs, Reference, ReferenceGraph},
 };
 
-use crate::compiled::{own_text, proved};
+use crate::compiled::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};
 use crate::direct::{first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
@@ -162,30 +159,6 @@ impl Hetero {
         world.training_rows = (0..self.nodes() as u32).filter(|row| self.given.nodes.splits[0][*row as usize] == 1).collect();
         world
     }
-}
-
-/// Three steps down the interpreter's gradients, of the program as it was written.
-fn descended(chain: &Chain, world: &World, rate: f64, first: &BTreeMap<String, Vec<f64>>) -> BTreeMap<String, Vec<f64>> {
-    let step = chain.step::<PlanRequest>(&contracts::PLAN).unwrap();
-    let settings = step.request.given_settings();
-    let program = Program { file: &step.request.spec.program.file, text: &step.request.text, entry: &step.request.spec.program.entry, settings: &settings };
-    let data = warploom_plan::data_of(&step.inputs, &step.request, true).unwrap();
-    let compiled = program.compile(data.clone()).unwrap();
-    let gir = &compiled.with_gradients;
-    let mut parameters = first.clone();
-    let mut interpreter = Interpreter::new(gir, &data, world).unwrap();
-    for _ in 0..3 {
-        parameters.iter().for_each(|(name, values)| interpreter.set_parameter(name, values).unwrap());
-        interpreter.training = true;
-        interpreter.run(1);
-        for gradient in &gir.gradients {
-            let Op::Parameter(index) = gir.node(gradient.of).op else { continue };
-            let slopes = interpreter.value(gradient.node).unwrap().values.reals();
-            let values = parameters.get_mut(&gir.parameters[index].name).unwrap();
-            values.iter_mut().zip(slopes).for_each(|(value, slope)| *value -= rate * slope);
-        }
-    }
-    parameters
 }
 
 fn init(workshop: &Workshop, arrays: BTreeMap<String, Tensor>) -> String {

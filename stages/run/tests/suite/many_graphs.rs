@@ -17,7 +17,7 @@ use warploom_contract::{
 use crate::compiled::{ints, own_text, proved};
 use crate::direct::{first_apart, scale_of};
 use crate::graphs::uniform;
-use crate::resume::{metrics, same, stopped};
+use crate::resume::{same, stopped_twice_ends_the_same};
 use crate::threads::in_pool;
 use crate::workshop::{Features, Given, Workshop, finished, program_text};
 
@@ -205,15 +205,7 @@ fn a_training_on_graphs_stopped_at_any_epoch_ends_the_same() {
     let graph = workshop.graph(&full());
     let pipeline = own_text(&workshop, "model", LAYERS, "reorder: {method: degree}\nrun: {epochs: 6, keep: best}");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    let error = stopped(&workshop, &chain, Some(3), None).err().unwrap();
-    assert!(error.what.contains("after epoch 2"), "{error}");
-    let error = stopped(&workshop, &chain, None, Some(5)).err().unwrap();
-    assert!(error.what.contains("after epoch 5"), "{error}");
-    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    assert_eq!(resumed.record().resumed_at, 5);
-    same("resumed", &resumed, &whole);
-    assert_eq!(metrics(&resumed), metrics(&whole));
+    stopped_twice_ends_the_same(&workshop, &chain, "resumed");
 }
 
 #[test]

@@ -157,6 +157,19 @@ fn compiled_loops_stopped_anywhere_end_the_same() {
     }
 }
 
+/// A training of six epochs, stopped in the third and again after the fifth, ends as one that was not.
+pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &str) {
+    let whole = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
+    let error = stopped(workshop, chain, Some(3), None).err().unwrap();
+    assert!(error.what.contains("after epoch 2"), "{error}");
+    let error = stopped(workshop, chain, None, Some(5)).err().unwrap();
+    assert!(error.what.contains("after epoch 5"), "{error}");
+    let resumed = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(resumed.record().resumed_at, 5);
+    same(name, &resumed, &whole);
+    assert_eq!(metrics(&resumed), metrics(&whole));
+}
+
 #[test]
 fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
     let workshop = Workshop::new();
@@ -164,15 +177,7 @@ fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
     let rest = "  set: {hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.4}\nreorder: {method: degree}\nrun: {epochs: 6, keep: best}";
     let pipeline = workshop.pipeline("gat", rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    let error = stopped(&workshop, &chain, Some(3), None).err().unwrap();
-    assert!(error.what.contains("after epoch 2"), "{error}");
-    let error = stopped(&workshop, &chain, None, Some(5)).err().unwrap();
-    assert!(error.what.contains("after epoch 5"), "{error}");
-    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    assert_eq!(resumed.record().resumed_at, 5);
-    same("gat", &resumed, &whole);
-    assert_eq!(metrics(&resumed), metrics(&whole));
+    stopped_twice_ends_the_same(&workshop, &chain, "gat");
 }
 
 #[test]

@@ -18,6 +18,8 @@ spec! {
         duplicates: Duplicates = Duplicates::Keep;
         /// Whether every edge gets its reverse under a relation of its own, `inverse_<relation>`.
         inverse_relations: bool = false;
+        /// Kinds of nodes made of types of entities, those of `rdf:type` or of a table beside triples; left out: as the catalogue says, else one kind.
+        entity_types: Option<EntityTypesSpec> = None;
         /// Whether only the largest weakly connected component stays.
         largest_component: bool = false;
         /// Classes whose nodes stay, by the data set's own names; empty: all nodes stay.
@@ -80,6 +82,28 @@ choices! {
         Max = "max",
         /// The first in the file stays.
         First = "first",
+    }
+}
+
+spec! {
+    /// Kinds of nodes made of types of entities.
+    pub EntityTypesSpec {
+        /// The relation whose targets are types, by its whole name or by what follows its last `#` or `/`.
+        relation: String = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type".to_owned();
+        /// Of several types of a node the one that comes first here is its kind; else the first by bytes.
+        order: Vec<String> = Vec::new();
+        /// What happens to statements of types.
+        edges: TypeEdges = TypeEdges::Keep;
+    }
+}
+
+choices! {
+    /// What happens to statements of types.
+    TypeEdges {
+        /// They are edges as all others.
+        Keep = "keep",
+        /// They are no edges, and what is nothing but a type is no node.
+        Drop = "drop",
     }
 }
 

@@ -192,11 +192,22 @@ pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageE
 
 /// Writes names.json and how many nodes each kind has.
 pub fn write_kinds(outputs: &mut Outputs, names: &Names, nodes: &NodeTable) -> Result<(), StageError> {
-    for (number, name) in names.kinds.iter().enumerate() {
-        let count = nodes.kind.iter().flatten().filter(|&&kind| usize::from(kind) == number).count();
+    let counts = nodes_of_kinds(nodes.kind.as_deref().unwrap_or_default(), names.kinds.len());
+    for (name, count) in names.kinds.iter().zip(counts) {
         outputs.count(Kind::Graph, &format!("nodes.{name}"), count as u64);
     }
     write_names(outputs, names)
+}
+
+/// How many nodes each kind has.
+pub fn nodes_of_kinds(of_node: &[u16], kinds: usize) -> Vec<usize> {
+    let mut counts = vec![0; kinds];
+    for &kind in of_node {
+        if let Some(count) = counts.get_mut(usize::from(kind)) {
+            *count += 1;
+        }
+    }
+    counts
 }
 
 /// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned.

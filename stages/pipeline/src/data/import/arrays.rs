@@ -83,7 +83,10 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
     }
     let named = |path: &PathBuf| {
         let unnamed = || ReadError::new(path, "one array is no table: its name does not say which column it is").expected("NAME.COLUMN.npy", "no column");
-        Ok((own_name(path).ok_or_else(|| Box::new(unnamed().hint("write all columns into one file:  numpy.savez(FILE, id=..., label=...)")))?, npy::read(path)?))
+        Ok((
+            own_name(path).ok_or_else(|| Box::new(unnamed().hint("write all columns into one file:  numpy.savez(FILE, id=..., label=...)")))?,
+            npy::read(path)?,
+        ))
     };
     placed.from.iter().map(named).collect()
 }

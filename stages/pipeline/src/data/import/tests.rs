@@ -114,7 +114,8 @@ fn samples_are_graphs() {
     }
     for (edge_form, node_form) in [("csv", "csv"), ("parquet", "parquet"), ("npz", "safetensors"), ("npy", "npz"), ("parquet", "npz"), ("npz", "parquet")] {
         let (edges, nodes) = (sample(&edges(), edge_form), sample(&nodes(), node_form));
-        let found = tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)]).unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
+        let found =
+            tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)]).unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
         assert!(found.graph.labels.is_some() && found.graph.kinds.is_some() && found.graph.graphs.is_some(), "{edge_form}, {node_form}");
     }
 }
@@ -187,7 +188,10 @@ fn a_set_that_was_killed_between_its_two_names_makes_way() {
     assert!(!places.folder.exists());
     made(&places, &asked, &files, &Options::default(), Inherited::default()).unwrap();
     let names = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>();
-    assert_eq!((names(places.data()), names(places.catalog()), names(&places.folder)), (vec!["mine".into()], vec!["mine.yaml".into()], vec!["edges.csv".into()]));
+    assert_eq!(
+        (names(places.data()), names(places.catalog()), names(&places.folder)),
+        (vec!["mine".into()], vec!["mine.yaml".into()], vec!["edges.csv".into()])
+    );
     // A second import of the same name finds the entry there, and leaves both as they are.
     let error = made(&places, &asked, &files, &Options::default(), Inherited::default()).map(drop).unwrap_err();
     assert!(error.to_string().contains("cannot"), "{error}");

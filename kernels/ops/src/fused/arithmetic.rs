@@ -1,0 +1,188 @@
+//! arithmetic: the element-wise operators of programs on values at hand, in plain loops that vectorise.
+//!
+//! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is our own, and so is what is made of it
+use pulp::{Arch, Simd, WithSimd};
+use warploom_vertex::gir::{Binary, Type, Unary};
+use warploom_vertex::interpret::{self, Scalar as Number};
+
+use crate::Real;
+use crate::evaluate::Element;
+use crate::expression::arithmetic::{Source, each, pairs};
+
+/// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is need not be.
+struct One<'a, T, O, F> {
+    out: &'a mut [O],
+    a: Source<'a, T>,
+    work: F,
+}
+
+impl<T: Copy, O: Copy, F: Fn(T) -> O> WithSimd for One<'_, T, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        each(self.out, self.a, self.work);
+    }
+}
+
+/// A loop over two.
+struct Two<'a, T, O, F> {
+    out: &'a mut [O],
+    a: Source<'a, T>,
+    b: Source<'a, T>,
+    work: F,
+}
+
+impl<T: Copy, O: Copy, F: Fn(T, T) -> O> WithSimd for Two<'_, T, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        pairs(self.out, self.a, self.b, self.work);
+    }
+}
+
+fn one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl Fn(T) -> O) {
+    arch.dispatch(One { out, a, work });
+}
+
+fn two<T: Copy, O: Copy>(arch: Arch, out: &mut [O], (a, b): (Source<T>, Source<T>), work: impl Fn(T, T) -> O) {
+    arch.dispatch(Two { out, a, b, work });
+}
+
+/// One real operand.
+pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, operator: Unary) {
+    let (zero, unit) = (T::ZERO, T::ONE);
+    match operator {
+        Unary::Negative => one(arch, out, a, |a: T| -a),
+        Unary::Absolute => one(arch, out, a, Real::magnitude),
+        Unary::Square => one(arch, out, a, |a: T| a * a),
+        Unary::Sqrt => one(arch, out, a, Real::root),
+        Unary::Rsqrt => one(arch, out, a, |a: T| unit / a.root()),
+        Unary::Reciprocal => one(arch, out, a, |a: T| unit / a),
+        Unary::Relu => one(arch, out, a, |a: T| if a <= zero { zero } else { a }),
+        Unary::LeakyRelu(slope) => {
+            let slope = T::rounded(slope);
+            one(arch, out, a, |a: T| if a > zero { a } else { slope * a });
+        }
+        Unary::Exp => one(arch, out, a, |a: T| a.exponential()),
+        Unary::Sigmoid => one(arch, out, a, sigmoid),
+        Unary::Silu => one(arch, out, a, |a: T| a * sigmoid(a)),
+        Unary::Elu => one(arch, out, a, |a: T| if a > zero { a } else { less_one(a) }),
+        _ => each(out, a, |a: T| T::of(interpret::unary(operator, a.number()))),
+    }
+}
+
+/// 1 / (1 + e^-a); e^-a may be infinite, its reciprocal is then 0.
+#[inline(always)]
+fn sigmoid<T: Real>(a: T) -> T {
+    T::ONE / (T::ONE + (-a).exponential())
+}
+
+/// e^a - 1 for a <= 0, with all digits where a is near 0.
+#[inline(always)]
+fn less_one<T: Real>(a: T) -> T {
+    let near = T::rounded(-0.3);
+    let mut series = T::rounded(1.0 / 5040.0);
+    for factorial in [720.0, 120.0, 24.0, 6.0, 2.0, 1.0] {
+        series = series * a + T::rounded(1.0 / factorial);
+    }
+    if size_of::<T>() == 4 && a > near { series * a } else { T::rounded(0.0) + beyond(a) }
+}
+
+#[inline(always)]
+fn beyond<T: Real>(a: T) -> T {
+    if size_of::<T>() == 4 { a.exponential() - T::ONE } else { T::rounded(a.widened().exp_m1()) }
+}
+
+/// Two real operands.
+pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Source<T>, Source<T>), operator: Binary) {
+    match operator {
+        Binary::Add => two(arch, out, (a, b), |a: T, b: T| a + b),
+        Binary::Subtract => two(arch, out, (a, b), |a: T, b: T| a - b),
+        Binary::Multiply => two(arch, out, (a, b), |a: T, b: T| a * b),
+        Binary::Divide => two(arch, out, (a, b), |a: T, b: T| a / b),
+        Binary::Minimum => two(arch, out, (a, b), T::least),
+        Binary::Maximum => two(arch, out, (a, b), T::most),
+        _ => pairs(out, a, b, |a: T, b: T| T::of(interpret::binary(operator, a.number(), b.number()))),
+    }
+}
+
+/// Two real operands to a bool.
+pub(super) fn compare<T: Real + Element>(arch: Arch, out: &mut [i64], (a, b): (Source<T>, Source<T>), operator: Binary) {
+    match operator {
+        Binary::Less => two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
+        Binary::LessEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
+        Binary::Equal => two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
+        Binary::NotEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
+        _ => pairs(out, a, b, |a: T, b: T| interpret::binary(operator, a.number(), b.number()).whole()),
+    }
+}
+
+/// One whole operand.
+pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
+    each(out, a, |a: i64| interpret::unary(operator, Number::Whole(a)).whole());
+}
+
+/// Two whole operands.
+pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, Source<i64>), operator: Binary) {
+    match operator {
+        Binary::Add => two(arch, out, (a, b), i64::wrapping_add),
+        Binary::Minimum => two(arch, out, (a, b), i64::min),
+        Binary::Maximum => two(arch, out, (a, b), i64::max),
+        Binary::Less => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
+        Binary::Equal => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a == b)),
+        Binary::NotEqual => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
+        Binary::And => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
+        Binary::Or => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
+        _ => pairs(out, a, b, |a: i64, b: i64| interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()),
+    }
+}
+
+/// A whole number as a real one.
+pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
+    one(arch, out, a, |a: i64| T::rounded(a as f64));
+}
+
+/// As another whole type.
+pub(super) fn cast_whole(out: &mut [i64], a: Source<i64>, kind: Type) {
+    each(out, a, |a: i64| interpret::cast(kind, Number::Whole(a)).whole());
+}
+
+/// A real number as a whole one.
+pub(super) fn narrow<T: Real + Element>(out: &mut [i64], a: Source<T>, kind: Type) {
+    each(out, a, |a: T| interpret::cast(kind, a.number()).whole());
+}
+
+/// Second where first holds, else third.
+pub(super) fn select<A: Copy>(arch: Arch, out: &mut [A], condition: Source<i64>, (yes, no): (Source<A>, Source<A>)) {
+    match condition {
+        Source::Number(holds) => crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no }),
+        Source::Slice(holds) => arch.dispatch(Choice { out, holds, yes, no }),
+    }
+}
+
+/// A choice for each element.
+struct Choice<'a, A> {
+    out: &'a mut [A],
+    holds: &'a [i64],
+    yes: Source<'a, A>,
+    no: Source<'a, A>,
+}
+
+impl<A: Copy> WithSimd for Choice<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let places = self.out.iter_mut().zip(self.holds);
+        match (self.yes, self.no) {
+            (Source::Slice(yes), Source::Slice(no)) => {
+                places.zip(yes).zip(no).for_each(|(((out, &holds), &yes), &no)| *out = if holds != 0 { yes } else { no })
+            }
+            (Source::Slice(yes), Source::Number(no)) => places.zip(yes).for_each(|((out, &holds), &yes)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Slice(no)) => places.zip(no).for_each(|((out, &holds), &no)| *out = if holds != 0 { yes } else { no }),
+            (Source::Number(yes), Source::Number(no)) => places.for_each(|(out, &holds)| *out = if holds != 0 { yes } else { no }),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! block: what one task does, block of rows by block of rows.
+use pulp::{Arch, Simd, WithSimd};
+use warploom_vertex::gir::{Op, Pooling, Reduction, Type};
+use warploom_vertex::launch::{Dropout, Over};
+
+use super::fetch::{Hand, is_real, reals, wholes};
+use super::gather::{Rows, dots};
+use super::kernel::{Kernel, Resolved, Way};
+use super::reduce::{self, Scratch};
+use super::tile::{Cursor, Lists, Tile};
+use super::{Level, Work, arithmetic};
+use crate::Real;
+use crate::evaluate::{Element, ValuesMut, around, over_nothing, runs};
+use crate::expression::arithmetic::{Source, copy};
+use crate::random::dropout::{Draws, Drops, Place};
+
+/// Values of the steps that are at hand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Registers<T> {
+    pub reals: Vec<Vec<T>>,
+    pub wholes: Vec<Vec<i64>>,
+}
+
+/// Everything that a task writes down.
+#[derive(Debug)]
+pub(super) struct Worker<T> {
+    arch: Arch,
+    registers: Registers<T>,
+    tile: Tile,
+    reals: [Vec<T>; 3],
+    wholes: [Vec<i64>; 3],
+    scratch: Scratch<T>,
+    draws: Draws,
+    graph_rows: Vec<u32>,
+}
+
+/// Rows that a step is done for.
+#[derive(Clone, Copy)]
+struct Span {
+    first_row: usize,
+    first_near: usize,
+    count: usize,
+}
+
+impl<T: Real + Element> Worker<T> {
+    pub fn new(kernel: &Kernel<T>) -> Self {
+        let count = kernel.steps.len();
+        Worker {
+            arch: Arch::new(),
+            registers: Registers { reals: vec![Vec::new(); count], wholes: vec![Vec::new(); count] },
+            tile: Tile::default(),
+            reals: Default::default(),
+            wholes: Default::default(),
+            scratch: Scratch::default(),
+            draws: Draws::default(),
+            graph_rows: Vec::new(),
+        }
+    }
+
+    /// All steps for these rows, written to the rows of the outputs.
+    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+        let at_once = kernel.rows_at_once();
+        for done in (0..count).step_by(at_once) {
+            let rows = at_once.min(count - done);
+            let span = Span { first_row: first_row + done, first_near: first_row + done, count: rows };
+            match kernel.over {
+                Over::Edges(_) => self.edges(kernel, work, span),
+                Over::Vertices | Over::EdgesOf(_) => self.vertices(kernel, work, span),
+            }
+            self.store(kernel, (done, rows), outputs);
+        }
+    }
+
+    /// Steps over rows of edges: the tile is the block.
+    fn edges(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+        let graph = &work.graph;
+        let tile = &mut self.tile;
+        tile.rows.clear();
+        tile.far.clear();
+        tile.near.clear();
+        for row in span.first_row..span.first_row + span.count {
+            tile.rows.push(row as u32);
+            if !graph.source.is_empty() {
+                let (edge, turned) = if row < graph.edge_count { (row, false) } else { (row - graph.edge_count, true) };
+                let ends = (graph.source[edge], graph.target[edge]);
+                let (far, near) = if turned { (ends.1, ends.0) } else { ends };
+                tile.far.push(far);
+                tile.near.push(near);
+            }
+        }
+        kernel.first.iter().for_each(|step| self.step(kernel, work, *step, Span { first_near: 0, ..span }));
+    }
+
+    fn vertices(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+        kernel.first.iter().for_each(|step| self.step(kernel, work, *step, span));
+        let Over::EdgesOf(direction) = kernel.over else { return };
+        let lists = Lists::of(&work.graph, direction);
+        for pass in &kernel.passes {
+            pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
+            let (mut cursor, block) = (Cursor::default(), (span.first_row, span.count));
+            while self.tile.next(&lists, block, &mut cursor, kernel.wanted()) {
+                let edges = Span { count: self.tile.len(), ..span };
+                pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
+                pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
+            }
+            pass.reductions.iter().for_each(|step| self.end(&kernel.steps[*step], *step));
+            pass.rows.iter().for_each(|step| self.step(kernel, work, *step, span));
+        }
+    }
+
+    /// A reduction before any edge.
+    fn begin(&mut self, step: &Resolved<T>, number: usize, rows: usize) {
+        let count = rows * step.columns;
+        if is_real(step.kind) {
+            let made = &mut self.registers.reals[number];
+            made.clear();
+            made.resize(count, reduce::start(&step.op, step.kind));
+        } else {
+            let made = &mut self.registers.wholes[number];
+            made.clear();
+            made.resize(count, if is_largest_id(step) { i64::MIN } else { reduce::start(&step.op, step.kind) });
+        }
+    }
+
+    /// The largest id over no edge is the sentinel, which is larger than every id.
+    fn end(&mut self, step: &Resolved<T>, number: usize) {
+        if is_largest_id(step) {
+            let sentinel = over_nothing(Reduction::Maximum, Type::Id);
+            self.registers.wholes[number].iter_mut().filter(|made| **made == i64::MIN).for_each(|made| *made = sentinel);
+        }
+    }
+
+    fn reduction(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: Span) {
+        let step = &kernel.steps[number];
+        if is_real(step.kind) {
+            let mut out = std::mem::take(&mut self.registers.reals[number]);
+            let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+            reduce::reals_of(self.arch, step, &hand, &mut out, &mut self.scratch);
+            self.registers.reals[number] = out;
+        } else {
+            let mut out = std::mem::take(&mut self.registers.wholes[number]);
+            let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+            reduce::wholes_of(self.arch, step, &hand, &mut out, &mut self.scratch);
+            self.registers.wholes[number] = out;
+        }
+    }
+
+    /// A step that is no reduction over edges, for all rows at hand.
+    fn step(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: Span) {
+        let step = &kernel.steps[number];
+        if is_real(step.kind) {
+            let mut out = std::mem::take(&mut self.registers.reals[number]);
+            out.resize(span.count * step.columns, T::ZERO);
+            self.real(step, work, &mut out, span);
+            self.registers.reals[number] = out;
+        } else {
+            let mut out = std::mem::take(&mut self.registers.wholes[number]);
+            out.resize(span.count * step.columns, 0);
+            self.whole(step, work, &mut out, span);
+            self.registers.wholes[number] = out;
+        }
+    }
+
+    fn real(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [T], span: Span) {
+        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let size = (step.level, span.count, step.columns);
+        let [first, second, third] = &mut self.reals;
+        match &step.op {
+            Op::Unary(operator) => arithmetic::unary(self.arch, out, hand.source(&step.inputs[0], &reals(), size, first), *operator),
+            Op::Binary(operator) => {
+                let pair = (hand.source(&step.inputs[0], &reals(), size, first), hand.source(&step.inputs[1], &reals(), size, second));
+                arithmetic::binary(self.arch, out, pair, *operator);
+            }
+            Op::Select => {
+                let holds = hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]);
+                let pair = (hand.source(&step.inputs[1], &reals(), size, second), hand.source(&step.inputs[2], &reals(), size, third));
+                arithmetic::select(self.arch, out, holds, pair);
+            }
+            Op::Cast(_) if !is_real(step.input_kind) => {
+                arithmetic::widen(self.arch, out, hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]));
+            }
+            Op::Dropout { probability, site } => {
+                copy(out, hand.source(&step.inputs[0], &reals(), size, first));
+                let rows = if step.level == Level::Edge { Some(self.tile.rows.as_slice()) } else { None };
+                let dropout = Dropout { probability: *probability, site: *site };
+                drop(self.arch, out, (dropout, step.columns), work, (rows, span.first_row), (&mut self.draws, &mut self.graph_rows));
+            }
+            Op::Axis(pooling, axis) if step.way == Way::Dot => {
+                debug_assert_eq!(*pooling, Pooling::Sum);
+                let rows = |factor: usize| {
+                    let operand = &step.inputs[0][factor];
+                    Rows { values: hand.values(operand, &reals()), which: hand.rows_of(operand, step.level) }
+                };
+                let width = step.input_shapes[0][*axis] as usize;
+                dots(self.arch, out, (rows(0), rows(1)), (step.columns, width));
+            }
+            Op::Axis(pooling, axis) => {
+                let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
+                let source = hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                along(out, source, step, (*pooling, *axis));
+            }
+            Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
+                out.fill(T::ZERO);
+                for (input, shape) in step.input_shapes.iter().enumerate() {
+                    let wide = shape.iter().product::<u64>() as usize;
+                    let source = hand.source(&step.inputs[input], &reals(), (step.level, span.count, wide), first);
+                    picked(out, source, (step, input), wide);
+                }
+            }
+            op => copy(out, hand.source(&step.inputs[which(op, work)], &reals(), size, first)),
+        }
+    }
+
+    fn whole(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [i64], span: Span) {
+        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let size = (step.level, span.count, step.columns);
+        let [first, second, third] = &mut self.wholes;
+        let [real_first, real_second, _] = &mut self.reals;
+        match &step.op {
+            Op::Unary(operator) => arithmetic::unary_whole(out, hand.source(&step.inputs[0], &wholes(), size, first), *operator),
+            Op::Binary(operator) if is_real(step.input_kind) => {
+                let pair = (hand.source(&step.inputs[0], &reals(), size, real_first), hand.source(&step.inputs[1], &reals(), size, real_second));
+                arithmetic::compare(self.arch, out, pair, *operator);
+            }
+            Op::Binary(operator) => {
+                let pair = (hand.source(&step.inputs[0], &wholes(), size, first), hand.source(&step.inputs[1], &wholes(), size, second));
+                arithmetic::binary_whole(self.arch, out, pair, *operator);
+            }
+            Op::Select => {
+                let holds = hand.source(&step.inputs[0], &wholes(), size, first);
+                let pair = (hand.source(&step.inputs[1], &wholes(), size, second), hand.source(&step.inputs[2], &wholes(), size, third));
+                arithmetic::select(self.arch, out, holds, pair);
+            }
+            Op::Cast(kind) if is_real(step.input_kind) => arithmetic::narrow(out, hand.source(&step.inputs[0], &reals(), size, real_first), *kind),
+            Op::Cast(kind) => arithmetic::cast_whole(out, hand.source(&step.inputs[0], &wholes(), size, first), *kind),
+            Op::Axis(pooling, axis) => {
+                let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
+                let source = hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
+                along(out, source, step, (*pooling, *axis));
+            }
+            Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
+                out.fill(0);
+                for (input, shape) in step.input_shapes.iter().enumerate() {
+                    let wide = shape.iter().product::<u64>() as usize;
+                    let source = hand.source(&step.inputs[input], &wholes(), (step.level, span.count, wide), first);
+                    picked(out, source, (step, input), wide);
+                }
+            }
+            op => copy(out, hand.source(&step.inputs[which(op, work)], &wholes(), size, first)),
+        }
+    }
+
+    /// Copies what lies somewhere to where it does.
+    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+        for (number, step) in kernel.steps.iter().enumerate() {
+            let Some(output) = step.store else { continue };
+            let place = first * step.columns..(first + rows) * step.columns;
+            match &mut outputs[output] {
+                ValuesMut::Real(out) => out[place].copy_from_slice(&self.registers.reals[number][..rows * step.columns]),
+                ValuesMut::Whole(out) => out[place].copy_from_slice(&self.registers.wholes[number][..rows * step.columns]),
+            }
+        }
+    }
+}
+
+/// The input that a copy is of: of two, that which belongs to the pass.
+fn which<T>(op: &Op, work: &Work<T>) -> usize {
+    usize::from(*op == Op::WhenTraining && !work.context.active)
+}
+
+fn is_largest_id<T>(step: &Resolved<T>) -> bool {
+    step.kind == Type::Id && matches!(step.op, Op::Reduce(Reduction::Maximum, _))
+}
+
+/// Dropout in place.
+struct DropRows<'a, T> {
+    drops: Drops,
+    values: &'a mut [T],
+    draws: &'a mut Draws,
+    columns: usize,
+    rows: &'a [u32],
+}
+
+impl<T: Real> WithSimd for DropRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let place = Place { first_row: 0, first_column: 0, row_in_graph: Some(self.rows) };
+        self.drops.drop_tile(simd, self.values, self.draws, self.columns, place);
+    }
+}
+
+fn drop<T: Real>(
+    arch: Arch,
+    out: &mut [T],
+    (dropout, columns): (Dropout, usize),
+    work: &Work<T>,
+    (rows, first_row): (Option<&[u32]>, usize),
+    (draws, graph_rows): (&mut Draws, &mut Vec<u32>),
+) {
+    let Some(drops) = Drops::new(dropout, &work.context) else { return };
+    if columns == 0 {
+        return;
+    }
+    graph_rows.clear();
+    let count = out.len() / columns;
+    match rows {
+        Some(rows) => graph_rows.extend(&rows[..count]),
+        None => graph_rows.extend((first_row..first_row + count).map(|row| work.context.graph_row(row))),
+    }
+    arch.dispatch(DropRows { drops, values: out, draws, columns, rows: graph_rows });
+}
+
+/// Sums, largest or smallest elements along an axis.
+fn along<T, A: Element>(out: &mut [A], source: Source<A>, step: &Resolved<T>, (pooling, axis): (Pooling, usize)) {
+    let shape = &step.input_shapes[0];
+    let wide = shape.iter().product::<u64>() as usize;
+    let [_, length, after] = around(shape, axis);
+    let (work, reduction): (fn(A, A) -> A, Reduction) = match pooling {
+        Pooling::Sum => (A::sum, Reduction::Sum),
+        Pooling::Maximum => (A::most, Reduction::Maximum),
+        Pooling::Minimum => (A::least, Reduction::Minimum),
+    };
+    let nothing: A = over_nothing(reduction, step.kind);
+    for (row, out) in out.chunks_exact_mut(step.columns.max(1)).enumerate() {
+        for (column, out) in out.iter_mut().enumerate() {
+            let first = column / after * length * after + column % after;
+            let at = |place: usize| match source {
+                Source::Slice(values) => values[row * wide + first + place * after],
+                Source::Number(number) => number,
+            };
+            let made = (0..length).map(at).reduce(work);
+            *out = made.map_or(nothing, |made| if pooling == Pooling::Sum { nothing.sum(made) } else { made });
+        }
+    }
+}
+
+/// Copies the elements of one input to their places.
+fn picked<T, A: Element>(out: &mut [A], source: Source<A>, (step, input): (&Resolved<T>, usize), wide: usize) {
+    let runs = runs(&step.op, &step.shape, &step.input_shapes);
+    for (row, out) in out.chunks_exact_mut(step.columns.max(1)).enumerate() {
+        for run in runs.iter().filter(|run| run.input == input) {
+            match source {
+                Source::Slice(values) => out[run.to..run.to + run.length].copy_from_slice(&values[row * wide + run.from..][..run.length]),
+                Source::Number(number) => out[run.to..run.to + run.length].fill(number),
+            }
+        }
+    }
+}

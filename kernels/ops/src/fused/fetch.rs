@@ -1,0 +1,198 @@
+//! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid out in scratch.
+use prefetch_index::prefetch_index;
+use warploom_vertex::gir::Type;
+
+use super::block::Registers;
+use super::gather::ask_for;
+use super::kernel::{At, Layout, Operand, Source as Origin};
+use super::tile::Tile;
+use super::{Level, Work};
+use crate::evaluate::{Element, Values};
+use crate::expression::arithmetic::Source;
+
+/// Rows that one is asked for ahead.
+const AHEAD: usize = 16;
+
+/// What is at hand: a block of rows and a tile of edges.
+#[derive(Clone, Copy)]
+pub(super) struct Hand<'h, 'a, T> {
+    pub work: &'h Work<'a, T>,
+    pub registers: &'h Registers<T>,
+    pub tile: &'h Tile,
+    /// First row of the block.
+    pub first_row: usize,
+    /// What the tile's owners are counted from.
+    pub first_near: usize,
+}
+
+/// How elements of one type are found.
+pub(super) struct Access<T, A> {
+    buffer: for<'v> fn(&Values<'v, T>) -> &'v [A],
+    step: fn(&Registers<T>, usize) -> &[A],
+    number: fn(Origin<T>) -> A,
+}
+
+/// Real elements.
+pub(super) fn reals<T: Element>() -> Access<T, T> {
+    let number = |origin: Origin<T>| match origin {
+        Origin::Real(number) => number,
+        _ => unreachable!("a validated list reads reals where it computes with reals"),
+    };
+    Access { buffer: |values| values.real(), step: |registers, step| &registers.reals[step], number }
+}
+
+/// Bools, ints and ids.
+pub(super) fn wholes<T: Element>() -> Access<T, i64> {
+    let number = |origin: Origin<T>| match origin {
+        Origin::Whole(number) => number,
+        _ => unreachable!("a validated list reads whole numbers where it computes with them"),
+    };
+    Access { buffer: |values| values.whole(), step: |registers, step| &registers.wholes[step], number }
+}
+
+/// Whether elements of this type are kept as reals.
+pub(super) fn is_real(kind: Type) -> bool {
+    kind == Type::Real
+}
+
+impl<'h, T: Element> Hand<'h, '_, T> {
+    /// All elements of the rows that an operand's lie among.
+    pub fn values<A>(&self, operand: &Operand<T>, access: &Access<T, A>) -> &'h [A] {
+        match operand.from {
+            Origin::Step(step) => (access.step)(self.registers, step),
+            Origin::Buffer(buffer) => (access.buffer)(&self.work.reads[buffer]),
+            Origin::Real(_) | Origin::Whole(_) => unreachable!("a number has no rows"),
+        }
+    }
+
+    /// An input of `count` rows of `columns` elements; products are made in scratch.
+    pub fn source<'s, A: Element>(
+        &'s self,
+        factors: &[Operand<T>],
+        access: &Access<T, A>,
+        (level, count, columns): (Level, usize, usize),
+        scratch: &'s mut Vec<A>,
+    ) -> Source<'s, A> {
+        if let [operand] = factors {
+            match operand.from {
+                Origin::Real(_) | Origin::Whole(_) => return Source::Number((access.number)(operand.from)),
+                _ if operand.at == At::One && operand.columns == 1 => return Source::Number(self.values(operand, access)[0]),
+                Origin::Step(_) if operand.at == At::Own && operand.layout == Layout::Same => {
+                    return Source::Slice(&self.values(operand, access)[..count * columns]);
+                }
+                Origin::Buffer(_) if operand.at == At::Own && operand.layout == Layout::Same && level == Level::Row => {
+                    return Source::Slice(&self.values(operand, access)[self.first_row * columns..][..count * columns]);
+                }
+                _ => {}
+            }
+        }
+        scratch.resize(count * columns, A::default());
+        for (number, factor) in factors.iter().enumerate() {
+            if number == 0 {
+                self.lay(factor, access, (level, columns), scratch, |out, value| *out = value);
+            } else {
+                self.lay(factor, access, (level, columns), scratch, |out, value| *out = out.product(value));
+            }
+        }
+        Source::Slice(scratch)
+    }
+
+    /// Joins an operand's elements to those of `out`, row by row.
+    fn lay<A: Element>(&self, operand: &Operand<T>, access: &Access<T, A>, (level, columns): (Level, usize), out: &mut [A], join: impl Fn(&mut A, A)) {
+        if let Origin::Real(_) | Origin::Whole(_) = operand.from {
+            let number = (access.number)(operand.from);
+            return out.iter_mut().for_each(|out| join(out, number));
+        }
+        if columns == 0 || operand.columns == 0 {
+            return;
+        }
+        let values = self.values(operand, access);
+        let which = self.rows_of(operand, level);
+        if let (RowsOf::By(first, index), Layout::Same) = (which, &operand.layout) {
+            let is_far = operand.at == At::Far;
+            return match columns {
+                1 => gathered::<A, 1>(out, values, (first, index, is_far), join),
+                2 => gathered::<A, 2>(out, values, (first, index, is_far), join),
+                4 => gathered::<A, 4>(out, values, (first, index, is_far), join),
+                8 => gathered::<A, 8>(out, values, (first, index, is_far), join),
+                16 => gathered::<A, 16>(out, values, (first, index, is_far), join),
+                _ => {
+                    for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate() {
+                        if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
+                            ask_for(values, first + later as usize, columns);
+                        }
+                        let row = &values[(first + *row as usize) * columns..][..columns];
+                        out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value));
+                    }
+                }
+            };
+        }
+        let rows = out.chunks_exact_mut(columns);
+        let put = |out: &mut [A], row: usize| {
+            let row = &values[row * operand.columns..][..operand.columns];
+            match &operand.layout {
+                Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value)),
+                Layout::First => out.iter_mut().for_each(|out| join(out, row[0])),
+                Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize])),
+            }
+        };
+        rows.enumerate().for_each(|(place, out)| put(out, which.at(place)));
+    }
+
+    /// Which rows an operand's are, one after the other.
+    pub fn rows_of(&self, operand: &Operand<T>, level: Level) -> RowsOf<'h> {
+        let is_step = matches!(operand.from, Origin::Step(_));
+        match (operand.at, level) {
+            (At::One, _) => RowsOf::One,
+            (At::Own, _) if is_step => RowsOf::From(0),
+            (At::Own, Level::Row) => RowsOf::From(self.first_row),
+            (At::Own, Level::Edge) => RowsOf::By(0, &self.tile.rows),
+            (At::Near, _) => RowsOf::By(if is_step { 0 } else { self.first_near }, &self.tile.near),
+            (At::Far, _) => RowsOf::By(0, &self.tile.far),
+            (At::Graph, _) => self.graphs(),
+        }
+    }
+
+    /// The graph of each row of the block.
+    fn graphs(&self) -> RowsOf<'h> {
+        self.work.graph.graphs.map_or(RowsOf::One, |graphs| RowsOf::By(0, &graphs.of_vertex[self.first_row..]))
+    }
+}
+
+/// Rows of `COLUMNS` elements, joined to those of `out`.
+#[inline(always)]
+fn gathered<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], (first, index, is_far): (usize, &[u32], bool), join: impl Fn(&mut A, A)) {
+    let rows = values.as_chunks::<COLUMNS>().0;
+    for (place, (out, row)) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(index).enumerate() {
+        if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
+            prefetch_index(rows, first + later as usize);
+        }
+        let row = &rows[first + *row as usize];
+        for column in 0..COLUMNS {
+            join(&mut out[column], row[column]);
+        }
+    }
+}
+
+/// Rows, one after the other.
+#[derive(Clone, Copy)]
+pub(super) enum RowsOf<'h> {
+    /// The only one, each time.
+    One,
+    /// Neighbours, from this on.
+    From(usize),
+    /// These, counted from the first.
+    By(usize, &'h [u32]),
+}
+
+impl RowsOf<'_> {
+    /// The row at this place.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> usize {
+        match self {
+            RowsOf::One => 0,
+            RowsOf::From(first) => first + place,
+            RowsOf::By(first, index) => first + index[place] as usize,
+        }
+    }
+}

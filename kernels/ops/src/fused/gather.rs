@@ -1,0 +1,283 @@
+//! gather: sums and products of whole rows, read where they lie.
+//!
+//!   rows laid out by the edge, then summed       writes and reads a row an edge more
+//!   rows read where they lie, sum in memory      loads and stores the sum once an edge
+//!   sum of a vertex in registers                 one load an edge and register, no store
+//!   rows asked for ahead                         the memory brings several rows at once                                   <- this file
+//!
+//! promises  a sum goes in the order of the edges; no fused multiply-add, so that its bits are the same on every CPU; a dot product
+//!           adds in eight lanes and then pairwise, whatever the CPU
+use prefetch_index::prefetch_index;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::fetch::RowsOf;
+use crate::Real;
+
+/// Edges that a row is asked for ahead.
+const AHEAD: usize = 16;
+/// Bytes that come together.
+const BYTES_OF_LINE: usize = 64;
+
+/// Edges of neighbouring rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edges<'a> {
+    /// Where the edges of each row start; one more than there are rows.
+    pub starts: &'a [u32],
+    /// Row at the far end of each.
+    pub far: &'a [u32],
+    /// Place of each among the edges that weights were made for; none: its own.
+    pub places: Option<&'a [u32]>,
+}
+
+/// Factors of parts of a row: so many an edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights<'a, T> {
+    /// For each edge, one after the other.
+    pub values: &'a [T],
+    /// How many an edge has.
+    pub parts: usize,
+}
+
+/// Asks for a row of a table; nothing waits for it.
+#[inline(always)]
+pub(super) fn ask_for<T>(values: &[T], row: usize, columns: usize) {
+    for column in (0..columns).step_by(BYTES_OF_LINE / size_of::<T>()) {
+        prefetch_index(values, row * columns + column);
+    }
+}
+
+/// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its factor.
+pub(super) fn sums<T: Real>(arch: Arch, out: &mut [T], (values, columns): (&[T], usize), edges: Edges, weights: Option<Weights<T>>) {
+    match weights {
+        Some(weights) if weights.parts > 1 => arch.dispatch(ByParts { out, values, columns, edges, weights }),
+        weights => arch.dispatch(Whole { out, values, columns, edges, weights: weights.map(|weights| weights.values) }),
+    }
+}
+
+/// Sums of rows with one factor, or none.
+struct Whole<'a, T> {
+    out: &'a mut [T],
+    values: &'a [T],
+    columns: usize,
+    edges: Edges<'a>,
+    weights: Option<&'a [T]>,
+}
+
+impl<T: Real> WithSimd for Whole<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let mut first = 0;
+        while first < self.columns {
+            first += match self.columns - first {
+                64.. => self.tile::<64>(first),
+                32.. => self.tile::<32>(first),
+                16.. => self.tile::<16>(first),
+                8.. => self.tile::<8>(first),
+                4.. => self.tile::<4>(first),
+                2.. => self.tile::<2>(first),
+                _ => self.tile::<1>(first),
+            };
+        }
+    }
+}
+
+impl<T: Real> Whole<'_, T> {
+    /// `WIDTH` columns of every row, in registers.
+    #[inline(always)]
+    fn tile<const WIDTH: usize>(&mut self, first: usize) -> usize {
+        let (columns, edges) = (self.columns, self.edges);
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let (start, end) = (ends[0] as usize, ends[1] as usize);
+            if start == end {
+                continue;
+            }
+            let held = &mut self.out[row * columns + first..][..WIDTH];
+            let mut made = [T::ZERO; WIDTH];
+            made.copy_from_slice(held);
+            for edge in start..end {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    for column in (0..WIDTH).step_by(BYTES_OF_LINE / size_of::<T>()) {
+                        prefetch_index(self.values, later as usize * columns + first + column);
+                    }
+                }
+                let read = &self.values[edges.far[edge] as usize * columns + first..][..WIDTH];
+                match self.weights {
+                    None => (0..WIDTH).for_each(|column| made[column] = made[column] + read[column]),
+                    Some(weights) => {
+                        let weight = weights[edges.places.map_or(edge, |places| places[edge] as usize)];
+                        (0..WIDTH).for_each(|column| made[column] = made[column] + weight * read[column]);
+                    }
+                }
+            }
+            held.copy_from_slice(&made);
+        }
+        WIDTH
+    }
+}
+
+/// Sums of rows whose parts have factors of their own.
+struct ByParts<'a, T> {
+    out: &'a mut [T],
+    values: &'a [T],
+    columns: usize,
+    edges: Edges<'a>,
+    weights: Weights<'a, T>,
+}
+
+impl<T: Real> WithSimd for ByParts<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match (self.weights.parts, self.columns / self.weights.parts) {
+            (8, 8) => self.parts::<8, 8>(),
+            (4, 16) => self.parts::<4, 16>(),
+            (2, 32) => self.parts::<2, 32>(),
+            (4, 8) => self.parts::<4, 8>(),
+            (2, 16) => self.parts::<2, 16>(),
+            (2, 8) => self.parts::<2, 8>(),
+            _ => self.any(),
+        }
+    }
+}
+
+impl<T: Real> ByParts<'_, T> {
+    /// `PARTS` of `WIDTH` columns, in registers.
+    #[inline(always)]
+    fn parts<const PARTS: usize, const WIDTH: usize>(self) {
+        let (columns, edges) = (PARTS * WIDTH, self.edges);
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let held = &mut self.out[row * columns..][..columns];
+            let mut made = [[T::ZERO; WIDTH]; PARTS];
+            made.as_flattened_mut().copy_from_slice(held);
+            for edge in ends[0] as usize..ends[1] as usize {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    ask_for(self.values, later as usize, columns);
+                }
+                let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                let read = self.values[edges.far[edge] as usize * columns..][..columns].as_chunks::<WIDTH>().0;
+                let factors = &self.weights.values[place * PARTS..][..PARTS];
+                for part in 0..PARTS {
+                    let (factor, read) = (factors[part], &read[part]);
+                    for column in 0..WIDTH {
+                        made[part][column] = made[part][column] + factor * read[column];
+                    }
+                }
+            }
+            held.copy_from_slice(made.as_flattened());
+        }
+    }
+
+    #[inline(always)]
+    fn any(self) {
+        let (columns, edges, parts) = (self.columns, self.edges, self.weights.parts);
+        let width = columns / parts;
+        for (row, ends) in edges.starts.windows(2).enumerate() {
+            let made = &mut self.out[row * columns..][..columns];
+            for edge in ends[0] as usize..ends[1] as usize {
+                if let Some(&later) = edges.far.get(edge + AHEAD) {
+                    ask_for(self.values, later as usize, columns);
+                }
+                let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                let read = &self.values[edges.far[edge] as usize * columns..][..columns];
+                let factors = &self.weights.values[place * parts..][..parts];
+                for ((made, read), factor) in made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors) {
+                    made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * *read);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of an operand: all elements that they lie among, and which they are.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    pub values: &'a [T],
+    pub which: RowsOf<'a>,
+}
+
+impl<'a, T> Rows<'a, T> {
+    #[inline(always)]
+    fn row(&self, place: usize, columns: usize) -> &'a [T] {
+        &self.values[self.which.at(place) * columns..][..columns]
+    }
+
+    #[inline(always)]
+    fn ask_ahead(&self, place: usize, columns: usize) {
+        if let RowsOf::By(first, index) = self.which
+            && let Some(&later) = index.get(place + AHEAD)
+        {
+            ask_for(self.values, first + later as usize, columns);
+        }
+    }
+}
+
+/// For each row of `out`, of so many parts, the sums of products of the parts of two rows.
+pub(super) fn dots<T: Real>(arch: Arch, out: &mut [T], (a, b): (Rows<T>, Rows<T>), (parts, width): (usize, usize)) {
+    arch.dispatch(Dots { out, a, b, parts, width });
+}
+
+struct Dots<'a, T> {
+    out: &'a mut [T],
+    a: Rows<'a, T>,
+    b: Rows<'a, T>,
+    parts: usize,
+    width: usize,
+}
+
+impl<T: Real> WithSimd for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self.width {
+            8 => self.of::<8>(),
+            16 => self.of::<16>(),
+            32 => self.of::<32>(),
+            64 => self.of::<64>(),
+            width => {
+                let columns = self.parts * width;
+                for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
+                    self.a.ask_ahead(place, columns);
+                    self.b.ask_ahead(place, columns);
+                    let (a, b) = (self.a.row(place, columns), self.b.row(place, columns));
+                    for (part, out) in out.iter_mut().enumerate() {
+                        *out = dot(&a[part * width..][..width], &b[part * width..][..width]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> Dots<'_, T> {
+    #[inline(always)]
+    fn of<const WIDTH: usize>(self) {
+        let columns = self.parts * WIDTH;
+        for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
+            self.a.ask_ahead(place, columns);
+            self.b.ask_ahead(place, columns);
+            let (a, b) = (self.a.row(place, columns).as_chunks::<WIDTH>().0, self.b.row(place, columns).as_chunks::<WIDTH>().0);
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                *out = dot(a, b);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    const LANES: usize = 8;
+    let mut lanes = [T::ZERO; LANES];
+    let ((a_whole, a_rest), (b_whole, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
+    for (a, b) in a_whole.iter().zip(b_whole) {
+        for lane in 0..LANES {
+            lanes[lane] = lanes[lane] + a[lane] * b[lane];
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
+}

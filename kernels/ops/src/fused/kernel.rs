@@ -1,0 +1,364 @@
+//! kernel: the steps of a fused launch, put in order and resolved: which pass over the edges each belongs to, how each operand is
+//! laid out in a row, which sums are gathered straight from memory.
+//!
+//! promises  everything that does not depend on data is decided here, once
+use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
+use warploom_vertex::launch::{Direction, Over, Rows, reduced};
+
+use super::tile::Wanted;
+use super::{From, Input, Level, Read, Step};
+use crate::Real;
+use crate::evaluate::{Index, broadcast_columns};
+
+/// A fused launch, ready to run on any graph.
+#[derive(Clone, Debug)]
+pub struct Kernel<T> {
+    /// What is walked.
+    pub(super) over: Over,
+    /// Whether a walk over edges visits each twice.
+    pub(super) edges_twice: bool,
+    pub(super) steps: Vec<Resolved<T>>,
+    /// Steps of rows that wait for no edge.
+    pub(super) first: Vec<usize>,
+    pub(super) passes: Vec<Pass>,
+    pub(super) output_columns: Vec<usize>,
+    /// Rows and edges that are at hand at once.
+    pub(super) block_rows: usize,
+    pub(super) tile_edges: usize,
+    wants_rows: bool,
+    wants_near: bool,
+}
+
+/// One walk over the edges of a block of rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    /// Values of edges, in order.
+    pub edges: Vec<usize>,
+    /// Reductions.
+    pub reductions: Vec<usize>,
+    /// Steps of rows that only waited for these.
+    pub rows: Vec<usize>,
+}
+
+/// A step, resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Resolved<T> {
+    pub op: Op,
+    pub shape: Vec<u64>,
+    pub columns: usize,
+    pub kind: Type,
+    pub level: Level,
+    /// Factors of each input; more than one only where it is a product.
+    pub inputs: Vec<Vec<Operand<T>>>,
+    /// Type of the elements of the first input.
+    pub input_kind: Type,
+    /// Shape of each input, as it is read.
+    pub input_shapes: Vec<Vec<u64>>,
+    pub store: Option<usize>,
+    pub way: Way,
+}
+
+/// How a step is done.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Way {
+    /// On laid out operands.
+    Plain,
+    /// A sum of far rows, each times a number for each of this many parts of it: the position of the rows among the factors.
+    Gathered { far: usize, parts: usize, narrow: Vec<u64> },
+    /// Sums along the last axis of products of two rows.
+    Dot,
+}
+
+/// Rows of one operand, as a step reads them.
+#[derive(Clone, Debug)]
+pub(super) struct Operand<T> {
+    pub from: Source<T>,
+    pub columns: usize,
+    pub shape: Vec<u64>,
+    pub layout: Layout,
+    pub at: At,
+}
+
+/// Where elements come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<T> {
+    Real(T),
+    Whole(i64),
+    Step(usize),
+    Buffer(usize),
+}
+
+/// Which row is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// The only one.
+    One,
+    /// That of the row or edge at hand.
+    Own,
+    /// That of the vertex's graph.
+    Graph,
+    /// That of the vertex at the far end.
+    Far,
+    /// That of the vertex that owns the edge.
+    Near,
+}
+
+/// How a row is laid out in the step's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    Same,
+    /// One element for all.
+    First,
+    Table(Vec<u32>),
+}
+
+/// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second cache.
+const BLOCK_ELEMENTS: usize = 48 * 1024;
+const TILE_ELEMENTS: usize = 16 * 1024;
+
+impl<T: Real> Kernel<T> {
+    /// Resolves the steps of a validated launch.
+    pub fn new(over: Over, steps: &[Step]) -> Self {
+        // A walk over edges has their ends as in-edges have them.
+        let direction = match over {
+            Over::EdgesOf(direction) => Some(direction),
+            Over::Edges(_) => Some(Direction::In),
+            Over::Vertices => None,
+        };
+        let levels = levels(steps);
+        let resolved: Vec<Resolved<T>> = steps.iter().map(|step| resolve(step, direction)).collect();
+        let mut passes: Vec<Pass> = vec![Pass::default(); levels.iter().copied().max().unwrap_or(0)];
+        let mut first = Vec::new();
+        for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.level == Level::Row) {
+            match (levels[number], reduced(&step.op)) {
+                (level, Some(_)) => passes[level - 1].reductions.push(number),
+                (0, None) => first.push(number),
+                (level, None) => passes[level - 1].rows.push(number),
+            }
+        }
+        for pass in &mut passes {
+            pass.edges = needed(steps, &pass.reductions);
+        }
+        if let Over::Edges(_) = over {
+            first = (0..steps.len()).collect();
+        }
+        let outputs = steps.iter().filter_map(|step| step.store).count();
+        let mut output_columns = vec![0; outputs];
+        resolved.iter().filter_map(|step| Some((step.store?, step.columns))).for_each(|(store, columns)| output_columns[store] = columns);
+        let wide = |level: Level| resolved.iter().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>();
+        let widest = resolved.iter().filter(|step| step.level == Level::Edge || step.way != Way::Plain).map(|step| step.columns).max().unwrap_or(1);
+        let operands = || resolved.iter().filter(|step| step.level == Level::Edge || reduced(&step.op).is_some()).flat_map(|step| step.inputs.iter().flatten());
+        let by_edge = |step: &Resolved<T>| match &step.op {
+            Op::Dropout { .. } => step.level == Level::Edge,
+            Op::Reduce(_, edges) => edges.relation.is_some(),
+            _ => false,
+        };
+        let wants_rows = resolved.iter().any(by_edge) || operands().any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
+        let wants_near = operands().any(|operand| operand.at == At::Near);
+        Kernel {
+            over,
+            wants_rows,
+            wants_near,
+            edges_twice: over == Over::Edges(Rows::EdgesTwice),
+            block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(8, 1024),
+            tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
+            steps: resolved,
+            first,
+            passes,
+            output_columns,
+        }
+    }
+
+    /// The same with so many rows and edges at hand at once.
+    #[cfg(test)]
+    pub(super) fn at_once(self, block_rows: usize, tile_edges: usize) -> Self {
+        Kernel { block_rows, tile_edges, ..self }
+    }
+
+    /// What is wanted of a tile.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { edges: self.tile_edges, rows: self.wants_rows, near: self.wants_near }
+    }
+
+    /// Rows that are at hand at once: of edges where they are walked.
+    pub(super) fn rows_at_once(&self) -> usize {
+        if let Over::Edges(_) = self.over { self.tile_edges } else { self.block_rows }
+    }
+}
+
+/// After how many passes over the edges each step can be done; values of edges as soon as what they read is there.
+fn levels(steps: &[Step]) -> Vec<usize> {
+    let mut levels = Vec::with_capacity(steps.len());
+    for step in steps {
+        let read = step.inputs.iter().flat_map(reads).filter_map(|read| if let From::Step(number) = read.from { Some(number) } else { None });
+        let waits: usize = read.map(|number| levels[number]).max().unwrap_or(0);
+        levels.push(waits + usize::from(reduced(&step.op).is_some()));
+    }
+    levels
+}
+
+/// The values of edges that reductions read, in order.
+fn needed(steps: &[Step], reductions: &[usize]) -> Vec<usize> {
+    let mut wanted = vec![false; steps.len()];
+    let mut waiting = reductions.to_vec();
+    while let Some(number) = waiting.pop() {
+        for read in steps[number].inputs.iter().flat_map(reads) {
+            if let From::Step(input) = read.from
+                && steps[input].level == Level::Edge
+                && !wanted[input]
+            {
+                wanted[input] = true;
+                waiting.push(input);
+            }
+        }
+    }
+    (0..steps.len()).filter(|number| wanted[*number]).collect()
+}
+
+fn reads(input: &Input) -> Vec<&Read> {
+    match input {
+        Input::Number(_) => Vec::new(),
+        Input::Rows(read) => vec![read],
+        Input::Times(first, second) => reads(first).into_iter().chain(reads(second)).collect(),
+    }
+}
+
+fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
+    let columns = step.shape.iter().product::<u64>() as usize;
+    let input_shapes: Vec<Vec<u64>> = step.inputs.iter().map(shape_of).collect();
+    let resolve = |(input, own): (&Input, &Vec<u64>)| {
+        // What keeps or picks elements reads rows as they are; all else lays them out as its own row.
+        let wanted = match step.op {
+            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Reshape => own,
+            _ => &step.shape,
+        };
+        let at_edges = step.level == Level::Edge || reduced(&step.op).is_some();
+        factors(input).into_iter().map(|factor| operand(factor, wanted, (at_edges, direction))).collect::<Vec<Operand<T>>>()
+    };
+    let mut inputs: Vec<Vec<Operand<T>>> = step.inputs.iter().zip(&input_shapes).map(resolve).collect();
+    if let (Op::Reduce(..), Some(mask)) = (&step.op, inputs.get_mut(1)) {
+        mask.iter_mut().for_each(|operand| operand.layout = Layout::Same);
+    }
+    let input_kind = step.inputs.first().map_or(Type::Real, kind_of);
+    let way = way(step, &inputs, columns, input_kind);
+    Resolved {
+        op: step.op.clone(),
+        shape: step.shape.clone(),
+        columns,
+        kind: step.kind,
+        level: step.level,
+        inputs,
+        input_kind,
+        input_shapes,
+        store: step.store,
+        way,
+    }
+}
+
+/// Type of the elements of an input.
+fn kind_of(input: &Input) -> Type {
+    match input {
+        Input::Number(number) => number.kind(),
+        Input::Rows(read) => read.kind,
+        Input::Times(first, _) => kind_of(first),
+    }
+}
+
+fn shape_of(input: &Input) -> Vec<u64> {
+    match input {
+        Input::Number(_) => Vec::new(),
+        Input::Rows(read) => read.shape.clone(),
+        Input::Times(first, second) => gir::broadcast(&shape_of(first), &shape_of(second)).unwrap_or_default(),
+    }
+}
+
+fn factors(input: &Input) -> Vec<&Input> {
+    match input {
+        Input::Times(first, second) => factors(first).into_iter().chain(factors(second)).collect(),
+        other => vec![other],
+    }
+}
+
+fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool, Option<Direction>)) -> Operand<T> {
+    let Input::Rows(read) = input else {
+        let Input::Number(number) = input else { unreachable!("products are taken apart before") };
+        let from = match number {
+            Number::Real(number) => Source::Real(T::rounded(*number)),
+            Number::Int(number) => Source::Whole(*number),
+            Number::Bool(holds) => Source::Whole(i64::from(*holds)),
+        };
+        return Operand { from, columns: 1, shape: Vec::new(), layout: Layout::First, at: At::One };
+    };
+    let columns = read.shape.iter().product::<u64>() as usize;
+    let wide = wanted.iter().product::<u64>() as usize;
+    let layout = match columns {
+        _ if columns == wide => Layout::Same,
+        1 => Layout::First,
+        _ => Layout::Table(broadcast_columns(wanted, &read.shape)),
+    };
+    let from = match read.from {
+        From::Step(number) => Source::Step(number),
+        From::Buffer(number) => Source::Buffer(number),
+    };
+    Operand { from, columns, shape: read.shape.clone(), layout, at: at(read.index, at_edges, direction) }
+}
+
+/// Which row, seen from a walk in this direction: the far end of in-edges is the near end of out-edges.
+fn at(index: Index, at_edges: bool, direction: Option<Direction>) -> At {
+    let is_walked = |edges: EdgeSet| direction.is_none_or(|direction| direction == edges.direction || edges.direction == Direction::Both);
+    match index {
+        Index::One => At::One,
+        Index::Same => At::Own,
+        Index::Graph => At::Graph,
+        _ if !at_edges => unreachable!("rows of vertices are not seen from edges by vertices"),
+        Index::Far(edges) if is_walked(edges) => At::Far,
+        Index::Near(edges) if is_walked(edges) => At::Near,
+        Index::Far(_) => At::Near,
+        Index::Near(_) => At::Far,
+    }
+}
+
+fn way<T: Real>(step: &Step, inputs: &[Vec<Operand<T>>], columns: usize, input_kind: Type) -> Way {
+    match &step.op {
+        Op::Reduce(Reduction::Sum, _) if step.kind == Type::Real => gathered(step, &inputs[0], columns).unwrap_or(Way::Plain),
+        Op::Axis(Pooling::Sum, axis) if input_kind == Type::Real && inputs[0].len() == 2 && columns > 0 => {
+            let shape = shape_of(&step.inputs[0]);
+            let is_row =
+                |operand: &Operand<T>| operand.layout == Layout::Same && matches!(operand.from, Source::Step(_) | Source::Buffer(_)) && operand.at != At::One;
+            if axis + 1 == shape.len() && inputs[0].iter().all(is_row) { Way::Dot } else { Way::Plain }
+        }
+        _ => Way::Plain,
+    }
+}
+
+/// A sum whose messages are whole rows of far vertices, times what is narrower.
+fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Option<Way> {
+    let is_far = |operand: &Operand<T>| operand.at == At::Far && operand.layout == Layout::Same && matches!(operand.from, Source::Buffer(_));
+    let far = factors.iter().position(is_far)?;
+    let mut narrow: Vec<u64> = Vec::new();
+    for (number, factor) in factors.iter().enumerate() {
+        if number != far {
+            narrow = gir::broadcast(&narrow, &factor.shape)?;
+        }
+    }
+    let parts = narrow.iter().product::<u64>() as usize;
+    if parts == 0 || columns == 0 || !columns.is_multiple_of(parts) {
+        return None;
+    }
+    let width = columns / parts;
+    let is_even = parts == 1 || broadcast_columns(&step.shape, &narrow).iter().enumerate().all(|(column, part)| *part as usize == column / width);
+    is_even.then_some(Way::Gathered { far, parts, narrow })
+}
+
+impl<T: Copy> Operand<T> {
+    /// The same operand laid out as rows of a narrower shape.
+    pub(super) fn narrowed(&self, shape: &[u64]) -> Self {
+        let wide = shape.iter().product::<u64>() as usize;
+        let layout = match self.columns {
+            columns if columns == wide => Layout::Same,
+            1 => Layout::First,
+            _ => Layout::Table(broadcast_columns(shape, &self.shape)),
+        };
+        Operand { layout, ..self.clone() }
+    }
+}

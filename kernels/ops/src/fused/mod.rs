@@ -1,0 +1,162 @@
+//! fused: several operations of a program in one walk over vertices and their edges, or over edges.
+//!
+//!   an operation for all rows at a time     every value goes to memory and comes back
+//!   all operations for a block of rows      values stay in the second cache; what only the walk reads is never written     <- this file
+//!   edges in tiles                          a value of edges is a tile that stays in the first cache, however many edges there are
+//!   sums of far rows straight from memory   rows of a wide sum are read once and never laid out by the edge (`gather`)
+//!
+//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a row's axis are added and the rounding
+//!           of `exp`; sums over the edges of a vertex go in the order of edge ids; the same bits for any number of threads
+//! never     stores a value of edges, unless it walks edges; reads what another row of the same walk makes
+//! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
+mod arithmetic;
+mod block;
+mod fetch;
+mod gather;
+mod kernel;
+mod reduce;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+use rayon::prelude::*;
+use std::sync::Mutex;
+use warploom_vertex::gir::{Number, Op, Type};
+use warploom_vertex::launch::Over;
+
+pub use kernel::Kernel;
+
+use crate::Real;
+use crate::evaluate::{EdgeGraph, Element, Index, Values, ValuesMut};
+use crate::random::dropout::Context;
+use block::Worker;
+
+/// One operation of a fused launch.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What is computed.
+    pub op: Op,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Type of an element.
+    pub kind: Type,
+    /// What a row stands for.
+    pub level: Level,
+    /// What it is computed from.
+    pub inputs: Vec<Input>,
+    /// Which output it is, if it is one.
+    pub store: Option<usize>,
+}
+
+/// What a row of a step stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A vertex.
+    Row,
+    /// An edge.
+    Edge,
+}
+
+/// What a step reads.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The same number everywhere.
+    Number(Number),
+    /// Rows.
+    Rows(Read),
+    /// The product of two, element by element.
+    Times(Box<Input>, Box<Input>),
+}
+
+/// Rows that a step reads.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Whose.
+    pub from: From,
+    /// Shape of a row.
+    pub shape: Vec<u64>,
+    /// Which row belongs to which.
+    pub index: Index,
+    /// Type of an element.
+    pub kind: Type,
+}
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// An earlier step of this number.
+    Step(usize),
+    /// The buffer of this number among those that are read.
+    Buffer(usize),
+}
+
+/// What a kernel runs on.
+#[derive(Debug)]
+pub struct Work<'a, T> {
+    /// Buffers that are read.
+    pub reads: &'a [Values<'a, T>],
+    /// The graph.
+    pub graph: EdgeGraph<'a>,
+    /// First row of each unit of work, and the number of rows; for walks over edges of vertices.
+    pub unit_starts: &'a [u32],
+    /// Whether this is a pass of training, and what dropout draws.
+    pub context: Context<'a>,
+}
+
+/// Rows of one task where there are no edges of vertices to balance.
+const TASK_ROWS: usize = 4096;
+
+/// Runs a kernel; outputs are as many rows each as the walk has.
+pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, work: &Work<T>) {
+    let rows = match kernel.over {
+        Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
+        Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
+        Over::Edges(_) => work.graph.edge_count,
+    };
+    let even: Vec<u32>;
+    let starts = match kernel.over {
+        Over::EdgesOf(_) => work.unit_starts,
+        _ => {
+            even = (0..=rows.div_ceil(TASK_ROWS)).map(|task| (task * TASK_ROWS).min(rows) as u32).collect();
+            &even
+        }
+    };
+    let tasks = divided(outputs, &kernel.output_columns, starts);
+    let idle: Mutex<Vec<Worker<T>>> = Mutex::new(Vec::new());
+    tasks.into_par_iter().with_max_len(1).for_each(|(first_row, count, mut outputs)| {
+        let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
+        let mut worker = taken.unwrap_or_else(|| Worker::new(kernel));
+        worker.rows(kernel, work, (first_row, count), &mut outputs);
+        if let Ok(mut idle) = idle.lock() {
+            idle.push(worker);
+        }
+    });
+}
+
+/// First row, number of rows, and the rows of each output.
+type Task<'o, T> = (usize, usize, Vec<ValuesMut<'o, T>>);
+
+fn divided<'o, T>(outputs: Vec<ValuesMut<'o, T>>, columns: &[usize], starts: &[u32]) -> Vec<Task<'o, T>> {
+    let mut tasks: Vec<Task<T>> = starts.windows(2).map(|pair| (pair[0] as usize, (pair[1] - pair[0]) as usize, Vec::new())).collect();
+    for (output, columns) in outputs.into_iter().zip(columns) {
+        match output {
+            ValuesMut::Real(mut rest) => {
+                for (_, count, parts) in &mut tasks {
+                    let (part, after) = rest.split_at_mut(*count * columns);
+                    parts.push(ValuesMut::Real(part));
+                    rest = after;
+                }
+                assert!(rest.is_empty(), "units end at the last row");
+            }
+            ValuesMut::Whole(mut rest) => {
+                for (_, count, parts) in &mut tasks {
+                    let (part, after) = rest.split_at_mut(*count * columns);
+                    parts.push(ValuesMut::Whole(part));
+                    rest = after;
+                }
+                assert!(rest.is_empty(), "units end at the last row");
+            }
+        }
+    }
+    tasks
+}

@@ -1,0 +1,181 @@
+//! reduce: what the edges of a tile add to the reductions of their vertices.
+use pulp::{Arch, Simd, WithSimd};
+use warploom_vertex::gir::{Op, Reduction, Type};
+
+use super::fetch::{Hand, reals, wholes};
+use super::gather::{Edges, Weights, sums};
+use super::kernel::{Resolved, Way};
+use super::{Level, Work};
+use crate::Real;
+use crate::evaluate::{Element, over_nothing};
+use crate::expression::arithmetic::Source;
+
+/// Scratch of one task's reductions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch<T> {
+    pub reals: Vec<T>,
+    pub wholes: Vec<i64>,
+    places: Vec<u32>,
+    starts: Vec<u32>,
+    far: Vec<u32>,
+}
+
+/// What a reduction starts from, before any edge.
+pub(super) fn start<A: Element>(step_op: &Op, kind: Type) -> A {
+    let Op::Reduce(reduction, _) = step_op else { unreachable!("called for reductions") };
+    over_nothing(*reduction, kind)
+}
+
+/// The edges of a tile that count, where not all do.
+fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut Scratch<T>) -> bool {
+    let Op::Reduce(_, set) = step.op else { return false };
+    let tile = hand.tile;
+    if set.relation.is_none() && step.inputs.len() < 2 {
+        return false;
+    }
+    scratch.places.clear();
+    scratch.starts.clear();
+    scratch.far.clear();
+    let mask = step.inputs.get(1).map(|mask| hand.source(mask, &wholes(), (Level::Edge, tile.len(), 1), &mut scratch.wholes));
+    let relations: &Work<T> = hand.work;
+    let counts = |place: usize| {
+        let of_relation = set.relation.is_none_or(|wanted| {
+            let edge = tile.rows[place] as usize % relations.graph.edge_count.max(1);
+            relations.graph.relation.get(edge).is_some_and(|found| u32::from(*found) == wanted)
+        });
+        of_relation
+            && match mask {
+                None => true,
+                Some(Source::Number(holds)) => holds != 0,
+                Some(Source::Slice(holds)) => holds[place] != 0,
+            }
+    };
+    for ends in tile.starts.windows(2) {
+        scratch.starts.push(scratch.places.len() as u32);
+        for place in ends[0]..ends[1] {
+            if counts(place as usize) {
+                scratch.places.push(place);
+                scratch.far.push(tile.far[place as usize]);
+            }
+        }
+    }
+    scratch.starts.push(scratch.places.len() as u32);
+    true
+}
+
+/// Adds a tile's edges to a reduction of reals; `out` are the rows of the block.
+pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: &Hand<T>, out: &mut [T], scratch: &mut Scratch<T>) {
+    let is_selected = select(step, hand, scratch);
+    let Scratch { reals: laid, places, starts, far, .. } = scratch;
+    let edges = match is_selected {
+        true => Edges { starts, far, places: Some(places) },
+        false => Edges { starts: &hand.tile.starts, far: &hand.tile.far, places: None },
+    };
+    let out = &mut out[hand.tile.first * step.columns..];
+    let count = hand.tile.len();
+    if let Way::Gathered { far, parts, narrow } = &step.way {
+        let values = hand.values(&step.inputs[0][*far], &reals());
+        if step.inputs[0].len() == 1 {
+            return sums(arch, out, (values, step.columns), edges, None);
+        }
+        let others: Vec<_> = step.inputs[0].iter().enumerate().filter(|(number, _)| number != far).map(|(_, factor)| factor.narrowed(narrow)).collect();
+        return match hand.source(&others, &reals(), (Level::Edge, count, *parts), laid) {
+            Source::Slice(weights) => sums(arch, out, (values, step.columns), edges, Some(Weights { values: weights, parts: *parts })),
+            Source::Number(weight) => {
+                let weights = vec![weight; count * parts];
+                sums(arch, out, (values, step.columns), edges, Some(Weights { values: &weights, parts: *parts }));
+            }
+        };
+    }
+    let source = hand.source(&step.inputs[0], &reals(), (Level::Edge, count, step.columns), laid);
+    joined(arch, out, (step, source), edges);
+}
+
+/// Adds a tile's edges to a reduction of whole numbers.
+pub(super) fn wholes_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: &Hand<T>, out: &mut [i64], scratch: &mut Scratch<T>) {
+    let is_selected = select(step, hand, scratch);
+    let Scratch { wholes: laid, places, starts, far, .. } = scratch;
+    let edges = match is_selected {
+        true => Edges { starts, far, places: Some(places) },
+        false => Edges { starts: &hand.tile.starts, far: &hand.tile.far, places: None },
+    };
+    let out = &mut out[hand.tile.first * step.columns..];
+    if let Op::Reduce(Reduction::Count, _) = step.op {
+        for (out, ends) in out.chunks_exact_mut(step.columns.max(1)).zip(edges.starts.windows(2)) {
+            out.iter_mut().for_each(|out| *out += i64::from(ends[1] - ends[0]));
+        }
+        return;
+    }
+    let source = hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
+    joined(arch, out, (step, source), edges);
+}
+
+fn joined<T, A: Element>(arch: Arch, out: &mut [A], (step, source): (&Resolved<T>, Source<A>), edges: Edges) {
+    let Op::Reduce(reduction, _) = step.op else { return };
+    let columns = step.columns;
+    match reduction {
+        Reduction::Sum => arch.dispatch(Joined { out, columns, source, edges, work: A::sum }),
+        Reduction::Product => arch.dispatch(Joined { out, columns, source, edges, work: A::product }),
+        Reduction::Minimum | Reduction::All => arch.dispatch(Joined { out, columns, source, edges, work: A::least }),
+        Reduction::Maximum | Reduction::Any => arch.dispatch(Joined { out, columns, source, edges, work: A::most }),
+        Reduction::Count | Reduction::Mode | Reduction::HIndex => unreachable!("not reduced in this way"),
+    }
+}
+
+/// The edges of each row joined, compiled for the CPU at hand.
+struct Joined<'a, A, F> {
+    out: &'a mut [A],
+    columns: usize,
+    source: Source<'a, A>,
+    edges: Edges<'a>,
+    work: F,
+}
+
+impl<A: Element, F: Fn(A, A) -> A> WithSimd for Joined<'_, A, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        each(self.out, self.columns, self.source, self.edges, self.work);
+    }
+}
+
+#[inline(always)]
+fn each<A: Element>(out: &mut [A], columns: usize, source: Source<A>, edges: Edges, work: impl Fn(A, A) -> A) {
+    match (source, columns) {
+        (_, 0) => {}
+        (Source::Slice(values), 1) => rows_of::<A, 1>(out, values, edges, work),
+        (Source::Slice(values), 4) => rows_of::<A, 4>(out, values, edges, work),
+        (Source::Slice(values), 8) => rows_of::<A, 8>(out, values, edges, work),
+        (Source::Slice(values), 16) => rows_of::<A, 16>(out, values, edges, work),
+        (source, columns) => {
+            for (out, ends) in out.chunks_exact_mut(columns).zip(edges.starts.windows(2)) {
+                for edge in ends[0] as usize..ends[1] as usize {
+                    match source {
+                        Source::Number(number) => out.iter_mut().for_each(|out| *out = work(*out, number)),
+                        Source::Slice(values) => {
+                            let place = edges.places.map_or(edge, |places| places[edge] as usize);
+                            out.iter_mut().zip(&values[place * columns..][..columns]).for_each(|(out, value)| *out = work(*out, *value));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows of `COLUMNS`, in registers.
+#[inline(always)]
+fn rows_of<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], edges: Edges, work: impl Fn(A, A) -> A) {
+    let values = values.as_chunks::<COLUMNS>().0;
+    for (out, ends) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(edges.starts.windows(2)) {
+        let mut made = *out;
+        for edge in ends[0] as usize..ends[1] as usize {
+            let value = &values[edges.places.map_or(edge, |places| places[edge] as usize)];
+            for column in 0..COLUMNS {
+                made[column] = work(made[column], value[column]);
+            }
+        }
+        *out = made;
+    }
+}

@@ -1,0 +1,270 @@
+//! tests: how many rows and edges are at hand at once changes no bit, nor does the number of threads; each kind of step is compared
+//! with the same operation for all rows at a time (`evaluate`).
+use warploom_vertex::gir::{Binary, EdgeSet, Op, Pooling, Reduction, Type, Unary};
+use warploom_vertex::launch::{Direction, Over};
+
+use super::*;
+use crate::evaluate::{self, Call, EdgeList, Leaf, Part};
+use crate::random::philox4x32;
+use crate::testing::in_pools;
+
+const NODES: usize = 700;
+const HEADS: u64 = 8;
+const WIDTH: u64 = 8;
+
+/// A graph with a hub that has more edges than a tile, isolated vertices, loops and parallel edges.
+struct Sample {
+    source: Vec<u32>,
+    target: Vec<u32>,
+    relation: Vec<u16>,
+    incoming: (Vec<u64>, Vec<u32>, Vec<u32>),
+    outgoing: (Vec<u64>, Vec<u32>, Vec<u32>),
+}
+
+fn by_end(own: &[u32], far: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
+    let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); NODES];
+    own.iter().zip(far).enumerate().for_each(|(edge, (own, far))| lists[*own as usize].push((edge as u32, *far)));
+    let (mut offsets, mut edges, mut ends) = (vec![0], Vec::new(), Vec::new());
+    for list in lists {
+        edges.extend(list.iter().map(|(edge, _)| *edge));
+        ends.extend(list.iter().map(|(_, far)| *far));
+        offsets.push(edges.len() as u64);
+    }
+    (offsets, edges, ends)
+}
+
+impl Sample {
+    fn new() -> Self {
+        let word = |index: u32, which: u32| philox4x32::<10>([index, which, 0, 0], [5, 6])[0];
+        let (mut source, mut target) = (Vec::new(), Vec::new());
+        for edge in 0..6000u32 {
+            source.push(word(edge, 0) % (NODES as u32 - 40));
+            target.push(if edge % 3 == 0 { 77 } else { word(edge, 1) % (NODES as u32 - 20) });
+        }
+        let relation = (0..source.len()).map(|edge| (edge % 3) as u16).collect();
+        Sample { incoming: by_end(&target, &source), outgoing: by_end(&source, &target), source, target, relation }
+    }
+
+    fn graph(&self) -> EdgeGraph<'_> {
+        fn side(list: &(Vec<u64>, Vec<u32>, Vec<u32>)) -> EdgeList<'_> {
+            EdgeList { offsets: &list.0, edges: &list.1, far: &list.2 }
+        }
+        EdgeGraph {
+            nodes: NODES,
+            edge_count: self.source.len(),
+            incoming: Some(side(&self.incoming)),
+            outgoing: Some(side(&self.outgoing)),
+            source: &self.source,
+            target: &self.target,
+            relation: &self.relation,
+            graphs: None,
+        }
+    }
+}
+
+fn numbers<T: Real>(count: usize, seed: u32) -> Vec<T> {
+    (0..count as u32).map(|index| T::rounded(f64::from(philox4x32::<10>([index, seed, 0, 0], [7, 8])[0]) / f64::from(u32::MAX) - 0.5)).collect()
+}
+
+fn step(op: Op, shape: &[u64], kind: Type, level: Level, inputs: Vec<Input>) -> Step {
+    Step { op, shape: shape.to_vec(), kind, level, inputs, store: None }
+}
+
+fn read(from: From, shape: &[u64], index: Index, kind: Type) -> Input {
+    Input::Rows(Read { from, shape: shape.to_vec(), index, kind })
+}
+
+fn times(first: Input, second: Input) -> Input {
+    Input::Times(Box::new(first), Box::new(second))
+}
+
+/// The reads of a kernel: rows of vertices, narrow and wide, and a bool by the edge.
+struct Buffers<T> {
+    left: Vec<T>,
+    right: Vec<T>,
+    wide: Vec<T>,
+    mask: Vec<i64>,
+}
+
+impl<T: Real> Buffers<T> {
+    fn new(edges: usize) -> Self {
+        let heads = HEADS as usize;
+        let mask = (0..2 * edges as i64).map(|edge| i64::from(edge % 5 != 0)).collect();
+        Buffers { left: numbers(NODES * heads, 1), right: numbers(NODES * heads, 2), wide: numbers(NODES * heads * WIDTH as usize, 3), mask }
+    }
+
+    fn values(&self) -> Vec<Values<'_, T>> {
+        vec![Values::Real(&self.left), Values::Real(&self.right), Values::Real(&self.wide), Values::Whole(&self.mask)]
+    }
+}
+
+/// Attention: scores, their largest, shares, the weighted sum, a dot product of rows, reductions of edges that are chosen by a mask and by
+/// relation, numbers of edges; `stored` are all steps of rows.
+fn attention(set: EdgeSet, kind_of_mask: Index) -> Vec<Step> {
+    use super::From::{Buffer, Step as Made};
+    let (heads, parts, wide) = (&[HEADS][..], &[HEADS, 1][..], &[HEADS, WIDTH][..]);
+    let (far, near, real) = (Index::Far(set), Index::Near(set), Type::Real);
+    let of = |from: From, shape: &[u64], index: Index| read(from, shape, index, real);
+    let edge = |op: Op, shape: &[u64], inputs: Vec<Input>| step(op, shape, real, Level::Edge, inputs);
+    let row = |op: Op, shape: &[u64], inputs: Vec<Input>| step(op, shape, real, Level::Row, inputs);
+    let reduce = |reduction: Reduction, set: EdgeSet| Op::Reduce(reduction, set);
+    let relation = EdgeSet { relation: Some(1), ..set };
+    let mask = || read(Buffer(3), &[], kind_of_mask, Type::Bool);
+    let mut steps = vec![
+        edge(Op::Binary(Binary::Add), heads, vec![of(Buffer(0), heads, far), of(Buffer(1), heads, near)]), // 0
+        edge(Op::Unary(Unary::LeakyRelu(0.2)), heads, vec![of(Made(0), heads, Index::Same)]),              // 1: scores
+        row(reduce(Reduction::Maximum, set), heads, vec![of(Made(1), heads, Index::Same)]),                // 2
+        edge(Op::Binary(Binary::Subtract), heads, vec![of(Made(1), heads, Index::Same), of(Made(2), heads, near)]), // 3
+        edge(Op::Unary(Unary::Exp), heads, vec![of(Made(3), heads, Index::Same)]),                         // 4
+        row(reduce(Reduction::Sum, set), heads, vec![of(Made(4), heads, Index::Same)]),                    // 5
+        row(reduce(Reduction::Sum, set), wide, vec![times(of(Made(4), parts, Index::Same), of(Buffer(2), wide, far))]), // 6
+        row(Op::Binary(Binary::Divide), wide, vec![of(Made(6), wide, Index::Same), of(Made(5), parts, Index::Same)]), // 7
+        edge(Op::Axis(Pooling::Sum, 1), heads, vec![times(of(Made(7), wide, near), of(Buffer(2), wide, far))]), // 8
+        row(reduce(Reduction::Sum, set), heads, vec![of(Made(8), heads, Index::Same), mask()]),            // 9
+        row(reduce(Reduction::Minimum, relation), wide, vec![of(Buffer(2), wide, far)]),                   // 10
+        row(reduce(Reduction::Sum, relation), wide, vec![of(Buffer(2), wide, far)]),                       // 11
+        row(reduce(Reduction::Sum, set), wide, vec![times(of(Made(8), parts, Index::Same), of(Buffer(2), wide, far)), mask()]), // 12
+        step(reduce(Reduction::Count, set), &[], Type::Int, Level::Row, vec![of(Made(4), heads, Index::Same), mask()]), // 13
+    ];
+    steps.iter_mut().filter(|step| step.level == Level::Row).enumerate().for_each(|(output, step)| step.store = Some(output));
+    steps
+}
+
+fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<T>, graph: EdgeGraph, units: &[u32]) -> Vec<Vec<f64>> {
+    let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
+    let mut reals: Vec<Vec<T>> = steps.iter().filter(|step| step.store.is_some()).map(|step| vec![T::ZERO; rows(step)]).collect();
+    let mut wholes: Vec<Vec<i64>> = reals.iter().map(|values| vec![0; values.len()]).collect();
+    let kinds: Vec<Type> = steps.iter().filter(|step| step.store.is_some()).map(|step| step.kind).collect();
+    let outputs = reals.iter_mut().zip(&mut wholes).zip(&kinds);
+    let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { ValuesMut::Real(reals) } else { ValuesMut::Whole(wholes) });
+    let reads = buffers.values();
+    fused(kernel, outputs.collect(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default() });
+    let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
+        if *kind == Type::Real { reals.iter().map(|value| value.widened()).collect() } else { wholes.iter().map(|value| *value as f64).collect() }
+    };
+    kinds.iter().zip(reals.iter().zip(&wholes)).map(whole).collect()
+}
+
+/// The same steps, each for all rows at a time.
+fn apart<T: Real + Element>(steps: &[Step], buffers: &Buffers<T>, graph: EdgeGraph) -> Vec<Vec<f64>> {
+    let twice = steps.iter().any(|step| matches!(step.op, Op::Reduce(_, set) if set.direction == Direction::Both));
+    let edges = graph.edge_count * if twice { 2 } else { 1 };
+    let (mut reals, mut wholes): (Vec<Vec<T>>, Vec<Vec<i64>>) = (Vec::new(), Vec::new());
+    let given = buffers.values();
+    for step in steps {
+        let rows = if step.level == Level::Row { NODES } else { edges };
+        let count = rows * step.shape.iter().product::<u64>() as usize;
+        let (mut real, mut whole) = (vec![T::ZERO; count], vec![0; count]);
+        let parts: Vec<Part<T>> = step.inputs.iter().map(|input| part(input, &reals, &given)).collect();
+        let out = if step.kind == Type::Real { ValuesMut::Real(&mut real) } else { ValuesMut::Whole(&mut whole) };
+        evaluate::evaluate(out, &Call { op: &step.op, shape: &step.shape, rows, kind: step.kind, inputs: &parts, graph, context: Context::default() });
+        drop(parts);
+        reals.push(real);
+        wholes.push(whole);
+    }
+    let stored = steps.iter().enumerate().filter(|(_, step)| step.store.is_some());
+    let number = |(number, step): (usize, &Step)| -> Vec<f64> {
+        if step.kind == Type::Real {
+            reals[number].iter().map(|value| value.widened()).collect()
+        } else {
+            wholes[number].iter().map(|value| *value as f64).collect()
+        }
+    };
+    stored.map(number).collect()
+}
+
+fn part<'a, T: Clone>(input: &'a Input, made: &'a [Vec<T>], given: &[Values<'a, T>]) -> Part<'a, T> {
+    match input {
+        Input::Number(_) => unreachable!("no numbers here"),
+        Input::Times(first, second) => Part::Times(Box::new(part(first, made, given)), Box::new(part(second, made, given))),
+        Input::Rows(read) => {
+            let values = match read.from {
+                From::Step(number) => Values::Real(&made[number]),
+                From::Buffer(number) => given[number].clone(),
+            };
+            Part::Leaf(Leaf { values, shape: &read.shape, index: read.index })
+        }
+    }
+}
+
+#[test]
+fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
+    let sample = Sample::new();
+    let buffers = Buffers::<f64>::new(sample.source.len());
+    for direction in [Direction::In, Direction::Out, Direction::Both] {
+        let set = EdgeSet { direction, relation: None };
+        let steps = attention(set, Index::Same);
+        let over = Over::EdgesOf(direction);
+        let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+        let expected = run(&Kernel::new(over, &steps), &steps, &buffers, sample.graph(), &units);
+        for (rows, edges) in [(1, 1), (3, 5), (50, 64), (1000, 10_000)] {
+            let kernel = Kernel::new(over, &steps).at_once(rows, edges);
+            let found = in_pools(|| run(&kernel, &steps, &buffers, sample.graph(), &[0, 1, 78, 78, NODES as u32]).concat());
+            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+            assert!(bits(&found) == bits(&expected.concat()), "{direction:?}: {rows} rows and {edges} edges at once");
+        }
+        for (number, (found, wanted)) in expected.iter().zip(&apart(&steps, &buffers, sample.graph())).enumerate() {
+            for (place, (found, wanted)) in found.iter().zip(wanted).enumerate() {
+                let same = found == wanted || (found - wanted).abs() <= 1e-11 * wanted.abs().max(1.0) || (found.is_nan() && wanted.is_nan());
+                assert!(same, "{direction:?}: output {number}, element {place}: {found}, apart {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_of_a_gathered_sum_is_right() {
+    let sample = Sample::new();
+    let set = EdgeSet::IN;
+    for width in crate::testing::WIDTHS {
+        let values: Vec<f32> = numbers(NODES * width, 9);
+        let wide = Values::Real(&values);
+        let sum = Step {
+            store: Some(0),
+            ..step(
+                Op::Reduce(Reduction::Sum, set),
+                &[width as u64],
+                Type::Real,
+                Level::Row,
+                vec![read(From::Buffer(0), &[width as u64], Index::Far(set), Type::Real)],
+            )
+        };
+        let kernel = Kernel::<f32>::new(Over::EdgesOf(Direction::In), std::slice::from_ref(&sum));
+        let mut made = vec![0.0f32; NODES * width];
+        let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
+        fused(&kernel, vec![ValuesMut::Real(&mut made)], &work);
+        for row in 0..NODES {
+            for column in 0..width {
+                let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
+                let wanted = far.iter().fold(0.0f32, |sum, far| sum + values[*far as usize * width + column]);
+                assert_eq!(made[row * width + column].to_bits(), wanted.to_bits(), "width {width}, row {row}, column {column}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_walk_over_edges_sees_both_ends() {
+    let sample = Sample::new();
+    let left: Vec<f32> = numbers(NODES, 11);
+    for (set, twice) in [(EdgeSet::IN, false), (EdgeSet::OUT, false), (EdgeSet::BOTH, true)] {
+        let edge = |op: Op, inputs: Vec<Input>| step(op, &[], Type::Real, Level::Edge, inputs);
+        let one = |from: From, index: Index| read(from, &[], index, Type::Real);
+        let mut steps = vec![
+            edge(Op::Binary(Binary::Multiply), vec![one(From::Buffer(0), Index::Far(set)), Input::Number(Number::Real(10.0))]),
+            edge(Op::Binary(Binary::Add), vec![one(From::Step(0), Index::Same), one(From::Buffer(0), Index::Near(set))]),
+        ];
+        steps[1].store = Some(0);
+        let rows = if twice { warploom_vertex::launch::Rows::EdgesTwice } else { warploom_vertex::launch::Rows::Edges };
+        let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
+        let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
+        let work = Work { reads: &[Values::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default() };
+        fused(&kernel, vec![ValuesMut::Real(&mut made)], &work);
+        for (row, made) in made.iter().enumerate() {
+            let edge = row % sample.source.len();
+            let is_in = set.direction != Direction::Out && row < sample.source.len();
+            let (far, near) = if is_in { (sample.source[edge], sample.target[edge]) } else { (sample.target[edge], sample.source[edge]) };
+            assert_eq!(*made, left[far as usize] * 10.0 + left[near as usize], "{set}, row {row}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! tile: edges of neighbouring vertices that are at hand at once.
+use warploom_vertex::launch::Direction;
+
+use crate::evaluate::{EdgeGraph, EdgeList};
+
+/// Edges in the order of their vertices, each vertex's in the order of edge ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tile {
+    /// Row of each edge among rows of edges.
+    pub rows: Vec<u32>,
+    /// Vertex at the far end of each.
+    pub far: Vec<u32>,
+    /// Vertex that owns each, counted from the first of the block.
+    pub near: Vec<u32>,
+    /// Where the edges of each vertex start, from `first` on; one more than there are vertices.
+    pub starts: Vec<u32>,
+    /// First vertex that has edges here, counted from the first of the block.
+    pub first: usize,
+}
+
+/// What a kernel wants of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Edges at most.
+    pub edges: usize,
+    /// Whether it reads rows of edges.
+    pub rows: bool,
+    /// Whether it reads rows of the vertices that own the edges.
+    pub near: bool,
+}
+
+/// How far the edges of a block have been walked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    /// Next vertex, counted from the first of the block.
+    row: usize,
+    /// Its edges that were walked.
+    done: usize,
+}
+
+/// The edges of a vertex in a walk: one list, or in-edges and then out-edges.
+pub(super) struct Lists<'a> {
+    lists: Vec<(EdgeList<'a>, usize)>,
+}
+
+impl<'a> Lists<'a> {
+    pub fn of(graph: &EdgeGraph<'a>, direction: Direction) -> Self {
+        let loaded = "the lists that are walked were made";
+        let incoming = || (graph.incoming.expect(loaded), 0);
+        let outgoing = |first: usize| (graph.outgoing.expect(loaded), first);
+        let lists = match direction {
+            Direction::In => vec![incoming()],
+            Direction::Out => vec![outgoing(0)],
+            Direction::Both => vec![incoming(), outgoing(graph.edge_count)],
+        };
+        Lists { lists }
+    }
+}
+
+impl Tile {
+    /// Fills the tile with the next edges of a block of rows; false where there are none. Vertices without edges have a start too.
+    pub fn next(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) -> bool {
+        if cursor.row >= rows {
+            return false;
+        }
+        self.rows.clear();
+        self.far.clear();
+        self.near.clear();
+        self.starts.clear();
+        self.first = cursor.row;
+        match lists.lists.as_slice() {
+            [(list, _)] => self.of_one(list, (first_row, rows), cursor, wanted),
+            _ => self.of_both(lists, (first_row, rows), cursor, wanted),
+        }
+        true
+    }
+
+    /// Edges of one list lie side by side.
+    fn of_one(&mut self, list: &EdgeList, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+        let begin = list.offsets[first_row + cursor.row] as usize + cursor.done;
+        let last = begin + wanted.edges;
+        let mut end = begin;
+        while cursor.row < rows && end < last {
+            self.starts.push((end - begin) as u32);
+            let until = list.offsets[first_row + cursor.row + 1] as usize;
+            let taken = until.min(last);
+            if wanted.near {
+                self.near.resize(taken - begin, cursor.row as u32);
+            }
+            end = taken;
+            if taken < until {
+                cursor.done = end - list.offsets[first_row + cursor.row] as usize;
+                break;
+            }
+            (cursor.row, cursor.done) = (cursor.row + 1, 0);
+        }
+        self.starts.push((end - begin) as u32);
+        self.far.extend_from_slice(&list.far[begin..end]);
+        if wanted.rows {
+            self.rows.extend_from_slice(&list.edges[begin..end]);
+        }
+    }
+
+    fn of_both(&mut self, lists: &Lists, (first_row, rows): (usize, usize), cursor: &mut Cursor, wanted: Wanted) {
+        while cursor.row < rows && self.far.len() < wanted.edges {
+            self.starts.push(self.far.len() as u32);
+            let (vertex, mut skip, mut whole) = (first_row + cursor.row, cursor.done, true);
+            for (list, first) in &lists.lists {
+                let entries = list.offsets[vertex] as usize..list.offsets[vertex + 1] as usize;
+                let (start, room) = (entries.start + skip.min(entries.len()), wanted.edges - self.far.len());
+                skip = skip.saturating_sub(entries.len());
+                let end = entries.end.min(start + room);
+                whole &= end == entries.end;
+                self.far.extend_from_slice(&list.far[start..end]);
+                self.rows.extend(list.edges[start..end].iter().map(|edge| edge + *first as u32));
+                cursor.done += end - start;
+            }
+            self.near.resize(self.far.len(), cursor.row as u32);
+            if !whole {
+                break;
+            }
+            (cursor.row, cursor.done) = (cursor.row + 1, 0);
+        }
+        self.starts.push(self.far.len() as u32);
+    }
+
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        self.far.len()
+    }
+}

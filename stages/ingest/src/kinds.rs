@@ -1,0 +1,214 @@
+//! Kinds of nodes made of types of entities: those that the statements of one relation name, or a table beside triples.
+//!
+//! promises  of several types the one that comes first in the order that was given is the kind, else the first by bytes; an entity
+//!           without a type is of the kind `entity`, a literal of RDF of the kind `literal`
+//! promises  kinds ascend by the bytes of their types' names; each has a node; features of all nodes stay one table
+//! never     makes kinds unless it is told to; changes a label, a split or, unless statements of types are to go, an edge
+use std::collections::BTreeSet;
+
+use warploom_catalog::entry;
+use warploom_contract::kinds::graph;
+use warploom_formats::{
+    ntriples::{self, is_literal, last_step},
+    raw::{Kinds, Labels, NO_CLASS, NodeIds, RawGraph},
+};
+use warploom_shell::requests::IngestRequest;
+use warploom_spec as spec;
+
+use crate::subset;
+
+/// The kind of an entity that has no type.
+const ENTITY: &str = "entity";
+/// The kind of a literal.
+const LITERAL: &str = "literal";
+/// As the default is written short.
+const TYPE_SHORT: &str = "rdf:type";
+/// A node that has no type.
+const NONE: u32 = u32::MAX;
+
+/// How kinds are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Name of the relation, whole or its last step.
+    pub relation: String,
+    /// Types that win over others, the strongest first.
+    pub order: Vec<String>,
+    /// Statements of types stay edges.
+    pub keeps_edges: bool,
+    /// Nodes that are spelled as literals are literals.
+    pub literals: bool,
+}
+
+/// Why there are no kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The data have kinds of their own.
+    OwnKinds(Vec<String>),
+    /// No relation is called so, and there is no table of types.
+    NoRelation(String, Vec<String>),
+    /// Several relations end so.
+    SeveralRelations(String, Vec<String>),
+    /// No node has a type that was given a place in the order.
+    NoType(String, Vec<String>),
+    /// More than 16 bits number.
+    TooMany(usize),
+}
+
+/// What the pipeline says, else the catalogue; none: nodes stay as they are.
+pub fn rule(request: &IngestRequest) -> Option<Rule> {
+    let literals = request.entry.format.as_str() == ntriples::FORMAT.name;
+    let made = |relation: &String, order: &[String], keeps_edges| Rule { relation: relation.clone(), order: order.to_vec(), keeps_edges, literals };
+    match (&request.spec.entity_types, &request.entry.entity_types) {
+        (Some(told), _) => Some(made(&told.relation, &told.order, told.edges == spec::TypeEdges::Keep)),
+        (None, Some(usual)) => Some(made(&usual.relation, &usual.order, usual.edges == entry::TypeEdges::Keep)),
+        (None, None) => None,
+    }
+}
+
+/// Gives the nodes kinds.
+pub fn of_types(mut graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
+    if let Some(kinds) = &graph.kinds {
+        return Err(Refused::OwnKinds(kinds.names.clone()));
+    }
+    let relation = relation_of(&graph, rule)?;
+    let types = Types::new(&graph, relation);
+    let kind_of = types.chosen(&rule.order)?;
+    let names: Vec<String> = types.names;
+    let usual = |row: usize| match &graph.ids {
+        NodeIds::Strings(ids) if rule.literals && is_literal(&ids[row]) => LITERAL,
+        _ => ENTITY,
+    };
+    let name_of = |row: usize| if kind_of[row] == NONE { usual(row) } else { names[kind_of[row] as usize].as_str() };
+    let is_typed: Vec<bool> = kind_of.iter().map(|kind| *kind != NONE).collect();
+    let used: BTreeSet<&str> = (0..kind_of.len()).map(name_of).collect();
+    let used: Vec<&str> = used.into_iter().collect();
+    if used.len() > usize::from(u16::MAX) {
+        return Err(Refused::TooMany(used.len()));
+    }
+    let of_node: Vec<u16> = (0..kind_of.len()).map(|row| used.partition_point(|name| *name < name_of(row)) as u16).collect();
+    let names: Vec<String> = used.into_iter().map(str::to_owned).collect();
+    graph.kinds = Some(Kinds { of_node, features: vec![None; names.len()], names });
+    graph.types = None;
+    match relation {
+        Some(relation) if !rule.keeps_edges => Ok(without_relation(graph, relation, &is_typed)),
+        _ => Ok(graph),
+    }
+}
+
+/// The relation that names types; none: a table does.
+fn relation_of(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, Refused> {
+    let wanted = if rule.relation == TYPE_SHORT { ntriples::TYPE } else { &rule.relation };
+    let number = |name: &String| graph.relations.iter().position(|known| known == name).map(|place| place as u16);
+    if let Some(whole) = number(&wanted.to_owned()) {
+        return Ok(Some(whole));
+    }
+    let ending: Vec<&String> = graph.relations.iter().filter(|name| last_step(name) == wanted).collect();
+    match ending[..] {
+        [only] => Ok(number(only)),
+        [] if graph.types.is_some() && wanted == ntriples::TYPE => Ok(None),
+        [] => Err(Refused::NoRelation(wanted.to_owned(), graph.relations.clone())),
+        _ => Err(Refused::SeveralRelations(wanted.to_owned(), ending.into_iter().cloned().collect())),
+    }
+}
+
+/// Nodes with their types.
+struct Types {
+    nodes: usize,
+    /// Ascending by bytes.
+    names: Vec<String>,
+    /// Node and index into `names`, in any order.
+    of_nodes: Vec<(u32, u32)>,
+}
+
+impl Types {
+    /// Those of the relation's statements and those of the table.
+    fn new(graph: &RawGraph, relation: Option<u16>) -> Types {
+        let relations = graph.edges.relation.iter().flatten();
+        let ends = graph.edges.source.iter().zip(&graph.edges.target).zip(relations);
+        let stated: Vec<(u32, u32)> = ends.filter(|(_, of_edge)| Some(**of_edge) == relation).map(|((&source, &target), _)| (source, target)).collect();
+        let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
+        let table = graph.types.as_ref();
+        let mut names: Vec<String> = targets.iter().map(|&target| id(&graph.ids, target)).collect();
+        names.extend(table.iter().flat_map(|table| table.names.iter().cloned()));
+        names.sort_unstable();
+        names.dedup();
+        let place = |name: &String| names.partition_point(|known| known < name) as u32;
+        let mut place_of = vec![NONE; graph.ids.len()];
+        targets.iter().for_each(|&target| place_of[target as usize] = place(&id(&graph.ids, target)));
+        let mut of_nodes: Vec<(u32, u32)> = stated.into_iter().map(|(source, target)| (source, place_of[target as usize])).collect();
+        if let Some(table) = table {
+            let places: Vec<u32> = table.names.iter().map(place).collect();
+            of_nodes.extend(table.of_nodes.iter().map(|&(node, name)| (node, places[name as usize])));
+        }
+        Types { nodes: graph.ids.len(), names, of_nodes }
+    }
+
+    /// For each node the type that wins.
+    fn chosen(&self, order: &[String]) -> Result<Vec<u32>, Refused> {
+        let mut rank = vec![order.len(); self.names.len()];
+        for (place, wanted) in order.iter().enumerate().rev() {
+            let is_meant = |name: &String| name == wanted || last_step(name) == wanted;
+            let meant: Vec<usize> = (0..self.names.len()).filter(|&name| is_meant(&self.names[name])).collect();
+            if meant.is_empty() {
+                return Err(Refused::NoType(wanted.clone(), self.names.clone()));
+            }
+            meant.into_iter().for_each(|name| rank[name] = place);
+        }
+        let strength = |name: u32| (rank[name as usize], name);
+        let mut chosen = vec![NONE; self.nodes];
+        for &(node, name) in &self.of_nodes {
+            let best = &mut chosen[node as usize];
+            if *best == NONE || strength(name) < strength(*best) {
+                *best = name;
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// A node's own id as text.
+fn id(ids: &NodeIds, row: u32) -> String {
+    match ids {
+        NodeIds::Count(_) => row.to_string(),
+        NodeIds::Numbers(numbers) => numbers[row as usize].to_string(),
+        NodeIds::Strings(words) => words[row as usize].clone(),
+    }
+}
+
+/// Takes out the statements of a relation, and the nodes that are nothing but types: named by such statements, without an edge, a type
+/// or a label of their own.
+fn without_relation(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> RawGraph {
+    let of_edge = graph.edges.relation.clone().unwrap_or_default();
+    let mut stays = vec![true; graph.ids.len()];
+    let targets = graph.edges.target.iter().zip(&of_edge).filter(|(_, of_edge)| **of_edge == relation);
+    targets.for_each(|(&target, _)| stays[target as usize] = is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize));
+    let edge_stays: Vec<bool> = of_edge.iter().map(|of_edge| *of_edge != relation).collect();
+    graph.edges = subset::edges_that(graph.edges, &edge_stays);
+    graph.edges.source.iter().chain(&graph.edges.target).for_each(|&row| stays[row as usize] = true);
+    graph.edges.relation.iter_mut().flatten().for_each(|of_edge| *of_edge -= u16::from(*of_edge > relation));
+    graph.relations.remove(usize::from(relation));
+    subset::keep(graph, &stays)
+}
+
+fn is_labelled(labels: Option<&Labels>, row: usize) -> bool {
+    match labels {
+        None => false,
+        Some(Labels::Classes { class, .. }) => class[row] != NO_CLASS,
+        Some(Labels::Values(values)) => !values[row].is_nan(),
+        Some(Labels::Rows { columns, values }) => values[row * *columns as usize..][..*columns as usize].iter().any(|value| !value.is_nan()),
+    }
+}
+
+/// Gives kinds names that files and parameters can have; those that differ from the data's own come back as a fact for the manifest.
+pub fn name_plainly(graph: &mut RawGraph) -> Option<serde_json::Value> {
+    let kinds = graph.kinds.as_mut()?;
+    let plain = graph::kind_names(&kinds.names);
+    let own = std::mem::replace(&mut kinds.names, plain);
+    if own == kinds.names {
+        return None;
+    }
+    Some(kinds.names.iter().cloned().zip(own.into_iter().map(serde_json::Value::from)).collect::<serde_json::Map<_, _>>().into())
+}
+
+#[cfg(test)]
+mod tests;

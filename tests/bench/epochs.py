@@ -1,0 +1,93 @@
+"""A training epoch of three models on seven graphs beside PyG's on the CPU, whatever form of its adjacency is fastest.
+
+Promises that both start from the same parameters, on the same graph with the same threads, and that the losses of all steps agree
+before a time is looked at. What PyG cannot do, and why, is kept in the record.
+"""
+import json, os, subprocess, sys
+
+from rig import HERE, Skip, THREADS, WORK, by_stages, geometric_mean, made_by, modules, no_network, record_of
+
+FORMS = ["edge_index", "sorted", "csr"]
+ADAM = "run.optimizer={adam: {lr: 0.01}}"
+# Nothing is drawn in training, so that losses can be compared.
+MODELS = {
+    "gcn": ["plan.set={hidden: 16, drop: 0}"],
+    "gin": ["plan.set={hidden: 64, layers: 5, graphs: false, drop: 0}"],
+    "gat": ["plan.set={heads: 8, hidden: 8, out_heads: 1, slope: 0.2, drop: 0, drop_shares: 0}", "run.keep=last"],
+}
+# Steps of each: small graphs need more for a steady median, large ones take their time.
+SETS = {"cora": 23, "amazon-photo": 15, "PROTEINS_full-nodes": 15, "ddi-nodes": 7, "artist": 7, "DD-nodes": 7, "amazon0505": 6}
+TOLERANCE = 2e-3
+
+
+def peer(graph, model, form, steps, init):
+    """PyG's figures in a fresh process, or why there are none."""
+    command = [sys.executable, "-W", "ignore", HERE / "pyg_epoch.py", graph, model, form, steps, THREADS, init]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(THREADS), "MKL_NUM_THREADS": str(THREADS)}
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        return {"failed": (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1][:200]}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compare_losses(name, model, ours, form, theirs):
+    """Every step's loss, relative to the first one's size where losses become small."""
+    for step, (left, right) in enumerate(zip(ours, theirs)):
+        near = abs(left - right) <= TOLERANCE * max(abs(right), 0.1)
+        assert near, f"{model} on {name}: loss {left} at step {step}, PyG's {right} ({form})"
+
+
+def one(name, model, steps):
+    """Everything about a model on a graph."""
+    (parquet,) = modules("pyarrow.parquet")
+    settings = [*MODELS[model], f"run.epochs={steps}", ADAM]
+    graph = made_by(by_stages(model, name, *settings, again=(), last="ingest"), "ingest", "graph")
+    init = WORK / f"init-{model}-{name}.safetensors"
+    init.unlink(missing_ok=True)
+    peers = {form: peer(graph, model, form, steps, init) for form in FORMS}
+    done = {form: figures for form, figures in peers.items() if "failed" not in figures}
+    if not done:
+        raise RuntimeError(f"PyG trained {model} on {name} in no form: {peers}")
+    lines = by_stages(model, name, *settings, f"run.init={init}")
+    record = record_of(lines)
+    metrics = parquet.read_table(made_by(lines, "run", "run") / "metrics.parquet").to_pydict()
+    for form, figures in done.items():
+        compare_losses(name, model, metrics["loss"][:steps], form, figures["losses"])
+    best = min(done, key=lambda form: done[form]["seconds"])
+    leanest = min(done.values(), key=lambda figures: figures["bytes_peak"])
+    return {
+        "ratio": done[best]["seconds"] / record["seconds_step"], "seconds": record["seconds_step"], "best_of_pyg": best,
+        "seconds_pyg": {form: figures.get("seconds", figures.get("failed")) for form, figures in peers.items()},
+        "bytes_peak": record["bytes_peak"], "bytes_predicted": record["bytes_predicted"], "bytes_peak_pyg": leanest["bytes_peak"],
+        "memory_of_pyg": record["bytes_peak"] / leanest["bytes_peak"],
+        "memory_of_pyg_without_libraries": record["bytes_peak"] / (leanest["bytes_peak"] - leanest["bytes_of_libraries"]),
+        "loss": metrics["loss"][steps - 1], "loss_pyg": done[best]["losses"][-1], "steps": steps,
+        "seconds_by_launch": dict(sorted(record["seconds_by_launch"].items(), key=lambda item: -item[1])[:8]),
+    }
+
+
+def epochs():
+    """All models on all sets; BENCH_ONLY=gat/cora,gcn/ takes those whose MODEL/SET begins so."""
+    torch, pyg, _ = modules("torch", "torch_geometric", "safetensors")
+    for name in ["amazon0505", "artist"]:
+        no_network(name)
+    wanted = os.environ.get("BENCH_ONLY", "").split(",")
+    results = {}
+    for name, steps in SETS.items():
+        for model in MODELS:
+            if any(f"{model}/{name}".startswith(prefix) for prefix in wanted):
+                results[f"{model}/{name}"] = found = one(name, model, steps)
+                print(f"{model:>4} {name:<20} ratio {found['ratio']:6.2f}  ours {found['seconds']:.5f} s  PyG {found['seconds_pyg']}  memory {found['memory_of_pyg']:.2f}", flush=True)
+    if not results:
+        raise Skip(f"BENCH_ONLY={','.join(wanted)} fits no model and set")
+    of_model = lambda model: [found["ratio"] for key, found in results.items() if key.startswith(model)]
+    figures = {f"ratio_{model}": geometric_mean(of_model(model)) for model in MODELS if of_model(model)}
+    attention = [found for key, found in results.items() if key.startswith("gat/")]
+    worst = min(results, key=lambda key: results[key]["ratio"])
+    return {
+        **figures, "ratio": geometric_mean(found["ratio"] for found in results.values()), "ratio_worst": results[worst]["ratio"], "worst": worst,
+        "memory_gat_of_pyg": max((found["memory_of_pyg"] for found in attention), default=None),
+        "memory_gat_of_pyg_without_libraries": max((found["memory_of_pyg_without_libraries"] for found in attention), default=None),
+        "results": results, "versions": {"torch": torch.__version__, "pyg": pyg.__version__},
+        "note": "ours includes accuracy on three splits each epoch; PyG's edge weights and forms are made once, outside; memory is VmHWM of a fresh process",
+    }
