@@ -64,7 +64,8 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     }
 }
 
-/// Further columns; `label` and other names that mean something to us become `own_label` and so on.
+/// Further columns by ascending name, as not every format has an order of them; `label` and other names that mean something to us become
+/// `own_label` and so on.
 fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
     let mut taken: BTreeSet<String> = columns.iter().map(|(name, _)| name.clone()).chain(NODE_COLUMNS.map(str::to_owned)).collect();
     let mut named = |name: String| {
@@ -77,7 +78,9 @@ fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
         }
         own
     };
-    columns.into_iter().map(|(name, values)| (named(name), column(values))).collect()
+    let mut all: Vec<(String, ArrayRef)> = columns.into_iter().map(|(name, values)| (named(name), column(values))).collect();
+    all.sort_by(|(name, _), (other, _)| name.cmp(other));
+    all
 }
 
 fn ids(ids: NodeIds) -> Ids {
@@ -125,7 +128,7 @@ mod tests {
             let made = columns(names.iter().map(|name| ((*name).to_owned(), Column::Integers(vec![Some(1)]))).collect());
             made.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["own_own_label", "age", "own_label", "own_kind"]);
+        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["age", "own_kind", "own_label", "own_own_label"]);
         assert_eq!(named(&["Label", "id_2"]), ["Label", "id_2"]);
     }
 
