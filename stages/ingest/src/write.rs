@@ -99,10 +99,11 @@ fn labels(labels: raw::Labels) -> Labels {
     }
 }
 
+/// A number that is none is a missing value: arrays have no other way to say it.
 fn column(values: Column) -> ArrayRef {
     match values {
         Column::Integers(values) => Arc::new(Int64Array::from(values)),
-        Column::Reals(values) => Arc::new(Float64Array::from(values)),
+        Column::Reals(values) => Arc::new(Float64Array::from_iter(values.into_iter().map(|value| value.filter(|number| !number.is_nan())))),
         Column::Texts(values) => Arc::new(StringArray::from(values)),
     }
 }
@@ -130,6 +131,8 @@ mod tests {
         };
         assert_eq!(named(&["label", "age", "own_label", "kind"]), ["age", "own_kind", "own_label", "own_own_label"]);
         assert_eq!(named(&["Label", "id_2"]), ["Label", "id_2"]);
+        let expected: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(0.5)]));
+        assert_eq!(&column(Column::Reals(vec![Some(f64::NAN), None, Some(0.5)])), &expected);
     }
 
     /// Two of twenty values are a tenth: stored dense from there on.
