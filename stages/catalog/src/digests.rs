@@ -1,4 +1,4 @@
-//! What every fetched file was when it came: size and digest, in `.digests.json` beside the files.
+//! What a file was when it came: size and digest, in the catalogue's entry, or in `.digests.json` beside the files that were fetched.
 //!
 //! promises  a file is recorded once and compared ever after; a changed one is named with what to do
 //! promises  the record is written beside and renamed
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogError, seen};
+use crate::{CatalogError, Entry, entry::RawFile, seen};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
@@ -43,21 +43,23 @@ fn name(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Compares a file whose digest is known with the record of its set's folder; what is not recorded is sound.
-pub fn check(folder: &Path, path: &Path, digest: &str) -> Result<(), CatalogError> {
+/// Compares a file whose digest is known with what the entry says of it, and with the record of its set's folder; what neither knows is
+/// sound.
+pub fn check(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), digest: &str) -> Result<(), CatalogError> {
+    let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
+    if file.blake3.as_ref().is_some_and(|known| known != digest) || file.bytes.is_some_and(|known| known != bytes) {
+        let what = differs("the file is not the one that the catalogue's entry tells of", (file.bytes, file.blake3.as_deref()), (bytes, digest));
+        return Err(CatalogError::new(what)
+            .at(path.display())
+            .hint(format!("put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place)));
+    }
     match read(folder)?.get(&name(folder, path)) {
         Some(recorded) if recorded.blake3 != digest => {
-            let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
-            let what = format!(
-                "the file has changed since it was recorded: expected {} bytes with the digest {}, found {bytes} with {}",
-                recorded.bytes,
-                short(&recorded.blake3),
-                short(digest)
-            );
+            let what = differs("the file has changed since it was recorded", (Some(recorded.bytes), Some(&recorded.blake3)), (bytes, digest));
             Err(CatalogError::new(what).at(path.display()).hint(format!(
                 "to have the old one again:  rm {0}  and  warploom data fetch {1};  to take the new one:  rm {2}",
                 path.display(),
-                folder.file_name().unwrap_or_default().to_string_lossy(),
+                entry.name,
                 folder.join(RECORD_FILE).display()
             )))
         }
@@ -65,18 +67,33 @@ pub fn check(folder: &Path, path: &Path, digest: &str) -> Result<(), CatalogErro
     }
 }
 
+/// What was expected, as far as that is known, against what was found.
+fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)) -> String {
+    let expected = match expected {
+        (Some(bytes), Some(digest)) => format!("{bytes} bytes with the digest {}", short(digest)),
+        (Some(bytes), None) => format!("{bytes} bytes"),
+        (None, digest) => format!("the digest {}", short(digest.unwrap_or_default())),
+    };
+    format!("{what}: expected {expected}, found {} bytes with {}", found.0, short(found.1))
+}
+
 /// Compares a file with the record, or records it.
-pub fn settle(folder: &Path, path: &Path, from: &str) -> Result<(), CatalogError> {
+pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> Result<(), CatalogError> {
     let digest = seen::digest(path, None, true).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
-    check(folder, path, &digest)?;
+    check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;
     let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
     if record.contains_key(&name(folder, path)) {
         return Ok(());
     }
-    record.insert(name(folder, path), Recorded { bytes, blake3: digest, from: from.to_owned() });
+    record.insert(name(folder, path), Recorded { bytes, blake3: digest, from: origin(entry, file).to_owned() });
     write(folder, &record)
         .map_err(|error| CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display())).at(folder.join(RECORD_FILE).display()))
+}
+
+/// Where a file comes from, for the record.
+fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
+    file.url.as_deref().or(entry.archive.as_ref().map(|archive| archive.url.as_str())).unwrap_or("put there by hand")
 }
 
 fn write(folder: &Path, record: &Record) -> io::Result<()> {
@@ -96,29 +113,56 @@ fn short(digest: &str) -> &str {
 mod tests {
     use super::*;
 
+    fn entry(file: &RawFile) -> Entry {
+        let karate = crate::Catalog::default().find("karate").unwrap();
+        Entry { name: "mine".into(), files: vec![file.clone()], place: "catalog/mine.yaml".into(), ..karate }
+    }
+
     #[test]
     fn a_changed_file_is_named_and_a_kept_one_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("raw/edges.csv");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "0,1\n").unwrap();
-        settle(folder.path(), &path, "https://x.y/z").unwrap();
-        settle(folder.path(), &path, "another place").unwrap();
+        let file = |url: &str| RawFile { file: "raw/edges.csv".into(), url: Some(url.into()), ..RawFile::default() };
+        let settled = |url: &str| settle(&entry(&file(url)), &file(url), (folder.path(), &path));
+        settled("https://x.y/z").unwrap();
+        settled("another place").unwrap();
         assert_eq!(read(folder.path()).unwrap()["raw/edges.csv"].from, "https://x.y/z");
         fs::write(&path, "0,2\n").unwrap();
-        let error = settle(folder.path(), &path, "https://x.y/z").unwrap_err();
+        let error = settled("https://x.y/z").unwrap_err();
         assert!(error.what.contains("has changed") && error.what.contains("4 bytes") && error.place.unwrap().ends_with("raw/edges.csv"), "{}", error.what);
-        assert!(error.hint.unwrap().contains("data fetch"));
+        assert!(error.hint.unwrap().contains("warploom data fetch mine"));
         fs::write(&path, "0,1\n").unwrap();
-        settle(folder.path(), &path, "").unwrap();
+        settled("").unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_the_entry_says_of_a_file_is_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("edges.csv");
+        fs::write(&path, "0,1\n").unwrap();
+        let digest = seen::digest(&path, None, true).unwrap();
+        let checked = |bytes, blake3: Option<&str>| {
+            let file = RawFile { file: "edges.csv".into(), bytes, blake3: blake3.map(str::to_owned), ..RawFile::default() };
+            check(&entry(&file), &file, (folder.path(), &path), &digest)
+        };
+        let other = "0".repeat(64);
+        assert_eq!((checked(None, None), checked(Some(4), None), checked(Some(4), Some(&digest))), (Ok(()), Ok(()), Ok(())));
+        let error = checked(Some(4), Some(&other)).unwrap_err();
+        assert!(error.what.contains(&format!("expected 4 bytes with the digest {}, found 4 bytes with {}", short(&other), short(&digest))), "{error}");
+        assert!(error.place.unwrap().ends_with("edges.csv") && error.hint.unwrap().contains("of `edges.csv` from  catalog/mine.yaml"));
+        assert!(checked(None, Some(&other)).unwrap_err().what.contains("expected the digest 0000"));
+        assert!(checked(Some(5), None).unwrap_err().what.contains("expected 5 bytes, found 4 bytes"));
     }
 
     #[test]
     fn a_record_of_nonsense_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
-        let error = check(folder.path(), &folder.path().join("a"), "00").unwrap_err();
+        let file = RawFile { file: "a".into(), ..RawFile::default() };
+        let error = check(&entry(&file), &file, (folder.path(), &folder.path().join("a")), "00").unwrap_err();
         assert!(error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "), "{error}");
     }
 }

@@ -15,6 +15,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::trouble::Trouble;
+
 /// The bytes that are moved at once.
 const BUFFER_BYTES: usize = 1 << 16;
 /// Tries that found no server after which there is no other.
@@ -82,7 +84,7 @@ impl Of {
 
 /// Why a try failed, and whether another may do better.
 struct Failure {
-    what: String,
+    trouble: Trouble,
     again: bool,
     /// Whether a server answered at all: without a network nobody waits for all tries.
     reached: bool,
@@ -90,11 +92,15 @@ struct Failure {
 
 impl Failure {
     fn last(what: impl Into<String>) -> Self {
-        Failure { what: what.into(), again: false, reached: true }
+        Failure { trouble: Trouble::new(what), again: false, reached: true }
     }
 
     fn again(what: impl Into<String>) -> Self {
-        Failure { what: what.into(), again: true, reached: true }
+        Failure { trouble: Trouble::new(what), again: true, reached: true }
+    }
+
+    fn disk(error: &io::Error) -> Self {
+        Failure { trouble: Trouble::disk("cannot write", error), again: false, reached: true }
     }
 }
 
@@ -148,10 +154,11 @@ impl Part {
     }
 }
 
-/// Downloads a file to `path`; the error is one line without a place.
-pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), String> {
+/// Downloads a file to `path`.
+pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Trouble> {
     let began = Instant::now();
-    let mut part = Part::open(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    let unwritten = |error: io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), &error);
+    let mut part = Part::open(path).map_err(unwritten)?;
     let mut pause = limits.pause;
     let (mut tried, mut unreached) = (0, 0);
     loop {
@@ -167,19 +174,20 @@ pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, prog
                     continue;
                 }
                 part.leave(url);
-                return Err(if tried > 1 { format!("{} (tried {tried} times)", failure.what) } else { failure.what });
+                let Trouble { what, disk } = failure.trouble;
+                return Err(Trouble { what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what }, disk });
             }
         }
     }
     let kept = part.file.sync_all().and_then(|()| fs::rename(&part.path, path));
     let _ = fs::remove_file(&part.beside);
-    kept.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    kept.map_err(unwritten)
 }
 
 /// One try: asks for what is missing, and appends it.
 fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
     let began = Instant::now();
-    let disk = |error: io::Error| Failure::last(format!("cannot write: {error}"));
+    let disk = |error: io::Error| Failure::disk(&error);
     let (mut have, known) = part.kept(url);
     let mut request = agent(limits).get(url).header("accept-encoding", "identity");
     if let (true, Some(validator)) = (have > 0, known.validator()) {
@@ -215,7 +223,7 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
             part.begin(&Of::default()).map_err(disk)?;
             return Err(Failure::again("the server has another file than the part that was kept"));
         }
-        code => return Err(Failure { what: format!("the server answered {code}"), again: RECOVERS.contains(&code), reached: true }),
+        code => return Err(Failure { again: RECOVERS.contains(&code), ..Failure::last(format!("the server answered {code}")) }),
     }
     let total = of.total;
     let mut body = response.body_mut().as_reader();
@@ -287,7 +295,7 @@ fn unreached(error: &ureq::Error) -> Failure {
             (other.to_string().replace('\n', " "), passing)
         }
     };
-    Failure { what, again, reached: false }
+    Failure { trouble: Trouble::new(what), again, reached: false }
 }
 
 #[cfg(test)]

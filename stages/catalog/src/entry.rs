@@ -55,12 +55,18 @@ pub struct Entry {
     /// What is generated when the files cannot be had.
     #[serde(default)]
     pub stand_in: Option<Recipe>,
+    /// What is not real in the files, where they came out of another graph.
+    #[serde(default, skip_serializing_if = "Inherited::is_nothing")]
+    pub inherited: Inherited,
     /// Whether there is no entry: a folder of files, of which all is known that they say themselves.
     #[serde(skip)]
     pub inferred: bool,
     /// What makes the set, if it is one that is made and not found.
     #[serde(default)]
     pub generator: Option<Generator>,
+    /// The file that says all this, as errors call it.
+    #[serde(skip)]
+    pub place: String,
 }
 
 /// A file of a data set.
@@ -75,6 +81,12 @@ pub struct RawFile {
     /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so. None: in the set's archive, or nowhere.
     #[serde(default)]
     pub url: Option<String>,
+    /// Its size as it is kept, packed or not; one of another size is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Its BLAKE3 digest in hexadecimal, as it is kept; a file with another one is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blake3: Option<String>,
 }
 
 /// Several files in one: a zip, or a tar with or without gzip.
@@ -240,6 +252,31 @@ pub struct MadeUp {
     pub classes: u32,
 }
 
+/// What is not real in files that came out of another graph: as the manifest beside them says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Inherited {
+    /// The graph was a stand-in as a whole, and so is what is made of the files.
+    pub stand_in: bool,
+    /// What was drawn for a real graph: `features`, `labels`.
+    pub made_up: Vec<String>,
+}
+
+impl Inherited {
+    /// Whether all is as real as the files are.
+    pub fn is_nothing(&self) -> bool {
+        *self == Inherited::default()
+    }
+
+    /// What the manifest in a folder says of a graph; nothing, if there is none.
+    pub fn from_manifest(folder: &std::path::Path) -> Inherited {
+        let manifest = std::fs::read(folder.join("manifest.json")).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        let manifest = manifest.filter(|manifest| manifest["kind"] == "graph").unwrap_or_default();
+        let made_up = manifest["made_up"].as_array().into_iter().flatten().filter_map(|what| what.as_str().map(str::to_owned)).collect();
+        Inherited { stand_in: manifest["provenance"] == "stand-in", made_up }
+    }
+}
+
 /// How nodes are parted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
@@ -323,10 +360,11 @@ impl Entry {
     /// Reads the text of `<name>.yaml`; `place` is what an error calls it.
     pub fn from_yaml(name: &str, text: &str, place: &str) -> Result<Self, CatalogError> {
         let hint = "docs/ and the other entries of data/catalog show every field";
-        let entry: Entry = serde_yaml::from_str(text).map_err(|error| {
+        let mut entry: Entry = serde_yaml::from_str(text).map_err(|error| {
             let at = error.location().map_or(place.to_string(), |at| format!("{place}:{}:{}", at.line(), at.column()));
             CatalogError::new(format!("the catalogue's entry is not valid: {error}")).at(at).hint(hint)
         })?;
+        place.clone_into(&mut entry.place);
         let wrong = |field: &str, what: String| {
             let line = text.lines().position(|line| line.trim_start().starts_with(&format!("{field}:"))).map_or(1, |line| line + 1);
             Err(CatalogError::new(what).at(format!("{place}:{line}")).hint(hint))
@@ -375,6 +413,10 @@ impl Entry {
         if let Some(archive) = self.archive.as_ref().filter(|archive| !archive.folder.is_empty() && !relative(&archive.folder)) {
             return Err(("archive", format!("expected a folder inside the archive, found `{}`", archive.folder)));
         }
+        let is_digest = |digest: &str| digest.len() == 64 && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if let Some(bad) = self.files.iter().filter_map(|file| file.blake3.as_deref()).find(|digest| !is_digest(digest)) {
+            return Err(("files", format!("expected `blake3` as 64 digits from 0 to f, found `{bad}`")));
+        }
         let mut seen = std::collections::BTreeSet::new();
         match names.clone().find(|name| !seen.insert(name.as_str())) {
             Some(twice) => Err(("files", format!("the file `{twice}` is listed twice"))),
@@ -384,7 +426,7 @@ impl Entry {
 
     /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.
     pub fn shape(&self) -> serde_json::Value {
-        serde_json::json!({
+        let mut shape = serde_json::json!({
             "format": self.format,
             "read": self.read,
             "directed": self.directed,
@@ -396,7 +438,11 @@ impl Entry {
             "stand_in": self.stand_in,
             "inferred": self.inferred,
             "generator": self.generator,
-        })
+        });
+        if !self.inherited.is_nothing() {
+            shape["inherited"] = serde_json::json!(self.inherited);
+        }
+        shape
     }
 }
 

@@ -13,12 +13,14 @@ pub struct CatalogError {
     pub place: Option<String>,
     /// What to type or change.
     pub hint: Option<String>,
+    /// Whether there is no room left for a file.
+    pub disk_full: bool,
 }
 
 impl CatalogError {
     /// An error without a place.
     pub fn new(what: impl Into<String>) -> Self {
-        CatalogError { what: what.into(), place: None, hint: None }
+        CatalogError { what: what.into(), place: None, hint: None, disk_full: false }
     }
 
     /// Where.

@@ -13,7 +13,8 @@ use crate::{
     CatalogError, Entry, digests,
     download::{Limits, Progress, download},
     entry::{Archive, RawFile},
-    locate::{ABSENT, found_file, origin},
+    locate::{ABSENT, found_file},
+    trouble::Trouble,
     unpack::unpack,
 };
 
@@ -42,7 +43,7 @@ pub(crate) fn fetch_within(entry: &Entry, data_dir: &Path, limits: &Limits, prog
     }
     let paths = get(entry, &folder, limits, progress).map_err(|missed| by_hand(entry, &missed, &folder))?;
     for (file, path) in entry.files.iter().zip(&paths) {
-        digests::settle(&folder, path, origin(entry, file))?;
+        digests::settle(entry, file, (&folder, path))?;
     }
     Ok(paths)
 }
@@ -53,13 +54,18 @@ pub(crate) struct Missed {
     url: Option<String>,
     /// Where it should lie.
     path: PathBuf,
-    what: String,
+    why: Trouble,
 }
 
 impl Missed {
     /// In one line.
     pub(crate) fn line(&self) -> String {
-        format!("`{}`: {}", self.file, self.what)
+        format!("`{}`: {}", self.file, self.why.what)
+    }
+
+    /// Whether it could be had if there were room, or leave to write.
+    pub(crate) fn is_local(&self) -> bool {
+        self.why.disk.is_some()
     }
 }
 
@@ -75,12 +81,12 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
     let one = |file: &RawFile| match found_file(folder, file) {
         Some(path) => Ok(path),
         None => {
-            let missed = |path: PathBuf, what: String| Missed { file: file.file.clone(), url: file.url.clone(), path, what };
+            let missed = |path: PathBuf, why: Trouble| Missed { file: file.file.clone(), url: file.url.clone(), path, why };
             let Some(url) = &file.url else {
-                return Err(missed(folder.join(&file.file), "the catalogue knows no address for it".into()));
+                return Err(missed(folder.join(&file.file), Trouble::new("the catalogue knows no address for it")));
             };
             let path = folder.join(kept_as(file, url));
-            download(&file.file, url, &path, limits, progress).map_err(|what| missed(path.clone(), what))?;
+            download(&file.file, url, &path, limits, progress).map_err(|why| missed(path.clone(), why))?;
             Ok(path)
         }
     };
@@ -91,7 +97,7 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
 fn get_archive(archive: &Archive, files: &[&str], folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Missed> {
     let name = archive.url.rsplit('/').next().unwrap_or("archive");
     let path = folder.join(name);
-    let missed = |what: String| Missed { file: name.to_owned(), url: Some(archive.url.clone()), path: path.clone(), what };
+    let missed = |why: Trouble| Missed { file: name.to_owned(), url: Some(archive.url.clone()), path: path.clone(), why };
     let was_there = path.is_file();
     if !was_there {
         download(name, &archive.url, &path, limits, progress).map_err(missed)?;
@@ -110,18 +116,44 @@ fn kept_as(file: &RawFile, url: &str) -> String {
     format!("{}{}", file.file, packed.unwrap_or_default())
 }
 
-/// The error of a file that could not be had, with the way to do it by hand.
+/// The error of a file that could not be had, with the way to do it by hand, or to have room for it.
 fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
-    let error = CatalogError::new(format!("cannot fetch `{}` of `{}`: {}", missed.file, entry.name, missed.what));
-    let above = missed.path.parent().unwrap_or(folder);
+    let error = CatalogError::new(format!("cannot fetch `{}` of `{}`: {}", missed.file, entry.name, missed.why.what));
     match &missed.url {
-        Some(url) => error.at(url).hint(format!(
-            "without a network here, copy it to  {0}  by hand:  mkdir -p {1} && curl -L -o {0} '{url}'",
-            missed.path.display(),
-            above.display()
-        )),
+        _ if missed.why.is_no_room() => {
+            let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };
+            error.hint("free some space, or choose another place with  --data DIR ; what has come is kept where the server can go on from it")
+        }
+        _ if missed.is_local() => error.at(missed.path.display()).hint("choose a folder that can be written with  --data DIR , or change its permissions"),
+        Some(url) => {
+            // All that is missing, not to be told of one file after the other.
+            let wanted = match &entry.archive {
+                Some(archive) if archive.url == *url => vec![(missed.path.clone(), url.clone())],
+                _ => missing(entry, folder),
+            };
+            let copied = if wanted.len() == 1 {
+                format!("copy it to  {}", missed.path.display())
+            } else {
+                format!("copy {} files to  {}", wanted.len(), folder.display())
+            };
+            let parts: String = wanted.iter().map(|(path, url)| format!(" -o {} '{url}'", pasted(path))).collect();
+            error.at(url).hint(format!("without a network here, {copied}  by hand:  curl -L --create-dirs{parts}"))
+        }
         None => error.hint(format!("put it there by hand as  {}", missed.path.display())),
     }
+}
+
+/// The files with an address that are not there: where each should lie, and its address.
+fn missing(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
+    let absent = entry.files.iter().filter(|file| found_file(folder, file).is_none());
+    absent.filter_map(|file| Some((folder.join(kept_as(file, file.url.as_ref()?)), file.url.clone()?))).collect()
+}
+
+/// A path as a shell takes it.
+fn pasted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.chars().all(|letter| letter.is_alphanumeric() || "/._-@+".contains(letter));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

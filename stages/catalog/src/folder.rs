@@ -4,12 +4,13 @@
 //! never     makes anything up for such a set; follows a link to a folder; looks deeper than `DEPTH_MOST` folders
 use crate::{
     CatalogError, Entry,
-    entry::{Expected, Format, Holds, MadeUp, RawFile, SplitRule, Task},
+    entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
 };
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+use warploom_formats::attach;
 
 /// Folders below that of the set.
 const DEPTH_MOST: usize = 4;
@@ -30,9 +31,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         }
         converted.hint(error.hint.clone())
     })?;
-    // Arrays beside the graph: features, labels, splits.
-    let is_array = |path: &&PathBuf| path.extension().is_some_and(|end| ["npy", "npz", "safetensors"].iter().any(|known| end == *known));
-    let beside = files.iter().filter(is_array).filter(|path| !consumed.contains(path));
+    let beside = files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
     let relative = |path: &PathBuf| {
         let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
         RawFile { file: name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).to_owned(), ..RawFile::default() }
@@ -56,8 +55,10 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         made_up: MadeUp::default(),
         split: SplitRule::None,
         stand_in: None,
+        inherited: Inherited::from_manifest(&folder),
         generator: None,
         inferred: true,
+        place: folder.display().to_string(),
     }))
 }
 

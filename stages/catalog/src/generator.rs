@@ -4,7 +4,7 @@
 //! never     makes an edge (`ingest` does)
 use crate::{
     CatalogError, Entry,
-    entry::{Expected, Format, Holds, MadeUp, Recipe, SplitRule, Task},
+    entry::{Expected, Format, Holds, Inherited, MadeUp, Recipe, SplitRule, Task},
 };
 use serde::{Deserialize, Serialize};
 
@@ -168,8 +168,10 @@ impl Generator {
             made_up: if many { BATCH_MADE_UP } else { MadeUp::default() },
             split: if many { SplitRule::Fractions { train: 0.6, validation: 0.2, test: 0.2 } } else { SplitRule::None },
             stand_in: None,
+            inherited: Inherited::default(),
             generator: Some(self),
             inferred: false,
+            place: "the generators in the binary".to_owned(),
         }
     }
 

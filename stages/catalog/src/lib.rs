@@ -13,6 +13,7 @@ mod folder;
 pub mod generator;
 mod locate;
 pub mod seen;
+mod trouble;
 mod unpack;
 
 pub use download::Progress;

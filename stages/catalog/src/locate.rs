@@ -141,22 +141,20 @@ fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, Str
     match get(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
             // A folder that cannot be written to has no record, and nothing to compare with.
-            let recorded = entry.files.iter().zip(&files).try_for_each(|(file, path)| digests::settle(folder, path, origin(entry, file)));
+            let recorded = entry.files.iter().zip(&files).try_for_each(|(file, path)| digests::settle(entry, file, (folder, path)));
             recorded.map_err(|error| error.what)?;
             Ok(Source::Real { folder: folder.to_path_buf(), files })
         }
         Err(missed) => {
             let what = missed.line();
-            // A folder that cannot be written is no error: the next run finds out again, before it asks the network.
-            let _ = fs::write(absent, format!("{}\n{what}\n", now()));
+            // A folder that cannot be written is no error: the next run finds out again, before it asks the network. Nor is a disk that
+            // is full today to be remembered.
+            if !missed.is_local() {
+                let _ = fs::write(absent, format!("{}\n{what}\n", now()));
+            }
             Err(format!("the download failed: {what}"))
         }
     }
-}
-
-/// Where a file comes from, for the record.
-pub(crate) fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
-    file.url.as_deref().or(entry.archive.as_ref().map(|archive| archive.url.as_str())).unwrap_or("put there by hand")
 }
 
 /// The date and time in UTC, as `2026-05-09T07:29:33Z`.

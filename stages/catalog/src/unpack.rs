@@ -11,13 +11,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::trouble::Trouble;
 use warploom_formats::{
     raw::{Read, ReadError},
     tar, zip,
 };
 
 /// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`; where each is now.
-pub fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let archive = Archive::open(archive).map_err(|error| fault(&error))?;
     let mut done: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for member in archive.names() {
@@ -28,7 +29,11 @@ pub fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path) -> Re
         }
     }
     let missing: Vec<&str> = files.iter().copied().filter(|file| !done.contains_key(file)).collect();
-    if missing.is_empty() { Ok(files.iter().filter_map(|file| done.remove(file)).collect()) } else { Err(format!("it holds no {}", missing.join(", no "))) }
+    if missing.is_empty() {
+        Ok(files.iter().filter_map(|file| done.remove(file)).collect())
+    } else {
+        Err(Trouble::new(format!("it holds no {}", missing.join(", no "))))
+    }
 }
 
 /// The file that a member is, and the ending that it has besides.
@@ -39,10 +44,10 @@ fn asked<'a>(member: &str, inside: &str, files: &[&'a str]) -> Option<(&'a str, 
 }
 
 /// Writes a member beside and gives it its name.
-fn write(archive: &Archive, member: &str, path: &Path) -> Result<(), String> {
+fn write(archive: &Archive, member: &str, path: &Path) -> Result<(), Trouble> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
-    let unwritten = |error: &io::Error| format!("cannot write `{}`: {error}", path.display());
+    let unwritten = |error: &io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), error);
     let written =
         path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| File::create(&beside)).map_err(|error| unwritten(&error)).and_then(|mut out| {
             archive.copy(member, &mut out).map_err(|error| fault(&error))?;
@@ -54,8 +59,11 @@ fn write(archive: &Archive, member: &str, path: &Path) -> Result<(), String> {
     written
 }
 
-fn fault(error: &ReadError) -> String {
-    if error.io.is_some() { format!("it cannot be unpacked: {}", error.what) } else { format!("it is damaged: {}", error.what) }
+fn fault(error: &ReadError) -> Trouble {
+    match error.io {
+        Some(kind) => Trouble { what: format!("it cannot be unpacked: {}", error.what), disk: Some(kind) },
+        None => Trouble::new(format!("it is damaged: {}", error.what)),
+    }
 }
 
 /// An archive of either kind, whose list of members was read and found sound.
@@ -165,7 +173,7 @@ pub(crate) mod tests {
         let archive = folder.path().join("archive");
         fs::write(&archive, bytes).unwrap();
         fs::create_dir(folder.path().join("out")).unwrap();
-        (unpack(&archive, "set", files, &folder.path().join("out")), folder)
+        (unpack(&archive, "set", files, &folder.path().join("out")).map_err(|trouble| trouble.what), folder)
     }
 
     #[test]

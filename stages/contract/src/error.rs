@@ -115,6 +115,21 @@ impl StageError {
         self
     }
 
+    /// The same, about a place that is chosen by other means than `--store DIR`.
+    pub fn elsewhere(mut self, by: &str) -> Self {
+        self.hint = self.hint.map(|hint| hint.replace("--store DIR", by));
+        self
+    }
+
+    /// The same, speaking of a path by another name: a draft is nothing that a person knows.
+    pub fn instead_of(mut self, path: &Path, shown: &Path) -> Self {
+        let (path, shown) = (path.display().to_string(), shown.display().to_string());
+        let replaced = |text: String| text.replace(&path, &shown);
+        self.what = replaced(self.what);
+        [&mut self.place, &mut self.detail, &mut self.hint].into_iter().for_each(|text| *text = text.take().map(replaced));
+        self
+    }
+
     /// An error of the operating system while doing `doing` to `path`.
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         let shown = path.display();

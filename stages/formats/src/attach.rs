@@ -1,23 +1,30 @@
-//! Arrays beside a graph: features, labels and splits in `.npy`, `.npz` or `.safetensors`, found by name.
+//! What stands beside a graph, found by name: features, labels and splits in `.npy`, `.npz` or `.safetensors`; features in tables; names.
 //!
 //! reads     `features` (also x, feat, attr, node_features), `labels` (also y, node_labels), `split` (0 none, 1 train, 2 validation, 3 test),
 //!           `train_mask`, `train_idx` and so on, `ids`: as files of these names, or as arrays of these names in one archive
+//! reads     `features-KIND`: a row for each node of a kind; `edge-features`: a row for each edge; `names.json` (names.rs); features of all
+//!           three sorts also in `.csv`, `.tsv`, Parquet or Arrow (tabled.rs)
 //! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge has are then added), else rows are
 //!           the nodes by ascending id; with `ids`, each row is the node that its id names; any other number of rows is an error
 //! promises  nothing is replaced: a graph that has features of its own and a file with more is an error
 //! promises  an array of another name in an archive is passed over; after an error the graph is to be thrown away
 //! never     reads a file of another name; runs what a pickle names
 //! limits    as npy.rs, zip.rs; a safetensors file is read whole
+mod parts;
+pub(crate) mod tabled;
+
 use crate::{
     decompress::Plain,
+    names,
     npy::{self, Array, Dtype, Kind, Origin, meaning},
     npz::{
         Npz,
         sparse::{self, Entries},
     },
     pickle::Matrix,
-    raw::{Edges, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Edges, Features, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
+use parts::Parts;
 use safetensors::SafeTensors;
 use std::{
     collections::BTreeMap,
@@ -45,6 +52,32 @@ struct Found {
 enum Values {
     Array(Array),
     Sparse(Entries),
+    /// Entries of a matrix that does not say how many rows it has.
+    Entries(Entries),
+}
+
+/// Whether a file of this name may say something of a graph that it stands beside.
+pub fn may_stand_beside(path: &Path) -> bool {
+    let (stem, end) = stem_and_end(path);
+    match end.as_str() {
+        "npy" | "npz" | "safetensors" => true,
+        "json" => stem == "names",
+        end => tabled::reads(end) && (stem == "features" || parts::Part::of(&stem).is_some()),
+    }
+}
+
+/// Whether a file that may stand beside a graph says something of its edges: of their relations, or their features.
+pub fn is_about_edges(path: &Path) -> bool {
+    let (stem, end) = stem_and_end(path);
+    end == "json" || parts::Part::of(&stem) == Some(parts::Part::Edges)
+}
+
+/// The name of a file up to its last dot, and what follows, in small letters; without what it is packed in.
+fn stem_and_end(path: &Path) -> (String, String) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    (stem.to_owned(), end.to_lowercase())
 }
 
 /// Reads what stands beside a graph into it; the files that it used come back, others are left alone.
@@ -52,8 +85,19 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
     let mut found: BTreeMap<Role, Found> = BTreeMap::new();
+    let mut parts = Parts::default();
+    let mut given = None;
     let mut used = Vec::new();
     for path in files {
+        if stem_and_end(&path) == ("names".to_owned(), "json".to_owned()) {
+            given = Some((names::read(&path)?, path.clone()));
+            used.push(path);
+            continue;
+        }
+        if parts.take(&path)? {
+            used.push(path);
+            continue;
+        }
         let arrays = arrays_of(&path)?;
         if !arrays.is_empty() {
             used.push(path.clone());
@@ -68,6 +112,10 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     refuse_second(graph, &found)?;
     let order = place(graph, &found)?;
     fill(graph, found, order.as_deref())?;
+    if let Some((names, path)) = given {
+        names::apply(graph, &names, &path)?;
+    }
+    parts.fill(graph)?;
     Ok(used)
 }
 
@@ -105,12 +153,17 @@ fn role_of(name: &str) -> Option<Role> {
     }
 }
 
-/// The arrays of a file that have a role.
+/// What a file holds that has a role.
 fn arrays_of(path: &Path) -> Read<Vec<(Role, Values)>> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-    let Some((stem, end)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
-    let own = role_of(stem);
+    let (stem, end) = stem_and_end(path);
+    if stem == "features" && tabled::reads(&end) {
+        return Ok(vec![(Role::Features, tabled::read(path)?)]);
+    }
+    arrays_as(path, &end, role_of(&stem))
+}
+
+/// The arrays of a file that have a role; the only one has that of the file.
+fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
     match (end, own) {
         ("npy", Some(role)) => Ok(vec![(role, dense_or_matrix(npy::read(path)?)?)]),
         ("npz", _) => in_archive(&Npz::open(path)?, own),
@@ -143,6 +196,9 @@ fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
 
 fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
     let arrays = safetensors_arrays(path)?;
+    if let (Some(role), Some(matrix)) = (own, Loose::matrix(path, &arrays)) {
+        return Ok(vec![(role, Values::Sparse(sparse::entries(&matrix, "")?))]);
+    }
     let own = own.filter(|_| arrays.len() == 1);
     Ok(arrays.into_iter().filter_map(|(name, array)| Some((own.or(role_of(&name))?, Values::Array(array)))).collect())
 }
@@ -159,6 +215,34 @@ pub fn safetensors_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
     names.sort_unstable();
     let array = |name: &str| tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?);
     names.into_iter().map(|name| Ok((name.to_owned(), array(name)?))).collect()
+}
+
+/// The parts of one sparse matrix, as scipy calls them, in a file of tensors.
+struct Loose<'a> {
+    path: &'a Path,
+    arrays: &'a [(String, Array)],
+}
+
+impl Loose<'_> {
+    fn matrix<'a>(path: &'a Path, arrays: &'a [(String, Array)]) -> Option<Loose<'a>> {
+        let loose = Loose { path, arrays };
+        ["data", "indices", "indptr", "shape"].iter().all(|name| sparse::Arrays::has(&loose, name)).then_some(loose)
+    }
+}
+
+impl sparse::Arrays for Loose<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.arrays.iter().any(|(known, _)| known == name)
+    }
+
+    fn array(&self, name: &str) -> Read<Array> {
+        let found = self.arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
+        found.ok_or_else(|| Box::new(ReadError::new(self.path, format!("there is no tensor `{name}`"))))
+    }
+
+    fn error(&self, what: String) -> ReadError {
+        ReadError::new(self.path, what)
+    }
 }
 
 /// A tensor as an array.
@@ -226,6 +310,7 @@ impl Found {
     fn rows(&self, role: Role, nodes: u64) -> Read<Option<u64>> {
         match (&self.values, role) {
             (Values::Sparse(entries), _) => Ok(Some(u64::from(entries.rows))),
+            (Values::Entries(_), _) => Ok(None),
             (_, Role::List(_)) => Ok(None),
             (Values::Array(array), Role::Mask(_)) => match array.shape[..] {
                 // Several splits: either extent may be the nodes.
@@ -236,10 +321,33 @@ impl Found {
         }
     }
 
+    /// Lets entries that do not say how many rows there are have these.
+    fn expect_rows(&mut self, rows: usize) -> Read<()> {
+        match &mut self.values {
+            Values::Entries(entries) if entries.rows as usize > rows => {
+                let error = ReadError::new(&self.from, "an entry is in a row that there is not");
+                Err(Box::new(error.expected(format!("rows from 0, below {rows}"), format!("row {}", entries.rows - 1))))
+            }
+            Values::Entries(entries) => {
+                entries.rows = rows as u32;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As features; a row for each of what they are of.
+    fn into_features(self) -> Read<Features> {
+        match self.values {
+            Values::Sparse(entries) | Values::Entries(entries) => Ok(entries.into_features()),
+            Values::Array(array) => meaning::features(&array),
+        }
+    }
+
     fn array(&self) -> Read<&Array> {
         match &self.values {
             Values::Array(array) => Ok(array),
-            Values::Sparse(_) => {
+            Values::Sparse(_) | Values::Entries(_) => {
                 Err(Box::new(ReadError::new(&self.from, "a sparse matrix is read as features alone").expected("an array of numbers", "a sparse matrix")))
             }
         }
@@ -356,20 +464,19 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
 /// Puts the arrays into the graph; `order` is the node of each row.
 fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Found>, order: Option<&[u32]>) -> Read<()> {
     let nodes = graph.ids.len();
+    found.values_mut().try_for_each(|found| found.expect_rows(nodes))?;
     if let Some(order) = order {
         for (role, array) in &mut found {
             match &mut array.values {
-                Values::Sparse(entries) => entries.row.iter_mut().for_each(|row| *row = order[*row as usize]),
+                Values::Sparse(entries) | Values::Entries(entries) => entries.row.iter_mut().for_each(|row| *row = order[*row as usize]),
                 Values::Array(array) if matches!(role, Role::Mask(_)) && array.shape.first() != Some(&(nodes as u64)) => array.reorder_columns(order),
                 Values::Array(array) if !matches!(role, Role::List(_) | Role::Ids) => array.reorder_rows(order),
                 Values::Array(_) => {}
             }
         }
     }
-    match found.remove(&Role::Features) {
-        Some(Found { values: Values::Sparse(entries), .. }) => graph.features = Some(entries.into_features()),
-        Some(Found { values: Values::Array(array), .. }) => graph.features = Some(meaning::features(&array)?),
-        None => {}
+    if let Some(features) = found.remove(&Role::Features) {
+        graph.features = Some(features.into_features()?);
     }
     graph.labels = match found.get(&Role::Labels) {
         Some(labels) => Some(meaning::labels(labels.array()?)?),

@@ -21,6 +21,7 @@ mod lines;
 mod look;
 pub mod matrix_market;
 pub mod metis;
+pub mod names;
 pub mod npy;
 pub mod npz;
 pub mod ntriples;

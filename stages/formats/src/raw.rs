@@ -224,6 +224,23 @@ impl Features {
             Features::Dense { columns, .. } | Features::Sparse { columns, .. } => *columns,
         }
     }
+
+    /// All values of so many rows, row by row, zeros too.
+    pub fn into_dense(self, rows: usize) -> Vec<f32> {
+        match self {
+            Features::Dense { values, .. } => values,
+            Features::Sparse { columns, offsets, index, values } => {
+                let columns = columns as usize;
+                let mut dense = vec![0.0; rows * columns];
+                for row in 0..rows {
+                    for entry in offsets[row] as usize..offsets[row + 1] as usize {
+                        dense[row * columns + index[entry] as usize] = values[entry];
+                    }
+                }
+                dense
+            }
+        }
+    }
 }
 
 impl RawGraph {

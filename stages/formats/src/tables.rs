@@ -4,9 +4,11 @@
 //! promises  edges: two columns by name (source/target, src/dst, from/to, u/v, head/tail, start/end), `weight`, `type`; others are features
 //!           only where `edge_features` asks; nodes: `id`, `label`, `split` or masks, `graph`, `kind`, `features` or x0, x1, ...; others are
 //!           further columns. Letters of either case; without a node table, nodes are those that edges name
+//! promises  `label` may be numbers and `class` their names; several splits are lists in `split`, or `split_0`, `split_1` and so on; a table
+//!           of features may be entries of a sparse matrix: `row`, `column`, `value`
 //! promises  a null in an id is an error that names file and row; ends that no row of the node table has are errors
 //! promises  in tables of the store (written by `warploom`) ends are rows of the node table, and graphs rows of the graph table
-//! never     takes positions of columns for their meaning; reads `features-<kind>.arrow`, `features-sparse.arrow` or names.json of the store
+//! never     takes positions of columns for their meaning; reads `features-sparse.arrow` of the store
 //! bounds    as edges.rs and nodes.rs say; one batch a thread beyond that
 mod column;
 mod edges;
@@ -18,9 +20,11 @@ mod pages;
 
 use crate::{
     Format, Look, Options,
+    npz::sparse::Entries,
     raw::{Features, Graphs, Kinds, NodeIds, RawGraph, Read, ReadError},
 };
 use layout::Part;
+pub use layout::{is_end, is_table};
 use nodes::Table;
 use open::Source;
 use std::path::{Path, PathBuf};
@@ -133,6 +137,37 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
     Ok(())
 }
 
+/// Features as a table has them.
+pub(crate) enum Tabled {
+    /// Row by row.
+    Rows {
+        /// Numbers in a row.
+        columns: usize,
+        /// All of them.
+        values: Vec<f32>,
+    },
+    /// What is not 0, of a matrix that does not say how large it is.
+    Entries(Entries),
+}
+
+/// The features of a table that has nothing else.
+pub(crate) fn features_of(path: &Path) -> Read<Tabled> {
+    let source = open::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: Table = nodes::read(std::slice::from_ref(&source))?;
+    features_in(&mut table, &source)
+}
+
+fn features_in(table: &mut Table, source: &Source) -> Read<Tabled> {
+    if let Some(entries) = table.take_entries(&source.path)? {
+        return Ok(Tabled::Entries(entries));
+    }
+    let none = || Box::new(source.error("the table has no features").expected("a column `features` of lists, or x0, x1, ...", source.names()));
+    match table.take_features()?.or(table.take_only_lists()?) {
+        Some(Features::Dense { columns, values }) => Ok(Tabled::Rows { columns: columns as usize, values }),
+        _ => Err(none()),
+    }
+}
+
 /// Reads features that stand in a table of their own, in the order of the nodes.
 fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
     let mut table: Table = nodes::read(sources)?;
@@ -145,13 +180,15 @@ fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
     {
         return Err(Box::new(first.error("the ids of the features are not those of the nodes").expected("a row for each node", format!("{} ids", ids.len()))));
     }
-    if table.rows != graph.ids.len() {
-        return Err(Box::new(first.error("there is not a row for each node").expected(graph.ids.len().to_string(), table.rows.to_string())));
-    }
-    let features: Option<Features> = table.take_features()?;
-    graph.features = Some(
-        features.ok_or_else(|| Box::new(first.error("the table has no features").expected("a column `features` of lists, or x0, x1, ...", first.names())))?,
-    );
+    let nodes = graph.ids.len();
+    let count = table.rows;
+    let too_few = |found: usize| Err(Box::new(first.error("there is not a row for each node").expected(nodes.to_string(), found.to_string())));
+    graph.features = Some(match features_in(&mut table, first)? {
+        Tabled::Rows { .. } if count != nodes => return too_few(count),
+        Tabled::Rows { columns, values } => Features::Dense { columns: columns as u32, values },
+        Tabled::Entries(entries) if entries.rows as usize > nodes => return too_few(entries.rows as usize),
+        Tabled::Entries(entries) => Entries { rows: nodes as u32, ..entries }.into_features(),
+    });
     Ok(())
 }
 

@@ -45,7 +45,8 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
         graph.ids = warploom_formats::raw::NodeIds::Count(graph.nodes());
     }
     let made_up = target::fill_in(request, &mut graph, None)?;
-    outputs.set_provenance(Provenance::Real, made_up);
+    let (provenance, made_up) = source::provenance(request, Provenance::Real, made_up);
+    outputs.set_provenance(provenance, made_up);
     outputs.fact(Kind::Graph, "task", target::task(&graph));
     write::write_all_but_edges(outputs, &mut graph)
 }

@@ -16,6 +16,8 @@ mod target;
 pub mod transform;
 mod write;
 
+pub use source::read_error;
+
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{contracts, requests::IngestRequest};
 
@@ -34,6 +36,7 @@ impl Stage for Ingest {
         }
         let provenance = read.provenance;
         let (mut graph, made_up) = target::complete(context, request, read)?;
+        let (provenance, made_up) = source::provenance(request, provenance, made_up);
         outputs.set_provenance(provenance, made_up);
         outputs.fact(Kind::Graph, "task", target::task(&graph));
         if let Some(own_names) = kinds::name_plainly(&mut graph) {

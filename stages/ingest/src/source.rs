@@ -40,6 +40,12 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
             }
+            if request.entry.inherited.stand_in {
+                context.progress.warn(&format!(
+                    "`{}` was made of files that came out of a STAND-IN: a generated graph; results say nothing about real data",
+                    request.entry.name
+                ));
+            }
             Ok(Read { graph, provenance: Provenance::Real, community: None, spilled })
         }
         Source::Generated => made::make(context, request),
@@ -51,6 +57,19 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             stand_in(context, request)
         }
     }
+}
+
+/// Where the graph of a request comes from, and what of it was drawn: for files that came out of another graph also what was so there.
+pub fn provenance(request: &IngestRequest, found: Provenance, mut made_up: Vec<String>) -> (Provenance, Vec<String>) {
+    let inherited = &request.entry.inherited;
+    if !matches!(request.source, Source::Real { .. }) {
+        return (found, made_up);
+    }
+    if inherited.stand_in {
+        return (Provenance::StandIn, Vec::new());
+    }
+    made_up.extend(inherited.made_up.iter().filter(|what| !made_up.contains(what)).cloned().collect::<Vec<_>>());
+    (found, made_up)
 }
 
 fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> Result<(RawGraph, Option<Spilled>), Box<ReadError>> {
@@ -69,6 +88,10 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
         }
         _ => ((format.read)(&own, &options)?, None),
     };
+    if let (Some(_), Some(path)) = (&spilled, beside.iter().find(|path| attach::is_about_edges(path))) {
+        let error = ReadError::new(path, "the edges do not fit the memory that may be used, and this file is about them");
+        return Err(Box::new(error.hint("allow more with  --memory SIZE")));
+    }
     let ids = graph.ids.clone();
     attach::attach(&mut graph, &beside)?;
     // Rows of edges in a file are fixed; further nodes behind the last one move none.
@@ -83,8 +106,7 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
 /// The files of the format, and the arrays beside them.
 fn apart(format: &Format, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let Some(own) = (format.recognise)(&Look::new(files)) else { return (files.to_vec(), Vec::new()) };
-    let is_array = |path: &PathBuf| path.extension().is_some_and(|end| ["npy", "npz", "safetensors"].iter().any(|known| end == *known));
-    files.iter().cloned().partition(|path| own.contains(path) || !is_array(path))
+    files.iter().cloned().partition(|path| own.contains(path) || !attach::may_stand_beside(path))
 }
 
 /// A reader's error as the stage's.

@@ -64,7 +64,8 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     }
 }
 
-/// Further columns; `label` and other names that mean something to us become `own_label` and so on.
+/// Further columns by ascending name, as not every format has an order of them; `label` and other names that mean something to us become
+/// `own_label` and so on.
 fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
     let mut taken: BTreeSet<String> = columns.iter().map(|(name, _)| name.clone()).chain(NODE_COLUMNS.map(str::to_owned)).collect();
     let mut named = |name: String| {
@@ -77,7 +78,9 @@ fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
         }
         own
     };
-    columns.into_iter().map(|(name, values)| (named(name), column(values))).collect()
+    let mut all: Vec<(String, ArrayRef)> = columns.into_iter().map(|(name, values)| (named(name), column(values))).collect();
+    all.sort_by(|(name, _), (other, _)| name.cmp(other));
+    all
 }
 
 fn ids(ids: NodeIds) -> Ids {
@@ -96,10 +99,11 @@ fn labels(labels: raw::Labels) -> Labels {
     }
 }
 
+/// A number that is none is a missing value: arrays have no other way to say it.
 fn column(values: Column) -> ArrayRef {
     match values {
         Column::Integers(values) => Arc::new(Int64Array::from(values)),
-        Column::Reals(values) => Arc::new(Float64Array::from(values)),
+        Column::Reals(values) => Arc::new(Float64Array::from_iter(values.into_iter().map(|value| value.filter(|number| !number.is_nan())))),
         Column::Texts(values) => Arc::new(StringArray::from(values)),
     }
 }
@@ -111,16 +115,7 @@ fn rows(features: raw::Features, rows: usize) -> FeatureRows {
         raw::Features::Sparse { columns, offsets, index, values } if (index.len() as f64) < SPARSE_BELOW * rows as f64 * f64::from(columns) => {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
         }
-        raw::Features::Sparse { columns, offsets, index, values } => {
-            let columns = columns as usize;
-            let mut dense = vec![0f32; rows * columns];
-            for row in 0..rows {
-                for entry in offsets[row] as usize..offsets[row + 1] as usize {
-                    dense[row * columns + index[entry] as usize] = values[entry];
-                }
-            }
-            FeatureRows::Dense { columns, values: dense }
-        }
+        sparse => FeatureRows::Dense { columns: sparse.columns() as usize, values: sparse.into_dense(rows) },
     }
 }
 
@@ -134,8 +129,10 @@ mod tests {
             let made = columns(names.iter().map(|name| ((*name).to_owned(), Column::Integers(vec![Some(1)]))).collect());
             made.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["own_own_label", "age", "own_label", "own_kind"]);
+        assert_eq!(named(&["label", "age", "own_label", "kind"]), ["age", "own_kind", "own_label", "own_own_label"]);
         assert_eq!(named(&["Label", "id_2"]), ["Label", "id_2"]);
+        let expected: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(0.5)]));
+        assert_eq!(&column(Column::Reals(vec![Some(f64::NAN), None, Some(0.5)])), &expected);
     }
 
     /// Two of twenty values are a tenth: stored dense from there on.

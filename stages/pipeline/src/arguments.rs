@@ -173,12 +173,18 @@ pub struct Import {
     /// Name of the new data set
     pub name: String,
     /// Edges: Parquet, Arrow, CSV, TSV, npy, npz, safetensors, or a file of any other format that is read
-    #[arg(long, value_name = "FILE")]
-    pub edges: PathBuf,
-    /// Nodes, by name of columns: Parquet or Arrow where the edges are, else CSV or TSV
+    #[arg(long, value_name = "FILE", required_unless_present = "from")]
+    pub edges: Option<PathBuf>,
+    /// All files of a graph that `warploom export` wrote, in any form but `files`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["edges", "nodes", "graphs", "features", "labels", "split", "ids", "names"])]
+    pub from: Option<PathBuf>,
+    /// Nodes, by name of columns: CSV or TSV where the edges are text, else Parquet, Arrow, npz, safetensors
     #[arg(long, value_name = "FILE")]
     pub nodes: Option<PathBuf>,
-    /// Features, a row for each node: npy, npz, safetensors; Parquet or Arrow beside such edges
+    /// Graphs of a set of many, in the forms of nodes
+    #[arg(long, value_name = "FILE", requires = "nodes")]
+    pub graphs: Option<PathBuf>,
+    /// Features, a row for each node: npy, npz, safetensors, CSV, TSV, Parquet, Arrow
     #[arg(long, value_name = "FILE")]
     pub features: Option<PathBuf>,
     /// Labels, one for each node: npy, npz, safetensors
@@ -190,6 +196,9 @@ pub struct Import {
     /// The node that each row of features, labels and split is of: npy, npz, safetensors [default: in order of ids]
     #[arg(long, value_name = "FILE")]
     pub ids: Option<PathBuf>,
+    /// Names of classes, relations and kinds, in their order: a names.json as `warploom export` writes it
+    #[arg(long, value_name = "FILE")]
+    pub names: Option<PathBuf>,
     /// Every edge stands for both directions
     #[arg(long)]
     pub undirected: bool,

@@ -1,5 +1,4 @@
 //! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads, stand-ins and files of one's own.
-mod edge_arrays;
 mod fetch;
 mod generate;
 mod import;

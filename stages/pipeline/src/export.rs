@@ -1,8 +1,9 @@
 //! `warploom export`: what an artifact holds, as files that other programs open.
 //!
 //! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's
-//! promises  all files stand under their names whole, or none does; nothing is replaced without `--force`; `manifest.json` goes along,
-//!           so that a stand-in stays known as one
+//! promises  each file stands under its name whole, or not at all, and an error or a signal leaves none; nothing is replaced without
+//!           `--force`; `manifest.json` goes along and comes last, so that a stand-in stays known as one and an export that was killed has none
+//! promises  what a killed export left is removed by the next one into the same folder
 //! never     changes the store
 mod arrays;
 mod files;
@@ -26,12 +27,22 @@ use warploom_contract::{
     Artifact, ErrorKind, Kind, StageError,
     manifest::MANIFEST_FILE,
     parquet_file::{ROW_GROUP, TableWriter},
+    store::drafts::{self, Beside},
 };
 use warploom_shell::{Chain, Environment, contracts, limits::show_size};
 use warploom_spec::Pipeline;
 
-use arrays::{Dense, Dtype, encode};
+pub use arrays::Dense;
+pub use files::npz as archive;
+#[cfg(test)]
+pub(crate) use files::{npy, tensors};
+pub use items::{dense_reals, dense_wholes, lists};
+
+use arrays::{Dtype, encode};
 use items::{Arrays, Item, Table};
+
+/// What drafts of exports are called.
+const DRAFT: &str = "export";
 
 /// How things are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -145,28 +156,40 @@ fn write_whole(target: &Path, replace: bool, write: impl FnOnce(&Path) -> Result
     if manifest.exists() && !replace {
         return Err(there(&manifest));
     }
-    let was_there = target.exists();
-    fs::create_dir_all(target).map_err(|error| StageError::io("make a folder", target, &error))?;
-    let draft = target.join(format!(".export-{}", std::process::id()));
-    fs::create_dir(&draft).map_err(|error| StageError::io("make a folder", &draft, &error))?;
-    let done = write(&draft).and_then(|()| {
-        let files = names_in(&draft)?;
-        if let Some(file) = files.iter().find(|file| !replace && target.join(file).exists()) {
-            return Err(there(&target.join(file)));
+    // Beside the place where it will be: a folder that is not there yet gets its name at once, with all that is in it.
+    let home = target.ancestors().find(|folder| folder.as_os_str().is_empty() || folder.exists()).unwrap_or(target);
+    let home = if home.as_os_str().is_empty() { Path::new(".") } else { home };
+    target.parent().into_iter().for_each(|parent| drafts::sweep(parent, DRAFT));
+    let done = Beside::begin(home, DRAFT).and_then(|draft| {
+        let shown = |error: StageError| error.instead_of(draft.path(), target);
+        write(draft.path()).map_err(shown)?;
+        let files = names_in(draft.path())?;
+        if let Some(path) = files.iter().map(|file| target.join(file)).find(|path| path.is_dir() || !replace && path.exists()) {
+            return Err(there(&path));
         }
         for file in &files {
-            let (from, to) = (draft.join(file), target.join(file));
-            let synced = File::open(&from).and_then(|file| file.sync_all());
-            synced.and_then(|()| fs::rename(&from, &to)).map_err(|error| StageError::io("write", &to, &error))?;
+            let from = draft.path().join(file);
+            File::open(&from).and_then(|file| file.sync_all()).map_err(|error| shown(StageError::io("write", &from, &error)))?;
         }
+        drafts::undisturbed(|| give_names(draft.path(), target, &files))?;
         Ok(files)
     });
-    let _left_over = fs::remove_dir_all(&draft);
-    if done.is_err() && !was_there {
-        // Goes only if it is empty.
-        let _made_for_nothing = fs::remove_dir(target);
+    // Of the store nothing is written, so a hint about another place means the folder.
+    done.map_err(|error| if error.what.starts_with("cannot read") { error } else { error.elsewhere("-o DIR") })
+}
+
+/// Gives files their names in a folder, the manifest last; a folder that is not there gets its own.
+fn give_names(draft: &Path, target: &Path, files: &[String]) -> Result<(), StageError> {
+    if !target.is_dir() {
+        let above = target.parent().filter(|above| !above.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all);
+        return above.and_then(|()| fs::rename(draft, target)).map_err(|error| StageError::io("write", target, &error));
     }
-    done
+    let (last, first): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| *file == MANIFEST_FILE);
+    for file in first.into_iter().chain(last) {
+        let to = target.join(file);
+        fs::rename(draft.join(file), &to).map_err(|error| StageError::io("write", &to, &error))?;
+    }
+    Ok(())
 }
 
 fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
@@ -263,7 +286,7 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
 }
 
 /// An array as a column: lists where it has more than one extent.
-fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
+pub(crate) fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
     macro_rules! numbers {
         ($arrow:ty, $native:ty) => {
             std::sync::Arc::new(PrimitiveArray::<$arrow>::from_iter_values(array.bytes.as_chunks().0.iter().map(|&bytes| <$native>::from_le_bytes(bytes))))

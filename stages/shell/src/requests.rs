@@ -41,11 +41,16 @@ impl Request for IngestRequest {
         let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
         match &source {
+            Source::Real { folder, .. } if entry.inherited.stand_in && environment.real != Real::No => {
+                let what = format!("the files of `{}` came out of a stand-in, and a stand-in was refused", entry.name);
+                let hint = "import an export of the real graph, or allow a stand-in with  --real=no";
+                return Err(StageError::new(ErrorKind::Input, what).at(folder.display()).hint(hint));
+            }
             Source::Real { folder, files } => {
                 let seen = environment.store.root().join("seen-v1");
-                for path in files {
+                for (file, path) in entry.files.iter().zip(files) {
                     let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
-                    warploom_catalog::digests::check(folder, path, &digest).map_err(|error| catalog_error(&error))?;
+                    warploom_catalog::digests::check(&entry, file, (folder, path), &digest).map_err(|error| catalog_error(&error))?;
                     digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
                 }
             }
@@ -80,7 +85,7 @@ impl Request for IngestRequest {
 
 /// A problem with the catalogue or raw data, as a stage's error.
 pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
-    let mut shown = StageError::new(ErrorKind::Input, error.what.clone());
+    let mut shown = StageError::new(if error.disk_full { ErrorKind::DiskFull } else { ErrorKind::Input }, error.what.clone());
     shown.place = error.place.clone();
     shown.hint = error.hint.clone();
     shown

@@ -74,7 +74,7 @@ fn tried_in(folder: tempfile::TempDir, url: impl Fn(SocketAddr) -> String, answe
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
     let limits = Limits { tries: 3, ..quick() };
-    let result = download("edges.txt", &url(address), &path, &limits, &mut |_| {}).map(|()| fs::read(&path).unwrap());
+    let result = download("edges.txt", &url(address), &path, &limits, &mut |_| {}).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
     let mut left: Vec<String> = fs::read_dir(folder.path().join("set")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     let asked = asked.lock().unwrap().clone();
@@ -225,6 +225,7 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/edges.txt", silent.local_addr().unwrap());
-    let what = download("edges.txt", &url, &folder.path().join("edges.txt"), &quick(), &mut |_| {}).unwrap_err();
+    let Trouble { what, disk } = download("edges.txt", &url, &folder.path().join("edges.txt"), &quick(), &mut |_| {}).unwrap_err();
+    assert_eq!(disk, None);
     assert!(what.contains("no answer in time"), "{what}");
 }

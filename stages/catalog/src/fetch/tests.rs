@@ -27,7 +27,7 @@ fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
     fs::write(folder.path().join("karate").join(ABSENT), "earlier").unwrap();
     let error = fetched(&entry, folder.path()).unwrap_err();
     let copied = format!("copy it to  {}", folder.path().join("karate/edges.txt").display());
-    assert!(error.to_string().contains("404") && error.to_string().contains("curl -L -o") && error.to_string().contains(&copied), "{error}");
+    assert!(error.to_string().contains("404") && error.to_string().contains("curl -L --create-dirs -o") && error.to_string().contains(&copied), "{error}");
     assert!(!folder.path().join("karate").join(ABSENT).exists());
     entry.files[0].url = Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n"))));
     let mut seen = 0;
@@ -43,6 +43,14 @@ fn off_line_the_file_to_copy_is_named() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = fetched(&entry(vec![file("raw/edges.txt", Some(format!("http://{closed}/edges.txt.gz")))]), folder.path()).unwrap_err();
     assert!(error.hint.unwrap().contains(&format!("{}", folder.path().join("karate/raw/edges.txt.gz").display())));
+    let many = ["a", "b"].map(|name| file(name, Some(format!("http://{closed}/{name}.gz"))));
+    let spaced = folder.path().join("a folder");
+    fs::create_dir_all(spaced.join("karate")).unwrap();
+    fs::write(spaced.join("karate/c"), "").unwrap();
+    let error = fetched(&entry([file("c", Some(format!("http://{closed}/c")))].into_iter().chain(many).collect()), &spaced).unwrap_err();
+    let place = |name: &str| format!(" -o '{}' 'http://{closed}/{name}'", spaced.join("karate").join(name).display());
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("copy 2 files to ") && hint.ends_with(&format!("curl -L --create-dirs{}{}", place("a.gz"), place("b.gz"))), "{hint}");
     let error = fetched(&entry(vec![file("edges.txt", None)]), folder.path()).unwrap_err();
     assert!(error.what.contains("no address") && error.hint.unwrap().ends_with("karate/edges.txt"), "{}", error.what);
 }

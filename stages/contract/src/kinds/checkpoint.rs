@@ -11,7 +11,7 @@ use std::{
 use crate::{
     Digest, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
     manifest::{FileEntry, MANIFEST_FILE, Producer, now_text},
-    store::lease,
+    store::drafts,
 };
 
 /// The state.
@@ -31,10 +31,9 @@ pub struct Step {
 pub fn save(store: &Store, document: &KeyDocument, provenance: Provenance, number: u64, state: &[u8]) -> Result<(), StageError> {
     let folder = store.path(Kind::Checkpoint, &document.key());
     let target = folder.join(format!("step-{number:012}"));
-    let draft = store.kind_directory(Kind::Checkpoint).join(format!(".tmp-{}-{}-{number}@{}", document.key(), std::process::id(), lease::host()));
+    let draft = store.kind_directory(Kind::Checkpoint).join(drafts::name(".tmp-", document.key().as_str()));
     let wrong = |error: std::io::Error| StageError::io("save a checkpoint", &target, &error);
     fs::create_dir_all(&folder).map_err(wrong)?;
-    let _stale = fs::remove_dir_all(&draft);
     fs::create_dir(&draft).map_err(wrong)?;
     let file = FileEntry { name: STATE_FILE.to_owned(), bytes: state.len() as u64, blake3: Digest::of(state) };
     let manifest = Manifest {

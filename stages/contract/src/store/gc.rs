@@ -10,11 +10,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{Store, lease};
+use super::{Store, drafts, lease};
 use crate::{Key, Kind, Manifest, StageError, manifest::MANIFEST_FILE};
-
-/// A left-over of another host, or of a process number that was used again, is removed at this age.
-const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// What to remove beside left-overs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,8 +89,7 @@ impl Store {
         let mut doomed: Vec<(PathBuf, &str)> = Vec::new();
         for kind in Kind::ALL {
             for path in entries(&self.kind_directory(kind)) {
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
-                if (name.starts_with(".tmp-") || name.starts_with(".trash-")) && is_abandoned(&path, &name) {
+                if drafts::is_abandoned(&path) {
                     doomed.push((path, "left by a writer that ended before it was done"));
                 }
             }
@@ -190,7 +186,7 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
 }
 
 fn prove_writable(root: &Path) -> Result<(), StageError> {
-    let probe = root.join(format!(".tmp-probe-{}-0@{}", std::process::id(), lease::host()));
+    let probe = root.join(drafts::name(".tmp-", "probe"));
     fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(|error| StageError::io("collect garbage in a store", root, &error))
 }
 
@@ -200,18 +196,8 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Name: `.tmp-<key>-<process>-<number>@<host>`.
-fn is_abandoned(path: &Path, name: &str) -> bool {
-    let old = age(path).is_some_and(|age| age > LEFTOVER_AGE);
-    let Some((rest, host)) = name.rsplit_once('@') else { return old };
-    let process = rest.rsplit('-').nth(1).and_then(|text| text.parse::<i32>().ok());
-    match process {
-        Some(process) if host == lease::host() => old || (process != std::process::id() as i32 && !lease::process_lives(process)),
-        _ => old,
-    }
-}
-
-fn age(path: &Path) -> Option<Duration> {
+/// How long ago it was changed.
+pub(super) fn age(path: &Path) -> Option<Duration> {
     fs::metadata(path).and_then(|facts| facts.modified()).ok()?.elapsed().ok()
 }
 

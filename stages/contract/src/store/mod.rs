@@ -5,17 +5,16 @@
 //!           directory that starts with `.tmp-`, which `gc` recognises
 //! never     locks; changes a published file (but the manifest's time stamp, which says when it was last used)
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre and GPFS
+pub mod drafts;
 pub mod gc;
 pub mod lease;
 
+pub use drafts::abandon_drafts;
+
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
     time::{Duration, SystemTime},
 };
 
@@ -61,40 +60,6 @@ impl Artifact {
         let missing = || StageError::damaged(&self.path.join(MANIFEST_FILE), format!("expected a count `{name}`, found none"));
         self.manifest.counts.get(name).copied().ok_or_else(missing)
     }
-}
-
-/// Directories being written by this process, so that a signal can remove them before the process ends.
-static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
-/// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
-const REMOVALS: usize = 100;
-
-/// Removes whatever this process was writing. For signal handlers that end the process right after.
-///
-/// The lock on the drafts is never given back: no draft begins any more, and none is published half removed.
-pub fn abandon_drafts() {
-    let drafts = drafts();
-    drafts.iter().for_each(|draft| remove_while_written(draft));
-    std::mem::forget(drafts);
-    lease::release_all();
-}
-
-/// Removes a draft into which other threads may be writing. It loses its name first: what is created by that name from then on
-/// fails, and only what was under way can still be added.
-fn remove_while_written(draft: &Path) {
-    let name = draft.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let aside = draft.with_file_name(name.replacen(".tmp-", ".trash-", 1));
-    let path = if fs::rename(draft, &aside).is_ok() { &aside } else { draft };
-    for _ in 0..REMOVALS {
-        match fs::remove_dir_all(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-            _ => return,
-        }
-    }
-}
-
-fn drafts() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
-    DRAFTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Store {
@@ -165,11 +130,7 @@ impl Store {
     pub fn begin(&self, kind: Kind, key: &Key) -> Result<Draft, StageError> {
         let parent = self.kind_directory(kind);
         fs::create_dir_all(&parent).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
-        let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!(".tmp-{key}-{}-{number}@{}", std::process::id(), lease::host()));
-        let mut drafts = drafts();
-        fs::create_dir(&path).map_err(|error| StageError::io("make a folder of the store", &path, &error))?;
-        drafts.insert(path.clone());
+        let path = drafts::begin(&parent, key.as_str()).map_err(|error| StageError::io("make a folder of the store", &parent, &error))?;
         Ok(Draft { kind, key: key.clone(), path, counts: BTreeMap::new(), facts: BTreeMap::new() })
     }
 
@@ -189,16 +150,7 @@ impl Store {
             // Other bytes under --force, or a damaged artifact: it makes way by another name, so that no reader sees half.
             self.trash(&target)?;
         }
-        let renamed = {
-            // Under the lock, so that a signal removes a draft or finds it published, never a part of what was published.
-            let mut drafts = drafts();
-            let renamed = fs::rename(&draft.path, &target);
-            if renamed.is_ok() {
-                drafts.remove(&draft.path);
-            }
-            renamed
-        };
-        match renamed {
+        match drafts::give_name(&draft.path, &target) {
             Ok(()) => {
                 sync_directory(&self.kind_directory(draft.kind))?;
                 let artifact = Artifact { kind: draft.kind, path: target, manifest };
@@ -214,10 +166,9 @@ impl Store {
 
     /// Renames a directory out of the way, to the folder of its kind where `gc` looks, and removes it.
     pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
-        let number = DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder = path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
-        let aside = folder.join(format!(".trash-{name}-{}-{number}@{}", std::process::id(), lease::host()));
+        let aside = folder.join(drafts::name(".trash-", name));
         match fs::rename(path, &aside) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -293,11 +244,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        let mut drafts = drafts();
-        // After publishing there is nothing under this name any more.
-        if drafts.remove(&self.path) {
-            let _gone = fs::remove_dir_all(&self.path);
-        }
+        drafts::discard(&self.path);
     }
 }
 

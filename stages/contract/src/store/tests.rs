@@ -50,29 +50,6 @@ fn an_unpublished_draft_leaves_nothing() {
 }
 
 #[test]
-fn a_draft_is_removed_while_others_write_into_it() {
-    let folder = tempfile::tempdir().unwrap();
-    for round in 0..50 {
-        let draft = folder.path().join(format!(".tmp-key-1-{round}@host"));
-        fs::create_dir(&draft).unwrap();
-        let over = std::sync::atomic::AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for writer in 0..3 {
-                let (draft, over) = (&draft, &over);
-                scope.spawn(move || {
-                    (0..).take_while(|_| !over.load(Ordering::Relaxed)).for_each(|file| drop(fs::write(draft.join(format!("{writer}-{file}")), b"x")));
-                });
-            }
-            while fs::read_dir(&draft).unwrap().count() < 20 {}
-            remove_while_written(&draft);
-            over.store(true, Ordering::Relaxed);
-        });
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
-        assert!(left.is_empty(), "round {round}: {left:?}");
-    }
-}
-
-#[test]
 fn invalid_contents_are_never_published() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());

@@ -108,6 +108,48 @@ fn other_files_are_left_alone() {
     assert_eq!((attach(&mut graph, &files).unwrap(), graph), (vec![], before));
 }
 
+/// A graph with two kinds of nodes and two edges, and these files beside it.
+fn attached_to_kinds(files: &[(&str, &str)]) -> Result<RawGraph, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut graph = graph(NodeIds::Count(3));
+    graph.kinds = Some(crate::raw::Kinds { of_node: vec![0, 1, 0], names: vec!["a".into(), "p".into()], features: vec![None, None] });
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.path().join(name)).collect();
+    paths.iter().zip(files).for_each(|(path, (_, text))| std::fs::write(path, text).unwrap());
+    assert!(paths.iter().all(|path| may_stand_beside(path)));
+    let used = attach(&mut graph, &paths).map_err(|error| error.to_string())?;
+    assert_eq!(used.len(), files.len());
+    graph.validate().map(|()| graph)
+}
+
+#[test]
+fn kinds_and_edges_have_features_of_their_own() {
+    let names = ("names.json", "{\"kinds\": [\"p\", \"a\"]}");
+    let edges = ("edge-features.csv", "x0,x1\n1,2\n3,4\n");
+    let graph = attached_to_kinds(&[("features-a.csv", "x0\n5\n6\n"), ("features-p.tsv", "row\tcolumn\tvalue\n0\t2\t7\n"), edges, names]).unwrap();
+    let kinds = graph.kinds.unwrap();
+    assert_eq!((kinds.names, kinds.of_node), (vec!["p".to_owned(), "a".into()], vec![1, 0, 1]));
+    let sparse = Features::Sparse { columns: 3, offsets: vec![0, 1], index: vec![2], values: vec![7.0] };
+    assert_eq!(kinds.features, [Some(sparse), Some(Features::Dense { columns: 1, values: vec![5.0, 6.0] })]);
+    assert_eq!(graph.edges.features, Some(crate::raw::EdgeFeatures { columns: 2, values: vec![1.0, 2.0, 3.0, 4.0] }));
+    let nodes = attached_to_kinds(&[("features.csv", "row,column,value\n2,1,0.5\n0,0,1\n0,3,0\n")]).unwrap();
+    assert_eq!(nodes.features, Some(Features::Sparse { columns: 4, offsets: vec![0, 1, 1, 2], index: vec![0, 1], values: vec![1.0, 0.5] }));
+}
+
+#[test]
+fn features_of_a_part_that_do_not_fit_are_named() {
+    let told = |name: &str, text: &str| attached_to_kinds(&[(name, text)]).unwrap_err();
+    assert!(told("features-b.csv", "x0\n1\n").contains("a kind of nodes that the graph does not have\n"), "{}", told("features-b.csv", "x0\n1\n"));
+    assert!(told("features-a.csv", "x0\n1\n").contains("not a row for each node of the kind `a`"));
+    assert!(told("features-a.csv", "row,column,value\n2,0,1\n").contains("an entry is in a row that there is not"));
+    assert!(told("edge-features.csv", "x0\n1\n2\n3\n").contains("expected 2 rows, found 3"));
+    assert!(told("edge-features.csv", "row,column,value\n0,4000000000,1\n").contains("kept with all their zeros"));
+    assert!(told("features.csv", "age,x0\n1,1\n").contains("do not say that they are features"));
+    assert!(told("features.csv", "x0\n1\nnan\n3\n").contains("features.csv:3:1"));
+    assert!(told("names.json", "{\"classes\": 3}").contains("the file holds no names"));
+    let twice = attached_to_kinds(&[("features-a.csv", "x0\n1\n2\n"), ("features-a.tsv", "x0\n1\n2\n")]).unwrap_err();
+    assert!(twice.contains("two files have the features of the same part"), "{twice}");
+}
+
 proptest! {
     #[test]
     fn changed_files_are_read_or_refused(which in 0usize..6, at in 0usize..2000, to: u8, nodes in 0u32..7) {
@@ -126,10 +168,15 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(end in 0usize..3, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+    fn any_bytes_are_read_or_refused(end in 0usize..6, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), text in "(x0|x1|row,column,value|[0-9]{1,10}|,|-|\\.|\n){0,30}") {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(["x.npy", "x.npz", "x.safetensors"][end]);
-        std::fs::write(&path, bytes).unwrap();
-        let _ = attach(&mut RawGraph::default(), &[path]);
+        let path = folder.path().join(["x.npy", "x.npz", "x.safetensors", "features.csv", "edge-features.parquet", "names.json"][end]);
+        for contents in [&bytes[..], text.as_bytes()] {
+            std::fs::write(&path, contents).unwrap();
+            let mut graph = graph(NodeIds::Count(3));
+            if attach(&mut graph, std::slice::from_ref(&path)).is_ok() {
+                graph.validate().unwrap();
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! From a table of nodes to ids, labels, splits, kinds, graphs, features and further columns.
+//! From a table of nodes, or of graphs, to ids, labels, splits, kinds, graphs, features and further columns.
 //!
 //! promises  rows ascend by id, whatever the order of the file; every column goes somewhere
 //! never     takes names for classes: a column `label` of words that differ in every row stays a column
@@ -6,9 +6,10 @@ use super::table::Table;
 use crate::{
     Ids, Options,
     edge_list::looks_like_number,
+    names,
     raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 const IDS: &[&str] = &["id", "node", "node_id", "nodeid", "vertex", "key"];
 const LABELS: &[&str] = &["label", "class", "target", "y"];
@@ -25,6 +26,14 @@ pub struct Nodes {
     /// The row of the file for each node.
     order: Vec<u32>,
     id_column: usize,
+}
+
+/// What is to be learned, and the columns that say it.
+#[derive(Default)]
+struct Targets {
+    labels: Option<Labels>,
+    splits: Vec<Vec<u8>>,
+    taken: BTreeSet<usize>,
 }
 
 impl Nodes {
@@ -56,21 +65,15 @@ impl Nodes {
     /// Puts all columns into the graph, whose rows are these nodes.
     pub fn fill(self, graph: &mut RawGraph, options: &Options) -> Read<()> {
         let mut features = Vec::new();
+        let targets = self.targets(options.label.as_deref())?;
+        (graph.labels, graph.splits) = (targets.labels, targets.splits);
         for (column, name) in self.table.names().iter().enumerate() {
-            if column == self.id_column {
+            if column == self.id_column || targets.taken.contains(&column) {
                 continue;
             }
             let lower = name.to_lowercase();
-            let is_label = match options.label.as_deref() {
-                Some(wanted) => name == wanted,
-                None => graph.labels.is_none() && LABELS.contains(&lower.as_str()) && !self.differs_everywhere(column),
-            };
-            if is_label {
-                graph.labels = Some(self.labels(column)?);
-            } else if options.node_features.contains(name) || options.node_features.is_empty() && is_feature(&lower) {
+            if options.node_features.contains(name) || options.node_features.is_empty() && is_feature(&lower) {
                 features.push(column);
-            } else if lower == "split" || lower.strip_prefix("split_").is_some() {
-                graph.splits.push(self.split(column)?);
             } else if graph.kinds.is_none() && KINDS.contains(&lower.as_str()) {
                 graph.kinds = Some(self.kinds(column)?);
             } else if graph.graphs.is_none() && GRAPHS.contains(&lower.as_str()) {
@@ -90,6 +93,78 @@ impl Nodes {
         Ok(())
     }
 
+    /// Puts labels and splits into the graphs that these rows are.
+    pub fn fill_graphs(self, graphs: &mut Graphs) -> Read<()> {
+        let Some(places) = places(&graphs.ids, &self.ids) else {
+            let error = ReadError::new(self.table.path(), "a node is in a graph that the table of graphs does not have");
+            let (expected, found) = (format!("a row for each of {} graphs", graphs.ids.len()), format!("{} ids, not all of them", self.ids.len()));
+            return Err(Box::new(error.expected(expected, found).hint("each graph has a row, and its id stands in the column `graph` of its nodes")));
+        };
+        graphs.of_node.iter_mut().for_each(|graph| *graph = places[*graph as usize]);
+        graphs.ids.clone_from(&self.ids);
+        let targets = self.targets(None)?;
+        (graphs.labels, graphs.splits) = (targets.labels, targets.splits);
+        Ok(())
+    }
+
+    /// Labels, with their names, and splits.
+    fn targets(&self, label: Option<&str>) -> Read<Targets> {
+        let mut targets = Targets::default();
+        let columns = || self.table.names().iter().enumerate().filter(|(column, _)| *column != self.id_column);
+        let label = columns().find(|(column, name)| match label {
+            Some(wanted) => *name == wanted,
+            None => LABELS.contains(&name.to_lowercase().as_str()) && !self.differs_everywhere(*column),
+        });
+        let named = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
+        match label {
+            Some((column, name)) => {
+                let mut labels = self.labels(column)?;
+                targets.taken.insert(column);
+                if let Some(column) = named(names::COLUMN).filter(|_| name.eq_ignore_ascii_case("label")) {
+                    let word = |&row: &u32| self.table.text(row as usize, column).map(|word| (!word.is_empty()).then(|| word.into_owned()));
+                    if names::told_by(&mut labels, &self.order.iter().map(word).collect::<Read<Vec<_>>>()?) {
+                        targets.taken.insert(column);
+                    }
+                }
+                targets.labels = Some(labels);
+            }
+            None => {
+                let numbered: Vec<usize> = (0..).map_while(|number| named(&format!("label_{number}"))).collect();
+                if !numbered.is_empty() {
+                    targets.labels = Some(self.label_rows(&numbered)?);
+                    targets.taken.extend(numbered);
+                }
+            }
+        }
+        for (column, name) in columns() {
+            let lower = name.to_lowercase();
+            if lower == "split" || lower.starts_with("split_") {
+                targets.splits.push(self.split(column)?);
+                targets.taken.insert(column);
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Several numbers a row; an empty field, or NaN, is not known.
+    fn label_rows(&self, columns: &[usize]) -> Read<Labels> {
+        let mut values = Vec::with_capacity(columns.len() * self.order.len());
+        for &row in &self.order {
+            for &column in columns {
+                values.push(self.label_value(row, column)?);
+            }
+        }
+        Ok(Labels::Rows { columns: columns.len() as u32, values })
+    }
+
+    fn label_value(&self, row: u32, column: usize) -> Read<f32> {
+        match self.table.number(row as usize, column) {
+            Some(number) if (number as f32).is_finite() => Ok(number as f32),
+            _ if is_unknown(&self.table.bytes(row as usize, column)) => Ok(f32::NAN),
+            _ => Err(self.table.fault(row as usize, column, "a label is not finite", "a finite number", "labels are classes, or numbers to be predicted")),
+        }
+    }
+
     /// Whether a column holds another word in every row.
     fn differs_everywhere(&self, column: usize) -> bool {
         let mut words: Vec<Cow<'_, [u8]>> = self.order.iter().map(|&row| self.table.bytes(row as usize, column)).collect();
@@ -104,12 +179,7 @@ impl Nodes {
         let filled = |word: &Cow<'_, [u8]>| !word.is_empty();
         let all_numbers = rows().filter(filled).all(|word| is_number(&word));
         if all_numbers && !rows().filter(filled).all(|word| is_whole(&word)) {
-            let values = self.order.iter().map(|&row| match self.table.number(row as usize, column) {
-                Some(number) if (number as f32).is_finite() => Ok(number as f32),
-                _ if self.table.bytes(row as usize, column).is_empty() => Ok(f32::NAN),
-                _ => Err(self.table.fault(row as usize, column, "a label is not finite", "a finite number", "labels are classes, or numbers to be predicted")),
-            });
-            return Ok(Labels::Values(values.collect::<Read<_>>()?));
+            return Ok(Labels::Values(self.order.iter().map(|&row| self.label_value(row, column)).collect::<Read<_>>()?));
         }
         let (class, names) = self.classes(column, "label")?;
         Ok(Labels::Classes { class: class.into_iter().map(|class| class.unwrap_or(NO_CLASS)).collect(), names })
@@ -201,6 +271,26 @@ impl Nodes {
         }
         Ok(Features::Dense { columns: columns.len() as u32, values })
     }
+}
+
+/// The place of each id among others; none: one is not there.
+fn places(ids: &NodeIds, among: &NodeIds) -> Option<Vec<u32>> {
+    let number = |id: u64| match among {
+        NodeIds::Count(count) => (id < u64::from(*count)).then_some(id as u32),
+        NodeIds::Numbers(numbers) => numbers.binary_search(&id).ok().map(|place| place as u32),
+        NodeIds::Strings(_) => None,
+    };
+    match (ids, among) {
+        (NodeIds::Count(count), _) => (0..u64::from(*count)).map(number).collect(),
+        (NodeIds::Numbers(numbers), _) => numbers.iter().map(|&id| number(id)).collect(),
+        (NodeIds::Strings(words), NodeIds::Strings(all)) => words.iter().map(|word| all.binary_search(word).ok().map(|place| place as u32)).collect(),
+        (NodeIds::Strings(_), _) => None,
+    }
+}
+
+/// Whether a label is not known: nothing, or NaN as programs write it.
+fn is_unknown(word: &[u8]) -> bool {
+    word.is_empty() || word.eq_ignore_ascii_case(b"nan")
 }
 
 /// Whether a word is a number, finite or not.

@@ -90,6 +90,33 @@ fn every_fault_is_named_with_its_file_and_place() {
     assert!(read(&[PathBuf::from("a"), PathBuf::from("b")], &Options::default()).unwrap_err().hint.contains("nodes.csv"));
 }
 
+#[test]
+fn graphs_have_a_table_and_classes_have_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let read_with = |nodes: &str, graphs: &str| {
+        let files = [("edges.csv", EDGES), ("nodes.csv", nodes), ("graphs.csv", graphs)].map(|(name, text)| {
+            fs::write(folder.path().join(name), text).unwrap();
+            folder.path().join(name)
+        });
+        let (format, found) = crate::detect(folder.path(), &files).unwrap();
+        assert_eq!((format.name, found.len()), ("csv", 3));
+        let graph = read(&found, &Options::default()).map_err(|error| error.to_string())?;
+        graph.validate().map(|()| graph)
+    };
+    let nodes = "id,graph,label,class\n1,10,5,red\n2,10,7,blue\n3,10,,\n4,30,5,red\n";
+    let graph = read_with(nodes, "id,label_0,label_1,split_0,split_1\n30,1,,test,none\n10,0,NaN,train,\n").unwrap();
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![0, 1, NO_CLASS, 0], names: vec!["red".into(), "blue".into()] }));
+    let graphs = graph.graphs.unwrap();
+    assert_eq!((graphs.of_node, graphs.ids, graphs.splits), (vec![0, 0, 0, 1], NodeIds::Numbers(vec![10, 30]), vec![vec![TRAIN, TEST], vec![0, 0]]));
+    let Some(Labels::Rows { columns: 2, values }) = graphs.labels else { panic!("expected two labels") };
+    assert!(values[0] == 0.0 && values[1].is_nan() && values[2] == 1.0 && values[3].is_nan());
+    assert!(graph.columns.is_empty());
+    // A graph without nodes is one; a node without its graph is a fault.
+    assert_eq!(read_with(nodes, "id,label\n10,0\n20,1\n30,1\n").unwrap().graphs.unwrap().of_node, [0, 0, 0, 2]);
+    assert!(read_with(nodes, "id,label\n10,0\n").unwrap_err().contains("a graph that the table of graphs does not have"));
+    assert!(read_with("id\n1\n2\n3\n", "id\n1\n").unwrap_err().contains("nodes do not say their graph"));
+}
+
 proptest! {
     #[test]
     fn a_changed_byte_gives_a_graph_or_an_error(at in any::<usize>(), byte in any::<u8>()) {

@@ -4,12 +4,39 @@
 //! promises  a shape that nothing stands behind is refused: at most `EMPTY_ROWS_MOST` rows, or `ROWS_AN_ENTRY` for each entry
 //! never     reads block or diagonal forms
 use super::Npz;
-use crate::raw::{Features, Read, ReadError};
+use crate::{
+    npy::Array,
+    raw::{Features, Read, ReadError},
+};
 
 /// Rows that a matrix without offsets may have in any case.
 const EMPTY_ROWS_MOST: u64 = 1 << 22;
 /// Rows that a matrix without offsets may have for each of its entries.
 const ROWS_AN_ENTRY: u64 = 1 << 10;
+
+/// Arrays by name.
+pub trait Arrays {
+    /// Whether there is an array of this name.
+    fn has(&self, name: &str) -> bool;
+    /// The array of this name.
+    fn array(&self, name: &str) -> Read<Array>;
+    /// An error about all of them.
+    fn error(&self, what: String) -> ReadError;
+}
+
+impl Arrays for Npz {
+    fn has(&self, name: &str) -> bool {
+        Npz::has(self, name)
+    }
+
+    fn array(&self, name: &str) -> Read<Array> {
+        Npz::array(self, name)
+    }
+
+    fn error(&self, what: String) -> ReadError {
+        Npz::error(self, what)
+    }
+}
 
 /// The entries of a matrix in the order of the file.
 pub struct Entries {
@@ -26,7 +53,7 @@ pub struct Entries {
 }
 
 /// Rows and columns as the archive claims them.
-pub fn shape(npz: &Npz, prefix: &str) -> Read<(u64, u64)> {
+pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
     let shape = npz.array(&format!("{prefix}shape"))?;
     match shape.u64s()?[..] {
         [rows, columns] => Ok((rows, columns)),
@@ -35,7 +62,7 @@ pub fn shape(npz: &Npz, prefix: &str) -> Read<(u64, u64)> {
 }
 
 /// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`.
-pub fn entries(npz: &Npz, prefix: &str) -> Read<Entries> {
+pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
     let form = if npz.has(&name("format")) {
@@ -72,7 +99,7 @@ pub fn entries(npz: &Npz, prefix: &str) -> Read<Entries> {
 }
 
 /// The rows and the columns of a matrix in compressed rows.
-fn compressed(npz: &Npz, prefix: &str, rows: u64, columns: u64) -> Read<(Vec<u32>, Vec<u32>)> {
+fn compressed(npz: &impl Arrays, prefix: &str, rows: u64, columns: u64) -> Read<(Vec<u32>, Vec<u32>)> {
     let (offsets_from, index_from) = (npz.array(&format!("{prefix}indptr"))?, npz.array(&format!("{prefix}indices"))?);
     let (offsets, index) = (offsets_from.u64s()?, index_from.rows_below(columns)?);
     let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found)));

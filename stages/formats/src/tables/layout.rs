@@ -39,6 +39,11 @@ pub struct Layout {
     pub others: Vec<Part>,
 }
 
+/// Whether tables come in files that end so.
+pub fn is_end(end: &str) -> bool {
+    ENDS.iter().any(|known| known[1..] == *end)
+}
+
 /// Whether a file has the name of a table, and is not one that writers leave beside.
 pub fn is_table(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

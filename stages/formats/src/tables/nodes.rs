@@ -11,12 +11,15 @@ use super::{
     open::Source,
 };
 use crate::{
+    attach::tabled,
+    names,
     npy::{Number, meaning},
+    npz::sparse::Entries,
     raw::{Column, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION},
 };
 use arrow_array::Array;
 use rayon::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A table of nodes or graphs, column by column, rows in the order of the file until they are sorted.
 pub struct Table {
@@ -256,7 +259,7 @@ impl Table {
                 Some(name) => Err(self.missing(name)),
             };
         };
-        Ok(Some(match values {
+        let mut labels = match values {
             Values::Words(words) => meaning::classes(words.into_iter().map(Option::unwrap_or_default).collect(), |word: &String| !word.is_empty()),
             Values::Numbers(numbers) if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) => {
                 let value = |(row, number): (usize, Option<Number>)| match number {
@@ -278,13 +281,35 @@ impl Table {
                 }
                 Labels::Rows { columns: width.unwrap_or(0) as u32, values }
             }
-        }))
+        };
+        if asked.is_none() {
+            self.name_classes(&mut labels);
+        }
+        Ok(Some(labels))
     }
 
-    /// Takes the splits: `split`, or masks.
+    /// Labels that are numbers may have their names in a column `class` beside them, which then says nothing else.
+    fn name_classes(&mut self, labels: &mut Labels) {
+        let is_class = |(name, _): &(String, Values)| name.eq_ignore_ascii_case(names::COLUMN);
+        if let Some(at) = self.columns.iter().position(is_class)
+            && let (_, Values::Words(words)) = &self.columns[at]
+            && names::told_by(labels, words)
+        {
+            self.columns.remove(at);
+        }
+    }
+
+    /// Takes the splits: `split`, or `split_0`, `split_1` and so on, or masks.
     pub fn take_splits(&mut self) -> Read<Vec<Vec<u8>>> {
         if let Some((name, values)) = self.take(&["split", "splits"]) {
             return self.splits(&name, values);
+        }
+        let mut numbered = Vec::new();
+        while let Some((name, values)) = self.take(&[&format!("split_{}", numbered.len())]) {
+            numbered.extend(self.splits(&name, values)?);
+        }
+        if !numbered.is_empty() {
+            return Ok(numbered);
         }
         let mut split = Vec::new();
         for (names, part) in [(&["train_mask"][..], TRAIN), (&["val_mask", "valid_mask", "validation_mask"], VALIDATION), (&["test_mask"], TEST)] {
@@ -382,6 +407,28 @@ impl Table {
             return Ok(Some(Features::Dense { columns: width.unwrap_or(0) as u32, values }));
         }
         self.take_numbered()
+    }
+
+    /// Takes the only column, if it has lists.
+    pub fn take_only_lists(&mut self) -> Read<Option<Features>> {
+        match &mut self.columns[..] {
+            [(name, Values::Lists { .. })] => {
+                "features".clone_into(name);
+                self.take_features()
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes the entries of a sparse matrix: the columns `row`, `column` and `value`, if there are no others.
+    pub fn take_entries(&mut self, path: &Path) -> Read<Option<Entries>> {
+        let named = self.columns.len() == 3 && self.columns.iter().zip(tabled::ENTRIES).all(|((name, _), known)| name == known);
+        let [(_, Values::Numbers(row)), (_, Values::Numbers(column)), (_, Values::Numbers(value))] = &self.columns[..] else { return Ok(None) };
+        if !named {
+            return Ok(None);
+        }
+        let all = row.iter().zip(column).zip(value).map(|((&row, &column), &value)| [row, column, value]).collect();
+        tabled::entries(path, all).map(Some)
     }
 
     fn take_numbered(&mut self) -> Read<Option<Features>> {

@@ -204,6 +204,47 @@ fn a_graph_of_the_store_comes_back_ends_are_rows() {
 }
 
 #[test]
+fn names_of_classes_and_several_splits_stand_in_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+    let words = |words: &[&str]| Arc::new(StringArray::from_iter(words.iter().map(|word| (!word.is_empty()).then_some(*word)))) as ArrayRef;
+    write(&folder.path().join("edges.parquet"), vec![("source", numbers(&[0, 1])), ("target", numbers(&[1, 2]))]);
+    let labels = Arc::new(UInt32Array::from(vec![Some(4), Some(2), None])) as ArrayRef;
+    let splits = vec![("split_0", numbers(&[1, 2, 0])), ("split_1", numbers(&[3, 1, 0]))];
+    let read_with = |class: &[&str]| {
+        let columns = [vec![("id", numbers(&[0, 1, 2])), ("label", labels.clone()), ("class", words(class))], splits.clone()].concat();
+        write(&folder.path().join("nodes.parquet"), columns);
+        read(&files_in(folder.path()), &Options::default()).unwrap()
+    };
+    let graph = read_with(&["owl", "cat", ""]);
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, 0, NO_CLASS], names: vec!["cat".into(), "owl".into()] }));
+    assert_eq!((graph.splits, graph.columns.len()), (vec![vec![TRAIN, VALIDATION, IN_NO_PART], vec![TEST, TRAIN, IN_NO_PART]], 0));
+    // A column that says something else of its own stays one.
+    let graph = read_with(&["owl", "owl", ""]);
+    assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, 0, NO_CLASS], names: vec!["2".into(), "4".into()] }));
+    assert_eq!(graph.columns.len(), 1);
+}
+
+#[test]
+fn features_stand_in_a_table_of_their_own_with_zeros_or_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+    let reals = |values: &[f32]| Arc::new(Float32Array::from(values.to_vec())) as ArrayRef;
+    write(&folder.path().join("edges.parquet"), vec![("source", numbers(&[0, 1])), ("target", numbers(&[1, 2]))]);
+    let read_with = |columns: Vec<(&str, ArrayRef)>| {
+        write(&folder.path().join("features.parquet"), columns);
+        read(&files_in(folder.path()), &Options::default()).map(|graph| graph.features.unwrap()).map_err(|error| error.to_string())
+    };
+    let entries = |rows: &[u32]| vec![("row", numbers(rows)), ("column", numbers(&[1, 0, 4])), ("value", reals(&[2.0, 3.0, 0.0]))];
+    let sparse = Features::Sparse { columns: 5, offsets: vec![0, 1, 1, 2], index: vec![1, 0], values: vec![2.0, 3.0] };
+    assert_eq!(read_with(entries(&[0, 2, 2])), Ok(sparse));
+    assert!(read_with(entries(&[0, 3, 2])).unwrap_err().contains("there is not a row for each node"));
+    assert_eq!(read_with(vec![("x0", reals(&[1.0, 2.0, 3.0]))]), Ok(Features::Dense { columns: 1, values: vec![1.0, 2.0, 3.0] }));
+    let nan = vec![("row", reals(&[0.0, f32::NAN, 1.0])), ("column", numbers(&[0, 0, 0])), ("value", numbers(&[1, 1, 1]))];
+    assert!(read_with(nan).unwrap_err().contains("row 1 of the table is no entry of a matrix"));
+}
+
+#[test]
 fn the_result_does_not_depend_on_threads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edges.parquet");

@@ -182,7 +182,9 @@ impl<'a> Csv<'a> {
             match width {
                 None => names.push(quoted(name)),
                 // As the reader of tables knows features.
-                Some(width) if *name == "features" => names.extend((0..*width).map(|column| format!("x{column}"))),
+                Some(width) if ["features", "edge-features"].contains(name) || name.starts_with("features-") => {
+                    names.extend((0..*width).map(|column| format!("x{column}")))
+                }
                 Some(width) => names.extend((0..*width).map(|column| quoted(&format!("{name}_{column}")))),
             }
         }

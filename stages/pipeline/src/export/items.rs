@@ -89,8 +89,18 @@ fn array<T: Copy, const WIDTH: usize>(name: &str, dtype: Dtype, values: &[T], by
     Dense { name: name.to_owned(), dtype, shape: vec![values.len()], bytes: values.iter().flat_map(|&value| bytes_of(value)).collect() }
 }
 
+/// Reals as an array.
+pub fn dense_reals(name: &str, values: &[f32]) -> Dense {
+    array(name, Dtype::F32, values, f32::to_le_bytes)
+}
+
+/// Whole numbers as an array.
+pub fn dense_wholes(name: &str, values: &[u64]) -> Dense {
+    array(name, Dtype::U64, values, u64::to_le_bytes)
+}
+
 fn matrix(name: &str, columns: usize, values: &[f32]) -> Dense {
-    let flat = array(name, Dtype::F32, values, f32::to_le_bytes);
+    let flat = dense_reals(name, values);
     Dense { shape: vec![values.len() / columns.max(1), columns], ..flat }
 }
 
@@ -238,10 +248,16 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
         Features::Sparse { columns, entries } => (*columns, entries),
     };
     if form.is_some_and(As::is_table) {
-        let row_of = (0..rows).flat_map(|row| std::iter::repeat_n(row as u32, (entries.offsets[row + 1] - entries.offsets[row]) as usize)).collect();
-        let columns =
-            vec![plain("row", numbers::<u32>(row_of)), plain("column", numbers(entries.index.to_vec())), plain("value", numbers(entries.values.to_vec()))];
-        return Item::Table(whole(name, columns));
+        let row_of = (0..rows).flat_map(|row| std::iter::repeat_n(row as u32, (entries.offsets[row + 1] - entries.offsets[row]) as usize));
+        let (mut row, mut column, mut value): (Vec<u32>, _, _) = (row_of.collect(), entries.index.to_vec(), entries.values.to_vec());
+        // A 0 at the last place says how large the matrix is, where no entry does.
+        let last = (rows.saturating_sub(1) as u32, columns.saturating_sub(1) as u32);
+        if rows > 0 && columns > 0 && row.last().copied().zip(column.last().copied()) != Some(last) {
+            row.push(last.0);
+            column.push(last.1);
+            value.push(0.0);
+        }
+        return Item::Table(whole(name, vec![plain("row", numbers(row)), plain("column", numbers(column)), plain("value", numbers(value))]));
     }
     let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
     let offset = |name, values: &[i64]| match narrow {

@@ -88,4 +88,25 @@ fn a_folder_gets_all_files_or_none() {
     assert_eq!(fs::read_to_string(target.join("x.txt")).unwrap(), "one");
     write_whole(&target, true, write("two")).unwrap();
     assert_eq!((fs::read_to_string(target.join("x.txt")).unwrap().as_str(), names_in(&target).unwrap().len()), ("two", 1));
+    // A folder far below one that is there.
+    write_whole(&folder.path().join("a/b/c"), false, write("deep")).unwrap();
+    assert_eq!((names_in(&folder.path().join("a/b/c")).unwrap(), names_in(folder.path()).unwrap()), (vec!["x.txt".to_owned()], vec!["a".into(), "out".into()]));
+    fs::create_dir(target.join("y")).unwrap();
+    let into = |draft: &Path| fs::write(draft.join("y"), "").map_err(|error| StageError::io("write", draft, &error));
+    assert!(write_whole(&target, true, into).unwrap_err().what.contains("there already"));
+    assert_eq!(names_in(&target).unwrap(), ["x.txt", "y"]);
+}
+
+#[test]
+fn the_manifest_comes_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out");
+    fs::create_dir_all(target.join("edges.csv")).unwrap();
+    let draft = folder.path().join("draft");
+    fs::create_dir(&draft).unwrap();
+    let files = ["edges.csv", MANIFEST_FILE, "nodes.csv"].map(str::to_owned);
+    files.iter().for_each(|file| fs::write(draft.join(file), "x").unwrap());
+    // A file cannot take the name of a folder: what comes after it is not there.
+    give_names(&draft, &target, &files).unwrap_err();
+    assert_eq!(names_in(&target).unwrap(), ["edges.csv"]);
 }

@@ -1,0 +1,30 @@
+//! Why a file did not come: the network or what came over it, or the disk that it was to be kept on.
+//!
+//! promises  one line without a place; whether the disk is at fault, for then nothing can be done by hand either
+use std::io;
+
+/// Why a file did not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// One line.
+    pub what: String,
+    /// What the disk said, where it is at fault.
+    pub disk: Option<io::ErrorKind>,
+}
+
+impl Trouble {
+    /// Of the network, or with what came.
+    pub fn new(what: impl Into<String>) -> Trouble {
+        Trouble { what: what.into(), disk: None }
+    }
+
+    /// Of the disk.
+    pub fn disk(what: impl Into<String>, error: &io::Error) -> Trouble {
+        Trouble { what: format!("{}: {error}", what.into()), disk: Some(error.kind()) }
+    }
+
+    /// Whether there is no room left.
+    pub fn is_no_room(&self) -> bool {
+        self.disk.is_some_and(|kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge))
+    }
+}

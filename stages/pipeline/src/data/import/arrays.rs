@@ -1,0 +1,229 @@
+//! Arrays, as PyG and numpy keep them and as `export` writes them, to tables and archives.
+//!
+//! reads     edges: `.npy` of shape (2, edges) or (edges, 2); `.npz`, `.safetensors` or a file for each array, with `edge_index` or `edges`
+//!           of such a shape, or with `source` and `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
+//!           (`edge_type`)
+//! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are missing
+//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it; relations and kinds that are
+//!           numbers get the names that are given
+//! never     guesses which extent is the edges where both are 2
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arrow_array::{Array as _, ArrayRef, Float32Array, Float64Array, Int64Array, StringArray, UInt64Array};
+use arrow_schema::Field;
+use warploom_contract::{
+    StageError,
+    parquet_file::{ROW_GROUP, TableWriter},
+};
+use warploom_formats::{
+    attach,
+    names::Names,
+    npy::{self, Array, Kind},
+    npz::Npz,
+    raw::{Read, ReadError},
+};
+use warploom_ingest::read_error;
+
+use super::given::{Placed, Thing};
+use crate::export::{self, Dense};
+
+/// What a sparse matrix is made of, as scipy calls it.
+const MATRIX: [&str; 4] = ["indices", "indptr", "shape", "data"];
+
+/// Writes arrays as a table.
+pub fn write_table(placed: &Placed, names: &Names, to: &Path) -> Result<(), StageError> {
+    let columns = named_arrays(placed).and_then(|arrays| match placed.thing {
+        Thing::Edges => edge_columns(placed.first(), arrays, names),
+        _ => node_columns(placed.first(), arrays, names),
+    });
+    let columns = columns.map_err(|error| read_error(&error))?;
+    let fields = columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), column.null_count() > 0)).collect();
+    let mut writer = TableWriter::create_for_others(to, fields)?;
+    let count = columns.first().map_or(0, |(_, column)| column.len());
+    for first in (0..count).step_by(ROW_GROUP) {
+        writer.write(columns.iter().map(|(_, column)| column.slice(first, ROW_GROUP.min(count - first))).collect())?;
+    }
+    writer.finish()
+}
+
+/// Writes the parts of a sparse matrix, each in a file of its own, as one archive.
+pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
+    let read = || -> Read<Vec<Dense>> {
+        let arrays = named_arrays(placed)?;
+        let found: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
+        if let Some(lacking) = MATRIX.iter().find(|name| !found.contains(name)) {
+            let error = ReadError::new(placed.first(), format!("a sparse matrix lacks its array `{lacking}`"));
+            return Err(Box::new(error.expected(MATRIX.join(", "), found.join(", "))));
+        }
+        let dense = |(name, array): &(String, Array)| match name.as_str() {
+            "data" => Ok(export::dense_reals(name, &array.f32s()?)),
+            _ => Ok(export::dense_wholes(name, &array.u64s()?)),
+        };
+        arrays.iter().filter(|(name, _)| MATRIX.contains(&name.as_str())).map(dense).collect()
+    };
+    export::archive(to, &read().map_err(|error| read_error(&error))?)
+}
+
+/// Arrays with their names: of an archive, or of files that are called `THING.NAME.npy`.
+fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
+    if let [only] = &placed.from[..] {
+        let name = only.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+        if name.ends_with(".npz") {
+            let npz = Npz::open(only)?;
+            return npz.names().map(|name| Ok((name.to_owned(), npz.array(name)?))).collect();
+        } else if name.ends_with(".safetensors") {
+            return attach::safetensors_arrays(only);
+        } else if placed.thing == Thing::Edges && own_name(only).is_none() {
+            return Ok(vec![("edge_index".to_owned(), npy::read(only)?)]);
+        }
+    }
+    let named = |path: &PathBuf| {
+        let unnamed = || ReadError::new(path, "one array is no table: its name does not say which column it is").expected("NAME.COLUMN.npy", "no column");
+        Ok((
+            own_name(path).ok_or_else(|| Box::new(unnamed().hint("write all columns into one file:  numpy.savez(FILE, id=..., label=...)")))?,
+            npy::read(path)?,
+        ))
+    };
+    placed.from.iter().map(named).collect()
+}
+
+/// What stands between the first dot of a file's name and its ending.
+fn own_name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let (_, rest) = name.split_once('.')?;
+    let (own, _) = rest.split_once(".npy")?;
+    Some(own.to_owned())
+}
+
+/// A column with its name.
+type Column = (String, ArrayRef);
+
+fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Read<Vec<Column>> {
+    let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+    let found: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
+    for (name, array) in &arrays {
+        match name.to_lowercase().as_str() {
+            "edge_index" | "edges" => columns.extend(both_ends(array)?),
+            "source" | "src" | "row" => columns.push(("source", ids(array)?)),
+            "target" | "dst" | "col" => columns.push(("target", ids(array)?)),
+            "weight" | "edge_weight" => columns.push(("weight", Arc::new(Float32Array::from(array.f32s()?)) as ArrayRef)),
+            "type" | "edge_type" => columns.push(("type", numbered(array, &names.relations, "relation")?)),
+            _ => {
+                let error = array.error("an array of this name is not read as part of edges");
+                let error = error.expected("edge_index, or source and target; weight; type", format!("`{name}`"));
+                return Err(Box::new(error.hint("keep it in a file of its own:  --features FILE,  --labels FILE")));
+            }
+        }
+    }
+    columns.sort_by_key(|(name, _)| ["source", "target", "weight", "type"].iter().position(|known| known == name));
+    let ends = ["source", "target"].map(|end| columns.iter().filter(|(name, _)| *name == end).count());
+    if ends != [1, 1] || columns.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        let error = ReadError::new(path, "the arrays do not say both ends of edges, once").expected("edge_index, or source and target", found.join(", "));
+        return Err(Box::new(error));
+    }
+    of_one_length(path, columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect())
+}
+
+fn node_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Read<Vec<Column>> {
+    let masks: Vec<(String, Array)> = arrays.iter().filter_map(|(name, array)| Some((name.strip_suffix("_missing")?.to_owned(), array.clone()))).collect();
+    let is_mask = |name: &str| name.strip_suffix("_missing").is_some_and(|of| arrays.iter().any(|(known, _)| known == of));
+    let columns = arrays.iter().filter(|(name, _)| !is_mask(name)).map(|(name, array)| {
+        let column = match name.as_str() {
+            "kind" => numbered(array, &names.kinds, "kind of nodes")?,
+            _ => column(array, masks.iter().find(|(of, _)| of == name).map(|(_, mask)| mask))?,
+        };
+        Ok((name.clone(), column))
+    });
+    of_one_length(path, columns.collect::<Read<_>>()?)
+}
+
+fn of_one_length(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
+    let Some((first, count)) = columns.first().map(|(name, column)| (name, column.len())) else {
+        return Err(Box::new(ReadError::new(path, "there is no array").expected("an array for each column", "none")));
+    };
+    match columns.iter().find(|(_, column)| column.len() != count) {
+        None => Ok(columns),
+        Some((name, column)) => {
+            let error = ReadError::new(path, format!("`{name}` has not as many values as `{first}`"));
+            Err(Box::new(error.expected(count.to_string(), column.len().to_string())))
+        }
+    }
+}
+
+/// An array as a column: a list of values, or rows of numbers; where the mask says so there is no value.
+fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
+    let (rows, width) = array.rows()?;
+    if array.shape.len() > 1 {
+        return Ok(export::lists(width, Arc::new(Float32Array::from(array.f32s()?))));
+    }
+    let missing = match mask {
+        None => vec![false; rows],
+        Some(mask) => mask.bools()?,
+    };
+    if missing.len() != rows {
+        let error = array.error("the array of what is missing does not have a value for each of its");
+        return Err(Box::new(error.expected(rows.to_string(), missing.len().to_string())));
+    }
+    fn there<T>(values: Vec<T>, missing: &[bool]) -> impl Iterator<Item = Option<T>> {
+        values.into_iter().zip(missing).map(|(value, &missing)| (!missing).then_some(value))
+    }
+    Ok(match array.dtype.kind {
+        _ if array.is_text() => Arc::new(StringArray::from_iter(there(array.words()?, &missing))),
+        Kind::Bool | Kind::Unsigned => Arc::new(UInt64Array::from_iter(there(array.u64s()?, &missing))),
+        Kind::Signed => Arc::new(Int64Array::from_iter(there(array.i64s()?, &missing))),
+        _ => Arc::new(Float64Array::from_iter(there(array.f64s()?, &missing))),
+    })
+}
+
+/// Numbers from 0, or words; a list.
+fn ids(array: &Array) -> Read<ArrayRef> {
+    if array.shape.len() != 1 {
+        let error = array.error("ends of edges are not a list").expected("one extent", format!("{} extents", array.shape.len()));
+        return Err(Box::new(error));
+    }
+    Ok(if array.is_text() { Arc::new(StringArray::from(array.words()?)) } else { Arc::new(UInt64Array::from(array.u64s()?)) })
+}
+
+/// Numbers of names, as the names; as they are where there are none.
+fn numbered(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
+    if names.is_empty() || array.is_text() {
+        return ids(array);
+    }
+    let numbers = array.u64s()?;
+    let name = |(at, &number): (usize, &u64)| {
+        let unnamed = || {
+            let error = array.error(format!("value {at} is a {what} without a name"));
+            Box::new(error.expected(format!("at most {}", names.len() - 1), number.to_string()))
+        };
+        usize::try_from(number).ok().and_then(|number| names.get(number)).ok_or_else(unnamed)
+    };
+    let words: Vec<&String> = numbers.iter().enumerate().map(name).collect::<Read<_>>()?;
+    Ok(Arc::new(StringArray::from_iter_values(words)))
+}
+
+/// The two rows, or the two columns, of an array.
+fn both_ends(array: &Array) -> Read<[(&'static str, ArrayRef); 2]> {
+    let by_rows = match array.shape[..] {
+        [2, 2] => None,
+        [2, _] => Some(true),
+        [_, 2] => Some(false),
+        _ => None,
+    };
+    let Some(by_rows) = by_rows else {
+        let shape: Vec<String> = array.shape.iter().map(u64::to_string).collect();
+        let error = array.error("the shape of the edges does not say which extent is the two ends");
+        let error = error.expected("(2, edges) or (edges, 2), of other than 2 edges", format!("({})", shape.join(", ")));
+        return Err(Box::new(error.hint("write them as  numpy.savez(FILE, source=..., target=...)")));
+    };
+    let all = array.u64s()?;
+    let end = |side: usize| -> ArrayRef {
+        let half = all.len() / 2;
+        let values: Vec<u64> = if by_rows { all[side * half..][..half].to_vec() } else { all.iter().skip(side).step_by(2).copied().collect() };
+        Arc::new(UInt64Array::from(values))
+    };
+    Ok([("source", end(0)), ("target", end(1))])
+}

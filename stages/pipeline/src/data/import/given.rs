@@ -1,0 +1,262 @@
+//! The files that an import was given, and the name that each gets in the set: readers know by it what a file holds.
+//!
+//! promises  a file that is given and has no part in the set is an error that names it
+//! never     opens more of a file than its beginning
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use warploom_catalog::entry::Inherited;
+use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
+use warploom_formats::{Look, npz};
+
+use crate::arguments::Import;
+
+/// Endings of packed files.
+const PACKED: [&str; 2] = [".gz", ".zst"];
+
+/// How a file's contents are laid out, as far as its place in a set depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Parquet or Arrow.
+    Columns,
+    /// CSV or TSV.
+    Text,
+    /// npy, npz, safetensors.
+    Arrays,
+    /// Whatever else is read.
+    Other,
+}
+
+/// What a file says of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// Its edges.
+    Edges,
+    /// Its nodes.
+    Nodes,
+    /// The graphs of a set of many.
+    Graphs,
+    /// Something that stands beside a graph under this name: features, labels, split, ids.
+    Beside(String),
+    /// Names of what it counts.
+    Names,
+}
+
+/// Something that was given.
+#[derive(Clone, Debug)]
+struct Given {
+    thing: Thing,
+    /// A file; several where each is one array.
+    files: Vec<PathBuf>,
+}
+
+/// How a file of the set is made of what was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It is a copy.
+    Copied,
+    /// Arrays become a table.
+    Table,
+    /// Arrays of a sparse matrix, each in a file of its own, become one archive.
+    Matrix,
+}
+
+/// What was given, and the name it gets.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// What it says.
+    pub thing: Thing,
+    /// The files that it comes from.
+    pub from: Vec<PathBuf>,
+    /// Its name in the set.
+    pub name: String,
+    /// How it is made.
+    pub made: Made,
+}
+
+impl Placed {
+    /// The first file that it comes from.
+    pub fn first(&self) -> &Path {
+        self.from.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+}
+
+/// All files with their names, and what is not real in them.
+pub fn placed(asked: &Import) -> Result<(Vec<Placed>, Inherited), StageError> {
+    let given = match &asked.from {
+        Some(folder) => in_folder(folder)?,
+        None => on_command_line(asked)?,
+    };
+    let exported = asked.from.as_deref().or_else(|| exported_beside(asked.edges.as_deref()?));
+    Ok((place(&given)?, exported.map(Inherited::from_manifest).unwrap_or_default()))
+}
+
+/// The folder of edges that lie as an export leaves them.
+fn exported_beside(edges: &Path) -> Option<&Path> {
+    split_name(edges).0.split('.').next().filter(|stem| *stem == "edges").and_then(|_| edges.parent())
+}
+
+fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
+    let beside = |name: &str| Thing::Beside(name.to_owned());
+    let all = [
+        (&asked.edges, Thing::Edges),
+        (&asked.nodes, Thing::Nodes),
+        (&asked.graphs, Thing::Graphs),
+        (&asked.features, beside("features")),
+        (&asked.labels, beside("labels")),
+        (&asked.split, beside("split")),
+        (&asked.ids, beside("ids")),
+        (&asked.names, Thing::Names),
+    ];
+    let given = |(path, thing): (&Option<PathBuf>, Thing)| path.clone().map(|path| Given { thing, files: vec![path] });
+    let given: Vec<Given> = all.into_iter().filter_map(given).collect();
+    for path in given.iter().flat_map(|given| &given.files) {
+        let facts = fs::metadata(path).map_err(|error| StageError::io("read", path, &error))?;
+        if !facts.is_file() {
+            let error = StageError::new(ErrorKind::Input, "expected a file, found a folder or a device").at(path.display());
+            return Err(error.hint("a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"));
+        }
+    }
+    Ok(given)
+}
+
+/// What an export left in a folder.
+fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
+    let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut all: Vec<Given> = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') || name == MANIFEST_FILE {
+            continue;
+        }
+        let Some((thing, one_array)) = part_of_export(&path) else {
+            let error = StageError::new(ErrorKind::Input, "this file is no part of an exported graph").at(path.display());
+            return Err(error.hint("write the folder with  warploom export graph -o DIR ;  or name the files one by one:  --edges FILE  --nodes FILE"));
+        };
+        match all.iter_mut().find(|given| given.thing == thing) {
+            Some(given) if one_array && given.files.iter().all(|file| part_of_export(file).is_some_and(|(_, one_array)| one_array)) => given.files.push(path),
+            Some(given) => {
+                let error = StageError::new(ErrorKind::Input, format!("two files say the same of the graph: {} too", given.files[0].display()));
+                return Err(error.at(path.display()).hint("export into an empty folder, or name the files one by one:  --edges FILE  --nodes FILE"));
+            }
+            None => all.push(Given { thing, files: vec![path] }),
+        }
+    }
+    if all.iter().any(|given| given.thing == Thing::Edges) {
+        return Ok(all);
+    }
+    let error = StageError::new(ErrorKind::Input, "there are no edges in this folder: expected edges.parquet, .csv, .npz, .safetensors, or edges.source.npy");
+    Err(error.at(folder.display()).hint("write it with  warploom export graph -o DIR"))
+}
+
+/// What a file of an exported graph holds, and whether it is one array of several.
+fn part_of_export(path: &Path) -> Option<(Thing, bool)> {
+    let (stem, end, _) = split_name(path);
+    if (stem.as_str(), end.as_str()) == ("names", "json") {
+        return Some((Thing::Names, false));
+    }
+    let (stem, one_array) = match stem.split_once('.') {
+        Some((stem, _)) if end == "npy" => (stem, true),
+        Some(_) => return None,
+        None => (stem.as_str(), false),
+    };
+    let family = family_of(&end);
+    let thing = match stem {
+        "edges" => Thing::Edges,
+        "nodes" => Thing::Nodes,
+        "graphs" => Thing::Graphs,
+        "labels" | "split" | "ids" if family == Family::Arrays => Thing::Beside(stem.to_owned()),
+        // Only whole folders of the store have that.
+        "features-sparse" => return None,
+        "features" | "edge-features" => Thing::Beside(stem.to_owned()),
+        stem if stem.starts_with("features-") => Thing::Beside(stem.to_owned()),
+        _ => return None,
+    };
+    (family != Family::Other).then_some((thing, one_array))
+}
+
+/// A file's name up to its last dot, its ending in small letters, and what it is packed in.
+fn split_name(path: &Path) -> (String, String, &'static str) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let lower = name.to_lowercase();
+    let packed = PACKED.into_iter().find(|end| lower.ends_with(end)).unwrap_or("");
+    let name = &name[..name.len() - packed.len()];
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    (stem.to_owned(), end.to_lowercase(), packed)
+}
+
+fn family_of(end: &str) -> Family {
+    match end {
+        "parquet" | "pq" | "parq" | "arrow" | "arrows" | "feather" | "ipc" => Family::Columns,
+        "csv" | "tsv" => Family::Text,
+        "npy" | "npz" | "safetensors" => Family::Arrays,
+        _ => Family::Other,
+    }
+}
+
+/// What all files are, by what the edges are.
+fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
+    let edges = given.iter().find(|given| given.thing == Thing::Edges);
+    let Some(path) = edges.and_then(|edges| edges.files.first()) else { return Err(StageError::defect("an import without edges")) };
+    let (_, end, packed) = split_name(path);
+    let family = family_of(&end);
+    let has_nodes = given.iter().any(|given| given.thing == Thing::Nodes);
+    let is_graph = end == "npz" && (npz::FORMAT.recognise)(&Look::new(std::slice::from_ref(path))).is_some();
+    // A text of any name is a table where a table of nodes stands beside it.
+    let text = family == Family::Text || family == Family::Other && has_nodes;
+    let tables = !text && !is_graph && family != Family::Other;
+    given
+        .iter()
+        .map(|given| {
+            let first = given.files.first().map_or(Path::new(""), PathBuf::as_path);
+            let (name, made) = match &given.thing {
+                Thing::Edges => match family {
+                    Family::Arrays if is_graph => (format!("graph.{end}"), Made::Copied),
+                    Family::Arrays => ("edges.parquet".to_owned(), Made::Table),
+                    Family::Columns => (format!("edges.{end}{packed}"), Made::Copied),
+                    _ if text => (format!("edges.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }), Made::Copied),
+                    _ => (path.file_name().unwrap_or_default().to_string_lossy().trim_start_matches('.').to_owned(), Made::Copied),
+                },
+                Thing::Nodes => table_beside(first, "nodes", (text, tables), &end)?,
+                Thing::Graphs => table_beside(first, "graphs", (text, tables), &end)?,
+                Thing::Beside(what) => beside(given, what)?,
+                Thing::Names => (warploom_formats::names::FILE.to_owned(), Made::Copied),
+            };
+            Ok(Placed { thing: given.thing.clone(), from: given.files.clone(), name, made })
+        })
+        .collect()
+}
+
+/// A table of nodes or of graphs is read as the edges are.
+fn table_beside(path: &Path, name: &str, (text, tables): (bool, bool), edges_end: &str) -> Result<(String, Made), StageError> {
+    let (_, end, packed) = split_name(path);
+    match family_of(&end) {
+        Family::Text | Family::Other if text => Ok((format!("{name}.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }), Made::Copied)),
+        Family::Columns if tables => Ok((format!("{name}.{end}{packed}"), Made::Copied)),
+        Family::Arrays if tables => Ok((format!("{name}.parquet"), Made::Table)),
+        _ => {
+            let error = StageError::new(ErrorKind::Input, format!("edges in `.{edges_end}` and {name} in `.{end}` are not read together"));
+            Err(error.at(path.display()).hint("write both tables as CSV, or both as Parquet or arrays"))
+        }
+    }
+}
+
+fn beside(given: &Given, what: &str) -> Result<(String, Made), StageError> {
+    let (_, end, packed) = given.files.first().map(|path| split_name(path)).unwrap_or_default();
+    let is_matrix = given.files.iter().any(|path| split_name(path).0.contains('.'));
+    let may_be_table = what.starts_with("features") || what == "edge-features";
+    match family_of(&end) {
+        Family::Arrays if is_matrix => Ok((format!("{what}.npz"), Made::Matrix)),
+        Family::Arrays => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
+        Family::Columns | Family::Text if may_be_table => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
+        _ => {
+            let error = StageError::new(ErrorKind::Input, format!("{what} of nodes are not read from `.{end}` here"));
+            let error = error.at(given.files.first().map_or(Path::new(""), PathBuf::as_path).display());
+            Err(error.hint("write them as npy, npz or safetensors, or as columns of the table of nodes"))
+        }
+    }
+}

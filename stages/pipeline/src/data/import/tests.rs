@@ -1,0 +1,199 @@
+//! Any bytes as tables: a graph or an error, in bounded memory; and what an import leaves when it was killed.
+use super::*;
+use crate::export::{Dense, archive, dense_reals, dense_wholes};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+use warploom_contract::parquet_file::TableWriter;
+
+/// What all imports together may add to the peak of this process, other tests at the same time included.
+const GROWTH_MOST: u64 = 768 << 20;
+/// Forms of tables that are tried.
+const FORMS: [&str; 8] = ["csv", "tsv", "npy", "npz", "safetensors", "parquet", "arrow", "txt"];
+
+/// The most memory that this process had at once.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+static BEFORE: LazyLock<u64> = LazyLock::new(peak);
+
+/// An import of files by their flags.
+fn asked(files: &[(&str, PathBuf)]) -> Import {
+    let of = |flag: &str| files.iter().find(|(known, _)| *known == flag).map(|(_, path)| path.clone());
+    Import {
+        name: "mine".to_owned(),
+        edges: of("edges"),
+        from: of("from"),
+        nodes: of("nodes"),
+        graphs: of("graphs"),
+        features: of("features"),
+        labels: of("labels"),
+        split: of("split"),
+        ids: of("ids"),
+        names: of("names"),
+        undirected: false,
+        read: Vec::new(),
+    }
+}
+
+/// Reads what is asked for; a defect of ours is a failure of the test.
+fn tried(asked: &Import) -> Result<Found, StageError> {
+    let before = *BEFORE;
+    let folder = tempfile::tempdir().unwrap();
+    let draft = folder.path().join("draft");
+    fs::create_dir(&draft).unwrap();
+    let done = given::placed(asked).and_then(|(files, _)| copy(&files, &draft).and_then(|()| read(&draft, &files, &Options::default())));
+    if let Err(error) = &done {
+        assert_ne!(error.kind, ErrorKind::Defect, "{error}");
+        assert!(!error.to_string().contains(&draft.display().to_string()), "an error speaks of the copy: {error}");
+    }
+    let grown = peak().saturating_sub(before);
+    assert!(grown < GROWTH_MOST, "{} MiB more than before", grown >> 20);
+    done
+}
+
+/// Imports bytes as tables in these forms.
+fn tried_bytes(tables: &[(&str, &str, &[u8])]) -> Result<Found, StageError> {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |(flag, form, bytes): &(&'static str, &str, &[u8])| {
+        let path = folder.path().join(format!("given-{flag}.{form}"));
+        fs::write(&path, bytes).unwrap();
+        (*flag, path)
+    };
+    let tables: Vec<(&'static str, &str, &[u8])> = tables
+        .iter()
+        .map(|(flag, form, bytes)| (["edges", "nodes", "features", "graphs", "names"].into_iter().find(|known| known == flag).unwrap(), *form, *bytes))
+        .collect();
+    tried(&asked(&tables.iter().map(written).collect::<Vec<_>>()))
+}
+
+fn edges() -> Vec<Dense> {
+    vec![dense_wholes("source", &[0, 1, 2]), dense_wholes("target", &[1, 2, 0]), dense_reals("weight", &[0.5, 1.0, 2.0])]
+}
+
+fn nodes() -> Vec<Dense> {
+    vec![dense_wholes("id", &[0, 1, 2]), dense_wholes("label", &[1, 0, 1]), dense_wholes("kind", &[0, 1, 0]), dense_wholes("graph", &[4, 4, 4])]
+}
+
+/// A small table as this form has it.
+fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sample");
+    match form {
+        "npz" => archive(&path, arrays).unwrap(),
+        "safetensors" => crate::export::tensors(&path, arrays).unwrap(),
+        "npy" => {
+            let both = Dense { shape: vec![2, 3], bytes: [&arrays[0].bytes[..], &arrays[1].bytes[..]].concat(), ..arrays[0].clone() };
+            crate::export::npy(&path, &both).unwrap();
+        }
+        "parquet" | "arrow" => {
+            let columns: Vec<(String, arrow_array::ArrayRef)> =
+                arrays.iter().map(|array| (array.name.clone(), crate::export::column_of(array).unwrap())).collect();
+            let fields = columns.iter().map(|(name, column)| arrow_schema::Field::new(name, column.data_type().clone(), false)).collect();
+            let mut writer = TableWriter::create_for_others(&path, fields).unwrap();
+            writer.write(columns.into_iter().map(|(_, column)| column).collect()).unwrap();
+            writer.finish().unwrap();
+        }
+        _ => {
+            let separator = if form == "tsv" { "\t" } else { "," };
+            let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
+            let rows = (0..3).map(|row| names.iter().map(|_| row.to_string()).collect::<Vec<_>>().join(separator));
+            return std::iter::once(names.join(separator)).chain(rows).map(|line| line + "\n").collect::<String>().into_bytes();
+        }
+    }
+    fs::read(&path).unwrap()
+}
+
+#[test]
+fn samples_are_graphs() {
+    for form in FORMS {
+        let found = tried_bytes(&[("edges", form, &sample(&edges(), form))]).unwrap_or_else(|error| panic!("{form}: {error}"));
+        assert_eq!((found.graph.nodes(), found.graph.edges.len()), (3, 3), "{form}");
+    }
+    for (edge_form, node_form) in [("csv", "csv"), ("parquet", "parquet"), ("npz", "safetensors"), ("npy", "npz"), ("parquet", "npz"), ("npz", "parquet")] {
+        let (edges, nodes) = (sample(&edges(), edge_form), sample(&nodes(), node_form));
+        let found =
+            tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)]).unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
+        assert!(found.graph.labels.is_some() && found.graph.kinds.is_some() && found.graph.graphs.is_some(), "{edge_form}, {node_form}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said_of_the_files_that_were_given() {
+    let parquet = sample(&edges(), "parquet");
+    let error = tried_bytes(&[("edges", "csv", b"source,target\n1,2\n"), ("nodes", "parquet", &parquet)]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("edges in `.csv` and nodes in `.parquet` are not read together"), "{error}");
+    let strange = vec![dense_wholes("source", &[0]), dense_wholes("target", &[0]), dense_wholes("colour", &[0])];
+    let error = tried_bytes(&[("edges", "npz", &sample(&strange, "npz"))]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("found `colour`") && error.to_string().contains("given-edges.npz"), "{error}");
+    let uneven = vec![dense_wholes("id", &[0, 1]), dense_wholes("label", &[0])];
+    let error = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("`label` has not as many values as `id`"), "{error}");
+    let error = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("one array is no table") && error.to_string().contains("numpy.savez"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_graph_or_an_error(form in 0..FORMS.len(), other in 0..FORMS.len(), bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = tried_bytes(&[("edges", FORMS[form], &bytes)]);
+        for edges_form in ["csv", "parquet"] {
+            let edges = sample(&edges(), edges_form);
+            let _ = tried_bytes(&[("edges", edges_form, &edges), ("nodes", FORMS[other], &bytes)]);
+            let _ = tried_bytes(&[("edges", edges_form, &edges), ("features", FORMS[other], &bytes)]);
+        }
+    }
+
+    #[test]
+    fn a_changed_table_is_a_graph_or_an_error(form in 0..FORMS.len(), other in 2..6usize, changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..4), cut in any::<usize>()) {
+        let changed = |mut bytes: Vec<u8>| {
+            for &(at, byte) in &changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            if cut % 3 == 0 {
+                bytes.truncate(cut / 3 % bytes.len());
+            }
+            bytes
+        };
+        let _ = tried_bytes(&[("edges", FORMS[form], &changed(sample(&edges(), FORMS[form])))]);
+        let parquet = sample(&edges(), "parquet");
+        let _ = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", FORMS[other], &changed(sample(&nodes(), FORMS[other])))]);
+        let _ = tried_bytes(&[("edges", "csv", b"source,target\n0,1\n1,2\n"), ("nodes", "csv", &changed(sample(&nodes(), "csv")))]);
+        let text = b"row,column,value\n0,3,1\n2,1,0.5\n".to_vec();
+        let _ = tried_bytes(&[("edges", "parquet", &parquet), ("features", "csv", &changed(text))]);
+    }
+}
+
+#[test]
+fn a_set_that_was_killed_between_its_two_names_makes_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places { folder: folder.path().join("raw/mine"), entry: folder.path().join("catalog/mine.yaml") };
+    [places.data(), places.catalog()].into_iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+    let file = folder.path().join("e.csv");
+    fs::write(&file, "source,target\n0,1\n").unwrap();
+    let asked = asked(&[("edges", file)]);
+    let (files, _) = given::placed(&asked).unwrap();
+    // Another process's, which has ended.
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let process = child.id();
+    child.wait().unwrap();
+    let host = warploom_contract::store::lease::host();
+    for place in [&places.folder, places.data(), places.catalog()] {
+        fs::create_dir_all(place.join(format!(".tmp-import-{process}-0@{host}/x"))).unwrap();
+    }
+    places.make_way().unwrap();
+    assert!(!places.folder.exists());
+    made(&places, &asked, &files, &Options::default(), Inherited::default()).unwrap();
+    let names = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(places.data()), names(places.catalog()), names(&places.folder)),
+        (vec!["mine".into()], vec!["mine.yaml".into()], vec!["edges.csv".into()])
+    );
+    // A second import of the same name finds the entry there, and leaves both as they are.
+    let error = made(&places, &asked, &files, &Options::default(), Inherited::default()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("cannot"), "{error}");
+    assert_eq!((names(places.data()), names(places.catalog())), (vec!["mine".into()], vec!["mine.yaml".into()]));
+}

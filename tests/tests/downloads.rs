@@ -1,0 +1,192 @@
+//! Proves what `data fetch` promises to a user, with the program and a server on this machine: files arrive, a connection that
+//! breaks is continued, a file that changes is named, proxies are used, and without network or room it is said what to do.
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    process::Command,
+    sync::{Arc, Mutex},
+};
+
+use warploom_tests::{Output, Recipe, Scene, start};
+
+const EDGES: &str = "0 1\n1 2\n2 0\n";
+
+/// A server that gives one of these answers to each connection, in turn, and hangs up; and the requests that it got. As a proxy it
+/// grants every tunnel, and answers what is asked through it.
+struct Server {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn with(answers: Vec<Vec<u8>>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server { address: listener.local_addr().unwrap(), asked: Arc::default() };
+        let asked = server.asked.clone();
+        std::thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut next = || {
+                    let mut request = String::new();
+                    while reader.read_line(&mut request).is_ok_and(|got| got > 2) {}
+                    asked.lock().unwrap().push(request.to_lowercase());
+                    request
+                };
+                if next().starts_with("CONNECT ") {
+                    let _gone = stream.write_all(b"HTTP/1.1 200 established\r\n\r\n");
+                    next();
+                }
+                // A client that went away is seen in what it did.
+                let _gone = stream.write_all(&answer);
+            }
+        });
+        server
+    }
+
+    fn url(&self, name: &str) -> String {
+        format!("http://{}/{name}", self.address)
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn answer(status: &str, length: usize, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\nETag: \"one\"\r\n{headers}\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn whole(body: &[u8]) -> Vec<u8> {
+    answer("200 OK", body.len(), "", body)
+}
+
+/// A scene whose catalogue has one set, of one file at this address.
+fn scene(url: &str) -> Scene {
+    let mut scene = Scene::stand_in();
+    let entry = format!(
+        "name: afar\nabout: made for a test\nfiles: [{{file: edges.txt, url: \"{url}\"}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
+         symmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
+    );
+    scene.add_entry("afar", &entry);
+    scene
+}
+
+/// `data fetch afar`, without the proxies of whoever runs the tests.
+fn fetch(scene: &Scene) -> Command {
+    let mut command = scene.command("warploom", &["data", "fetch", "afar"]);
+    for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"] {
+        command.env_remove(name).env_remove(name.to_uppercase());
+    }
+    command
+}
+
+fn fetched(scene: &Scene) -> Output {
+    start(fetch(scene)).wait()
+}
+
+fn file(scene: &Scene) -> PathBuf {
+    scene.data.join("afar/edges.txt")
+}
+
+#[test]
+fn a_connection_that_breaks_is_continued_and_the_set_is_read() {
+    let rest = answer("206 Partial Content", 7, "Content-Range: bytes 5-11/12\r\n", &EDGES.as_bytes()[5..]);
+    let server = Server::with(vec![answer("200 OK", 12, "", &EDGES.as_bytes()[..5]), answer("503 Busy", 0, "", b""), rest]);
+    let scene = scene(&server.url("edges.txt"));
+    fetched(&scene).expect(0).prints(&["afar/edges.txt"]);
+    assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES);
+    let asked = server.asked();
+    assert!(asked.len() == 3 && asked[2].contains("range: bytes=5-") && asked[2].contains("if-range: \"one\""), "{asked:?}");
+    let line = scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0).lines().remove(0);
+    assert_eq!(line["provenance"], "real");
+    // It is here: nobody is asked.
+    fetched(&scene).expect(0);
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn a_part_outlives_the_program_and_a_file_that_changed_is_named() {
+    let rest = answer("206 Partial Content", 7, "Content-Range: bytes 5-11/12\r\n", &EDGES.as_bytes()[5..]);
+    let mut answers = vec![answer("200 OK", 12, "", &EDGES.as_bytes()[..5])];
+    answers.push(answer("404 Not Found", 0, "", b""));
+    answers.extend([rest, whole(b"0 2\n1 2\n2 0\n")]);
+    let server = Server::with(answers);
+    let scene = scene(&server.url("edges.txt"));
+    fetched(&scene).expect(1).says(&["cannot fetch `edges.txt` of `afar`", "404", "curl -L --create-dirs -o"]);
+    fetched(&scene).expect(0);
+    assert!(server.asked()[2].contains("range: bytes=5-"), "{:?}", server.asked());
+    // The address gives something else a year later.
+    fs::remove_file(file(&scene)).unwrap();
+    fetched(&scene).expect(1).says(&[
+        "the file has changed since it was recorded: expected 12 bytes with the digest ",
+        "found 12 bytes",
+        "hint: to have the old one again",
+    ]);
+    scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(1).says(&["the file has changed since it was recorded", "afar/edges.txt"]);
+}
+
+#[test]
+fn off_line_it_says_which_file_to_copy_where() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let scene = scene(&format!("http://{closed}/edges.txt"));
+    let place = file(&scene);
+    let output = fetched(&scene).expect(1);
+    let copied = format!("hint: without a network here, copy it to  {0}  by hand:  curl -L --create-dirs -o {0} 'http://{closed}/", place.display());
+    let output = output.says(&["cannot fetch `edges.txt` of `afar`", &format!("--> http://{closed}/edges.txt"), &copied]);
+    // Two tries tell that there is no network; nobody waits for six.
+    assert!(output.took.as_secs() < 10, "{output}");
+    // Doing as it says is enough.
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(&place, EDGES).unwrap();
+    fetched(&scene).expect(0);
+    scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0);
+}
+
+#[test]
+fn proxies_of_the_environment_are_used() {
+    for variable in ["http_proxy", "ALL_PROXY", "HTTP_PROXY"] {
+        let proxy = Server::with(vec![whole(EDGES.as_bytes())]);
+        let scene = scene("http://nowhere.invalid/edges.txt");
+        let mut command = fetch(&scene);
+        command.env(variable, proxy.url(""));
+        start(command).wait().expect(0);
+        assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES, "{variable}");
+        let asked = proxy.asked();
+        assert!(asked[0].starts_with("connect nowhere.invalid:80") && asked[1].starts_with("get /edges.txt"), "{variable}: {asked:?}");
+    }
+    // What is excepted is asked itself.
+    let server = Server::with(vec![whole(EDGES.as_bytes())]);
+    let scene = scene(&server.url("edges.txt"));
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = fetch(&scene);
+    command.env("http_proxy", format!("http://{closed}")).env("no_proxy", "127.0.0.1");
+    start(command).wait().expect(0);
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
+    let large = vec![b'\n'; 1 << 20];
+    let server = Server::with(vec![whole(&large), answer("206 Partial Content", large.len(), "", b""), whole(&large)]);
+    let scene = scene(&server.url("edges.txt"));
+    // Without a handler, a file beyond the limit ends the process; with it, writing fails.
+    let command = fetch(&scene);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    limited.arg("--format").arg("json").current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let output = start(limited).wait().expect(1).says(&["File too large", "hint: free some space", "--data DIR"]);
+    assert_eq!(output.lines().last().unwrap()["error"]["kind"], "disk_full", "{output}");
+    assert!(!file(&scene).exists() && !output.stderr.contains("curl"), "{output}");
+    fetched(&scene).expect(0);
+    assert_eq!(fs::read(file(&scene)).unwrap(), large);
+}
