@@ -214,9 +214,10 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["stage", "status", "seconds", "size", "key", "why"]);
     let rows: Vec<&str> = lines[2..8].iter().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(rows, STAGES);
-    assert!(lines[8].contains("5 epochs") && lines[8].contains("test "), "{stdout}");
-    assert!(lines[9].starts_with("results: ") && std::path::Path::new(&lines[9]["results: ".len()..]).is_dir(), "{stdout}");
-    assert_eq!(lines.len(), 10);
+    assert!(lines[8].starts_with("predicted peak memory of the run: "), "{stdout}");
+    assert!(lines[9].contains("5 epochs") && lines[9].contains("test "), "{stdout}");
+    assert!(lines[10].starts_with("results: ") && std::path::Path::new(&lines[10]["results: ".len()..]).is_dir(), "{stdout}");
+    assert_eq!(lines.len(), 11);
     let quiet = scene.warploom(&Recipe::small().arguments(&["pipeline", "-q"])).expect(0);
     assert_eq!(quiet.stderr, "", "a hit has nothing to say on stderr");
 }

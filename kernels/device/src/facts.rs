@@ -117,7 +117,11 @@ fn between(points: &[(f64, f64)], at: f64) -> f64 {
 /// A whole number that a file may write as `4.28e12`.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = f64::deserialize(deserializer)?;
-    if number >= 0.0 && number < 1e18 && number.fract() == 0.0 { Ok(number as u64) } else { Err(serde::de::Error::custom(format!("expected a whole number from 0 on, found {number}"))) }
+    if (0.0..1e18).contains(&number) && number.fract() == 0.0 {
+        Ok(number as u64)
+    } else {
+        Err(serde::de::Error::custom(format!("expected a whole number from 0 on, found {number}")))
+    }
 }
 
 fn whole_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -151,7 +155,9 @@ mod tests {
 
     #[test]
     fn what_is_no_facts_file_is_refused_with_the_field() {
-        let text = |bytes: &str| format!("{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, gather: []}}");
+        let text = |bytes: &str| {
+            format!("{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, gather: []}}")
+        };
         let read = |text: &str| serde_yaml::from_str::<Facts>(text).map_err(|error| error.to_string());
         assert!(read(&text("1e9")).is_ok());
         assert!(read(&text("-1")).unwrap_err().contains("from 0 on, found -1"));

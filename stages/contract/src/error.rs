@@ -124,9 +124,10 @@ impl StageError {
     /// The same, speaking of a path by another name: a draft is nothing that a person knows.
     pub fn instead_of(mut self, path: &Path, shown: &Path) -> Self {
         let (path, shown) = (path.display().to_string(), shown.display().to_string());
-        let replaced = |text: String| text.replace(&path, &shown);
-        self.what = replaced(self.what);
-        [&mut self.place, &mut self.detail, &mut self.hint].into_iter().for_each(|text| *text = text.take().map(replaced));
+        self.what = self.what.replace(&path, &shown);
+        for text in [&mut self.place, &mut self.detail, &mut self.hint].into_iter().flatten() {
+            *text = text.replace(&path, &shown);
+        }
         self
     }
 

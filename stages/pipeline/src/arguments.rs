@@ -145,6 +145,7 @@ pub enum StoreAction {
 
 /// Of `warploom data`.
 #[derive(Subcommand, Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a command line has one action")]
 pub enum DataAction {
     /// List the catalogue: what is here, what would be a stand-in
     Ls,

@@ -68,7 +68,10 @@ fn summary(pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
 }
 
 fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenance) -> String {
-    let metrics: Vec<String> = record.metrics.iter().filter(|(_, value)| value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
+    // By the measure that is chosen by; the others stand in the record.
+    let told = |name: &str| !name.contains('_');
+    let metrics: Vec<String> =
+        record.metrics.iter().filter(|(name, value)| told(name) && value.is_finite()).map(|(name, value)| format!("{name} {value:.4}")).collect();
     let steps = match record.mode.as_str() {
         "train" => format!("{} epochs, {:.2} ms each", record.epochs, record.seconds_step * 1e3),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),

@@ -75,7 +75,9 @@ fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option
     let (nanoseconds, best) = weighed.min_by(|first, second| first.0.total_cmp(&second.0))?;
     let document = documents_cut(columns, grid.lanes);
     let why = match alike.iter().max_by(|first, second| first.1.total_cmp(&second.1)) {
-        Some((measured, _)) => format!("corrected by what was measured on {}, most of all by `{}` with rows of {}", facts.name, measured.shape, measured.columns),
+        Some((measured, _)) => {
+            format!("corrected by what was measured on {}, most of all by `{}` with rows of {}", facts.name, measured.shape, measured.columns)
+        }
         None => format!("by the model alone: nothing was measured on {}", facts.name),
     };
     let name = |cut: Cut| format!("ngs {}, dw {}, tpb {}", cut.ngs, cut.dw, cut.tpb);

@@ -380,7 +380,10 @@ fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-fn banks<'a, T: Precision>((reals, ids, wholes): (&'a [Slot<T>], &'a [Slot<u32>], &'a [Slot<i64>]), pieces: Pieces<'a>) -> Banks<'a, T> {
+/// Buffers of reals, ids and whole numbers.
+type Slots<'a, T> = (&'a [Slot<T>], &'a [Slot<u32>], &'a [Slot<i64>]);
+
+fn banks<'a, T: Precision>((reals, ids, wholes): Slots<'a, T>, pieces: Pieces<'a>) -> Banks<'a, T> {
     Banks { reals: Bank { slots: reals, pieces: pieces.clone() }, ids: Bank { slots: ids, pieces: pieces.clone() }, wholes: Bank { slots: wholes, pieces } }
 }
 

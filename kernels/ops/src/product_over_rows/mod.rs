@@ -9,8 +9,8 @@ pub mod reference;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cpu::{add_in_order, product_over_rows_of_type};
 pub use cpu::product_over_rows;
+pub(crate) use cpu::{add_in_order, product_over_rows_of_type};
 
 /// What a product over rows reads.
 #[derive(Clone, Copy, Debug)]

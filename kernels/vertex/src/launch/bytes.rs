@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arena, Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View};
+use super::{
+    Arena, Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View,
+};
 use crate::facts::Facts;
 use crate::gir::Op;
 

@@ -45,7 +45,9 @@ impl LaunchList {
         let looked = Look { index: &index, facts };
         let operation = &launch.operation;
         let gathers = match operation {
-            Operation::NeighbourReduce { source: Some(source), direction, .. } => looked.rows(source, facts.edges.saturating_mul(passes(*direction))).into_iter().collect(),
+            Operation::NeighbourReduce { source: Some(source), direction, .. } => {
+                looked.rows(source, facts.edges.saturating_mul(passes(*direction))).into_iter().collect()
+            }
             Operation::SparseProduct { left, right, .. } => looked.rows_of_weight(left, right),
             Operation::SparseProductOverRows { left, right, .. } => looked.rows(left, looked.entries(right)).into_iter().collect(),
             Operation::Evaluate { inputs, .. } => looked.seen(inputs, None),
@@ -103,7 +105,8 @@ impl Look<'_> {
             Over::EdgesOf(direction) => self.facts.edges.saturating_mul(passes(direction)),
             Over::Edges(rows) => self.facts.count(rows),
         };
-        let inputs: Vec<Operand> = steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.clone() } else { Vec::new() }).collect();
+        let inputs: Vec<Operand> =
+            steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.clone() } else { Vec::new() }).collect();
         self.seen(&inputs, Some(edges))
     }
 

@@ -4,7 +4,7 @@
 //! never     replaces features that there are
 use super::{Found, Role, arrays_as, stem_and_end, tabled};
 use crate::raw::{EdgeFeatures, Features, RawGraph, Read, ReadError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Values that features of edges may have in any case, and for each that is not 0.
 const DENSE_ALWAYS: usize = 1 << 24;
@@ -75,7 +75,7 @@ impl Parts {
     }
 }
 
-fn fill_kind(graph: &mut RawGraph, name: &str, found: Found, from: &PathBuf) -> Read<()> {
+fn fill_kind(graph: &mut RawGraph, name: &str, found: Found, from: &Path) -> Read<()> {
     let known = graph.kinds.as_ref().map_or_else(|| "nodes without kinds".to_owned(), |kinds| kinds.names.join(", "));
     let place = graph.kinds.as_mut().and_then(|kinds| Some((kinds.names.iter().position(|known| known == name)?, kinds)));
     let Some((place, kinds)) = place else {
