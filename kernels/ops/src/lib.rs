@@ -9,6 +9,7 @@
 //!
 //! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the inputs.
 pub mod change;
+pub mod courses;
 mod division;
 pub mod elementwise;
 pub mod evaluate;

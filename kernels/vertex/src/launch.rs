@@ -16,6 +16,7 @@ use crate::gir;
 mod access;
 mod arena;
 mod bytes;
+mod course;
 mod evaluated;
 mod fused;
 mod liveness;
@@ -26,6 +27,7 @@ mod work;
 pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
 pub use bytes::{Lists, Memory};
+pub use course::{Course, Step, course};
 pub use evaluated::fixed;
 pub use fused::{is_row_wise, reduced};
 pub use liveness::{Lifetime, Timeline};
@@ -219,6 +221,9 @@ pub struct Loop {
     pub commit: Vec<Commit>,
     /// When to stop.
     pub until: Until,
+    /// A shorter way to where the supersteps end, if one is proved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
 }
 
 /// A state and the buffer that holds its next value.

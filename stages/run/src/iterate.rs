@@ -13,6 +13,7 @@ use warploom_vertex::launch::{LaunchList, Until};
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
+    course,
     executor::{Change, Executor, Halt, Pass},
     failure,
     history::median,
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// What came of it; the executor holds the states.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Iterated {
     /// Supersteps done, earlier starts included.
     pub supersteps: u64,
@@ -34,6 +35,8 @@ pub struct Iterated {
     pub resumed_at: u64,
     /// Median seconds of a superstep of this start.
     pub seconds_step: f64,
+    /// How each loop was gone through: the name of its course, or `supersteps`.
+    pub courses: Vec<String>,
 }
 
 /// Iterates from the start or from the newest saved state.
@@ -47,7 +50,7 @@ pub fn iterate<T: Precision>(
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
-    let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default() };
+    let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default(), courses: Vec::new() };
     walk.run(checkpoints)
 }
 
@@ -60,7 +63,11 @@ struct Walk<'a, T: Precision> {
     resumed_at: u64,
     seconds: Vec<f64>,
     change: Change,
+    courses: Vec<String>,
 }
+
+/// What a record calls a loop that took no course.
+pub const SUPERSTEPS: &str = "supersteps";
 
 const PASS: Pass = Pass { epoch: 0, training: false };
 
@@ -81,13 +88,35 @@ impl<T: Precision> Walk<'_, T> {
             }
             if number >= first {
                 // At the bound, what is left is still computed, from the states as they are.
-                converged &= self.repeat(number, checkpoints)?;
+                converged &= self.by_course(number, saved.is_some())? || self.repeat(number, checkpoints)?;
             }
         }
         self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
         self.context.progress.end();
         let seconds_step = median(std::mem::take(&mut self.seconds));
-        Ok(Iterated { supersteps: self.done, converged, change: self.change, resumed_at: self.resumed_at, seconds_step })
+        Ok(Iterated { supersteps: self.done, converged, change: self.change, resumed_at: self.resumed_at, seconds_step, courses: std::mem::take(&mut self.courses) })
+    }
+
+    /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved goes on as it was.
+    fn by_course(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
+        let begun = Instant::now();
+        let taken = if resumed || !course::are_taken(self.spec) { None } else { course::take(self.executor, number, self.context.stop) };
+        match taken {
+            None => {
+                self.executor.machine.data.go_in_supersteps();
+                self.courses.push(SUPERSTEPS.to_owned());
+                Ok(false)
+            }
+            Some(None) => Err(StageError::new(ErrorKind::Stopped, "stopped by a signal within a loop that is not saved").hint("start again")),
+            Some(Some((name, rounds))) => {
+                self.courses.push(name.to_owned());
+                self.done += rounds;
+                self.change = Change::default();
+                self.seconds.push(begun.elapsed().as_secs_f64() / rounds.max(1) as f64);
+                self.context.progress.advance(rounds);
+                Ok(true)
+            }
+        }
     }
 
     /// Supersteps of one loop; gives whether its condition was met.

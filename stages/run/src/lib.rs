@@ -5,6 +5,7 @@
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
 pub mod buffers;
 pub mod checkpoints;
+pub mod course;
 pub mod executor;
 pub mod failure;
 pub mod fused;
@@ -36,7 +37,7 @@ use warploom_contract::{
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
 use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
-use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done};
+use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done, upload::Needs};
 
 /// The stage.
 pub struct RunStage;
@@ -107,7 +108,8 @@ fn execute<T: Precision>(
     let begun = Instant::now();
     let spec = &request.spec;
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let data = upload::load::<T>(context.stop, inputs, list, spec.split)?;
+    let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
+    let data = upload::load::<T>(context.stop, inputs, list, (needs, spec.split))?;
     let mut executor = Executor::new(list, data, spec.seed)?;
     let started = Instant::now();
     let done = match &list.body {

@@ -11,10 +11,10 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use safetensors::Dtype;
 use warploom_contract::arrow_file::View;
-use warploom_ops::{Real, evaluate::Element};
+use warploom_ops::{courses::paths::Lowered, evaluate::Element};
 
 /// f32 or f64: the type that a run computes with.
-pub trait Precision: Real + Element + ArrowNativeType {
+pub trait Precision: Lowered + Element + ArrowNativeType {
     /// Name in plans and records.
     const NAME: &'static str;
     /// Name in safetensors.

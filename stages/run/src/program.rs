@@ -11,7 +11,7 @@ use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View,
+    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View,
     gradient_buffer, parameter_buffer,
 };
 
@@ -147,6 +147,8 @@ pub struct Repeated {
     pub active: Option<Place>,
     /// When it stops.
     pub until: Until,
+    /// A shorter way to its end.
+    pub course: Option<Course>,
     prepare: Range<usize>,
     superstep: Range<usize>,
 }
@@ -311,6 +313,7 @@ impl<'a> Names<'a> {
             watched: (0..repeated.commit.len()).filter(|index| is_watched(&repeated.commit[*index])).collect(),
             active,
             until: repeated.until.clone(),
+            course: repeated.course.clone(),
             prepare: next(repeated.prepare.len()),
             superstep: next(repeated.superstep.len()),
         }

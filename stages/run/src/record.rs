@@ -51,6 +51,7 @@ pub fn write<T: Precision>(
         bytes_peak: bytes_peak(),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
+        courses: Vec::new(),
         resumed_at: 0,
     };
     match done {
@@ -64,6 +65,7 @@ pub fn write<T: Precision>(
         Done::Iterated(iterated) => {
             record.supersteps = iterated.supersteps;
             record.converged = iterated.converged;
+            record.courses.clone_from(&iterated.courses);
             record.seconds_step = iterated.seconds_step;
             record.resumed_at = iterated.resumed_at;
         }

@@ -23,7 +23,7 @@ use warploom_contract::{
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Body, BufferName, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows};
+use warploom_vertex::launch::{Body, BufferName, Course, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows, Step};
 
 use crate::{
     buffers::{Aligned, Contents},
@@ -50,6 +50,8 @@ pub struct Needs {
     pub sparse_by_columns: bool,
     /// Edges in the order of their ids.
     pub lists: Lists,
+    /// What of these only supersteps need that a course is to replace.
+    pub lists_later: Option<Lists>,
 }
 
 impl Needs {
@@ -68,6 +70,19 @@ impl Needs {
                 _ => {}
             }
         }
+        needs
+    }
+
+    /// The same, where loops take their courses, which walk both directions.
+    pub fn by_courses(list: &LaunchList) -> Self {
+        let mut needs = Needs::of(list);
+        let Body::Iterate(iterate) = &list.body else { return needs };
+        for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
+            (needs.incoming, needs.outgoing) = (true, true);
+            needs.weights |= matches!(course, Course::Least { step: Step::Weight, .. });
+            needs.lists_later = Some(Lists::of(list));
+        }
+        needs.lists = Lists::by_courses(list);
         needs
     }
 }
@@ -143,6 +158,8 @@ pub struct Data<T: Precision> {
     pub both_units: Vec<u32>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
+    /// Where these are made from once a loop goes in supersteps after all.
+    pub lists_later: Option<(Csr, Lists)>,
     /// What the buffers of role `given` hold, by their names.
     pub given: BTreeMap<BufferName, Given<T>>,
     /// Dense features.
@@ -219,7 +236,7 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
 }
 
 /// Opens and orders everything that the launches need, or stops between two parts. `split` is the published split to use.
-pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, split: u64) -> Result<Data<T>, StageError> {
+pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, (needs, split): (Needs, u64)) -> Result<Data<T>, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
@@ -229,12 +246,12 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, s
     same_nodes(inputs, csr.nodes(), table.ids.len())?;
     prove(&csr, &inputs.get(Kind::Csr)?.path)?;
     go_on(stop)?;
-    let mut data = Data::of_graph(&csr, units, Needs::of(list));
+    let mut data = Data::of_graph(&csr, units, needs);
     data.old_of_new = order;
     go_on(stop)?;
     let trains = matches!(list.body, Body::Train(_));
     if trains || list.buffers.iter().any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures)) {
-        data.load_features(artifact, Needs::of(list).sparse_by_columns)?;
+        data.load_features(artifact, needs.sparse_by_columns)?;
         go_on(stop)?;
     }
     let graphs = graphs::read(artifact, list)?;
@@ -243,7 +260,7 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, s
         data.lists.graphs = of_nodes.map(|of_nodes| graphs::Graphs::of(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref()));
     }
     data.kind_of_node = table.kind.unwrap_or_default();
-    data.sparse_of_kind = kinds::sparse(artifact, list, Needs::of(list).sparse_by_columns)?;
+    data.sparse_of_kind = kinds::sparse(artifact, list, needs.sparse_by_columns)?;
     match &graphs {
         Some(graphs) if trains && graphs::are_labelled(list) => data.load_labels(graphs.labels.as_ref(), &graphs.splits, (split, graphs.ids.len(), None))?,
         _ if trains => {
@@ -337,6 +354,7 @@ impl<T: Precision> Data<T> {
             outgoing,
             both_units,
             lists: EdgeLists::of(csr, needs.lists),
+            lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
             given: BTreeMap::new(),
             features: None,
             sparse: None,
@@ -347,6 +365,15 @@ impl<T: Precision> Data<T> {
             old_of_new: None,
             ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
             graph_ids: None,
+        }
+    }
+
+    /// Makes the lists that supersteps need.
+    pub fn go_in_supersteps(&mut self) {
+        if let Some((csr, lists)) = self.lists_later.take() {
+            let graphs = self.lists.graphs.take();
+            self.lists = EdgeLists::of(&csr, lists);
+            self.lists.graphs = graphs;
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Arena, Body, Buffer, BufferName, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View,
+    Arena, Body, Buffer, BufferName, Course, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, Step, View,
 };
 use crate::facts::Facts;
 use crate::gir::Op;
@@ -94,6 +94,13 @@ impl LaunchList {
                 outgoing = outgoing.and(walk);
             }
         }
+        if let Body::Iterate(iterate) = &self.body {
+            // A course that turns out not to be possible goes in supersteps: what these need is counted too.
+            for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
+                let weights = matches!(course, Course::Least { step: Step::Weight, .. });
+                (incoming, outgoing) = (incoming.and(Walk::of_course(weights)), outgoing.and(Walk::of_course(weights)));
+            }
+        }
         sum([incoming.bytes(facts), outgoing.bytes(facts), Lists::of(self).bytes(facts)])
     }
 }
@@ -117,8 +124,20 @@ pub struct Lists {
 impl Lists {
     /// Of all launches and results together.
     pub fn of(list: &LaunchList) -> Self {
+        Lists::of_launches(list, &list.launches())
+    }
+
+    /// The same where loops with a course take it: nothing for their supersteps.
+    pub fn by_courses(list: &LaunchList) -> Self {
+        let Body::Iterate(iterate) = &list.body else { return Lists::of(list) };
+        let of_loop = |repeated: &'_ super::Loop| repeated.superstep.len() * usize::from(repeated.course.is_none());
+        let loops = iterate.loops.iter().flat_map(|repeated| repeated.prepare.iter().chain(&repeated.superstep[..of_loop(repeated)]));
+        Lists::of_launches(list, &loops.chain(&iterate.finish).collect::<Vec<_>>())
+    }
+
+    fn of_launches(list: &LaunchList, launches: &[&Launch]) -> Self {
         let mut lists = Lists::default();
-        for launch in list.launches() {
+        for launch in launches {
             match &launch.operation {
                 Operation::Fused { over, steps, .. } => steps.iter().for_each(|step| lists.of_step(step, Some(*over))),
                 operation => lists.of_step(operation, None),
@@ -168,6 +187,10 @@ struct Walk {
 }
 
 impl Walk {
+    fn of_course(weights: bool) -> Walk {
+        Walk { offsets: true, neighbours: true, weights }
+    }
+
     fn and(self, other: Walk) -> Walk {
         Walk { offsets: self.offsets | other.offsets, neighbours: self.neighbours | other.neighbours, weights: self.weights | other.weights }
     }

@@ -73,6 +73,9 @@ impl LaunchList {
             Until::Unchanged(states) => line(text, format_args!("  until   no value of {} changes", states.join(", "))),
             Until::Nowhere(buffer) => line(text, format_args!("  until   {buffer} holds nowhere")),
         }
+        if let Some(course) = &repeated.course {
+            line(text, format_args!("  course  {} of {}", course.name(), course.state()));
+        }
     }
 
     fn render_buffers(&self, text: &mut String) {

@@ -188,6 +188,7 @@ impl<'a> Inspector<'a> {
                     self.phase(Phase::Superstep, &repeated.superstep);
                     self.commits(repeated, &prepared);
                     self.until(repeated);
+                    self.course(repeated);
                 }
                 self.phase(Phase::Finish, &iterate.finish);
                 // What was learned before can be applied once; nothing learned is iterated.
@@ -259,6 +260,15 @@ impl<'a> Inspector<'a> {
         }
         if states.is_empty() {
             self.flaw("until", "states that must not change", "at least one", "none");
+        }
+    }
+
+    /// A course that is taken is proved again.
+    fn course(&mut self, repeated: &Loop) {
+        let proved = super::course(self.list, repeated);
+        if let Some(course) = repeated.course.as_ref().filter(|course| proved.as_ref() != Some(course)) {
+            let expected = proved.map_or("none".to_owned(), |course| format!("{course:?}"));
+            self.flaw("course", format!("way to the end of `{}`", course.state()), expected, format!("{course:?}"));
         }
     }
 

@@ -44,6 +44,7 @@ impl std::error::Error for Refusal {}
 /// The launch list of a program; gradients, if there are any, have been made.
 pub fn lower(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let mut list = if data.training { train::list(gir, data)? } else { iterate::list(gir, data)? };
+    list.set_courses();
     list.reckon(&Facts::of(data));
     Ok(list)
 }

@@ -65,6 +65,9 @@ pub struct Record {
     pub epoch_kept: u64,
     /// Last metrics: loss, train, validation, test, as far as there are such.
     pub metrics: BTreeMap<String, f64>,
+    /// How each loop of an iteration was gone through: the name of its course, or `supersteps`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub courses: Vec<String>,
     /// Steps that were already done when this process started.
     pub resumed_at: u64,
 }

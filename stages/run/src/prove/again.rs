@@ -1,7 +1,8 @@
 //! again: a compiled program that is not trained, computed once more by the reference in f64.
 //!
 //! promises  the whole program is run from the edge list in the data set's own order, with as many supersteps as the run took
-//!           where there is one loop; whole numbers are equal, reals as close as the run's type allows
+//!           where there is one loop that went in them, else to the loops' own ends; whole numbers are equal, reals as close as the
+//!           run's type allows
 //! never     gives up silently: what is too much to be computed again is told
 use std::collections::BTreeMap;
 
@@ -16,12 +17,12 @@ use warploom_contract::{
 };
 use warploom_vertex::{
     gir::Type,
-    launch::{Body, Direction, Element, LaunchList, ResultColumn, Until},
+    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, Until},
     reference::{Inputs, Reference},
 };
 
 use super::{evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, saved_parameters, table, unfit, violation};
-use crate::precision::Precision;
+use crate::{iterate::SUPERSTEPS, precision::Precision};
 
 /// A run and what it was made of.
 pub(super) struct Again<'a> {
@@ -98,32 +99,51 @@ impl Again<'_> {
         let graph = reference_graph(self.nodes.ids.len(), edges);
         let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
         reference.prepare();
-        self.supersteps(&mut reference);
+        if !self.supersteps(&mut reference, edges) {
+            context.progress.warn("the values were not computed again: the loops of this graph are too long for the reference");
+            return Ok(());
+        }
         look(&reference)
     }
 
     /// Steps of the reference for the whole run.
     fn work(&self, edges: &EdgeTable) -> u64 {
-        let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
-        let of = |launches: &[warploom_vertex::launch::Launch]| launches.iter().map(|launch| evaluated_work(self.list, &launch.operation, sizes)).sum::<u64>();
-        let Body::Iterate(iterate) = &self.list.body else { return 0 };
-        let loops = iterate.loops.iter().map(|repeated| of(&repeated.prepare).saturating_add(of(&repeated.superstep).saturating_mul(self.record.supersteps)));
-        loops.fold(of(&iterate.finish), u64::saturating_add)
+        let [once, superstep] = self.works(edges);
+        once.saturating_add(superstep.saturating_mul(self.record.supersteps))
     }
 
-    /// As many as the run took, so that rounding decides no end; several loops end by themselves.
-    fn supersteps(&self, reference: &mut Reference) {
-        let Body::Iterate(iterate) = &self.list.body else { return };
+    /// Steps of the reference for what is done once, and for a superstep of every loop.
+    fn works(&self, edges: &EdgeTable) -> [u64; 2] {
+        let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
+        let of = |launches: &[warploom_vertex::launch::Launch]| launches.iter().map(|launch| evaluated_work(self.list, &launch.operation, sizes)).sum::<u64>();
+        let Body::Iterate(iterate) = &self.list.body else { return [0, 0] };
+        let add = |[once, superstep]: [u64; 2], repeated: &Loop| {
+            [once.saturating_add(of(&repeated.prepare)), superstep.saturating_add(of(&repeated.superstep))]
+        };
+        iterate.loops.iter().fold([of(&iterate.finish), 0], add)
+    }
+
+    /// As many as the run took, so that rounding decides no end; several loops, and those that took another course, end by
+    /// themselves. Whether they did.
+    fn supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
+        let Body::Iterate(iterate) = &self.list.body else { return true };
+        let by_course = self.record.courses.iter().any(|course| course != SUPERSTEPS);
         match iterate.loops.len() {
-            0 => {}
+            0 => true,
+            _ if by_course => {
+                let [once, superstep] = self.works(edges);
+                reference.iterate(self.work_max.saturating_sub(once) / superstep.max(1)).converged
+            }
             1 => {
                 for _ in 0..self.record.supersteps {
                     reference.superstep();
                 }
                 reference.go_on();
+                true
             }
             _ => {
                 reference.iterate(self.record.supersteps.saturating_mul(2));
+                true
             }
         }
     }

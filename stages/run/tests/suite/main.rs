@@ -19,6 +19,7 @@
 
 mod analytics;
 mod compiled;
+mod courses;
 mod differential;
 mod direct;
 mod errors;
