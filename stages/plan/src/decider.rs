@@ -6,6 +6,8 @@
 //!           (WPT = ngs * D / dw of about 1024) is weighed too and its prediction is told
 //! never     measures; looks at an edge
 //! limits    a device without a measured table is planned for by the model alone
+use std::collections::BTreeMap;
+
 use warploom_contract::kinds::plan::Grouping;
 use warploom_device::Facts;
 
@@ -52,10 +54,26 @@ const WORK_WANTED: u64 = 1024;
 /// Bytes of the record of a group.
 const RECORD: f64 = 12.0;
 
-/// Chooses for rows of so many numbers; none without a grid.
-pub fn decide(facts: &Facts, rows: Rows, columns: u64) -> Option<Grouping> {
-    let table = warploom_device::groupings(&facts.name).map(read).unwrap_or_default();
-    choose(facts, &table, rows, columns)
+/// Chooses for the launches of one list: the table is read once, and cuts are weighed once for each width of rows.
+pub struct Decider<'facts> {
+    facts: &'facts Facts,
+    rows: Rows,
+    table: Vec<Measured>,
+    decided: BTreeMap<u64, Option<Grouping>>,
+}
+
+impl<'facts> Decider<'facts> {
+    /// For a graph on a device, by what was measured on it.
+    pub fn new(facts: &'facts Facts, rows: Rows) -> Self {
+        let table = warploom_device::groupings(&facts.name).map(read).unwrap_or_default();
+        Decider { facts, rows, table, decided: BTreeMap::new() }
+    }
+
+    /// Chooses for rows of so many numbers; none without a grid.
+    pub fn decide(&mut self, columns: u64) -> Option<Grouping> {
+        let (facts, rows, table) = (self.facts, self.rows, &self.table);
+        self.decided.entry(columns).or_insert_with(|| choose(facts, table, rows, columns)).clone()
+    }
 }
 
 fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option<Grouping> {
@@ -212,9 +230,13 @@ mod tests {
     #[test]
     fn the_document_s_rule_is_told_and_a_processor_has_no_groups() {
         let (facts, _) = h200();
-        let grouping = decide(&facts, Rows { nodes: 4e5, edges: 5e6, gini: 0.3 }, 64).unwrap();
+        let mut decider = Decider::new(&facts, Rows { nodes: 4e5, edges: 5e6, gini: 0.3 });
+        let grouping = decider.decide(64).unwrap();
         assert!(grouping.alternatives.keys().any(|name| name == "ngs 512, dw 32, tpb 128 (WPT about 1024)"), "{grouping:?}");
         assert!(grouping.why.contains("h200") && grouping.shared_bytes == u64::from(grouping.threads / 32) * 256);
-        assert_eq!(decide(&warploom_device::resolve("cpu").unwrap(), Rows { nodes: 1.0, edges: 1.0, gini: 0.0 }, 16), None);
+        assert_ne!(decider.decide(32), Some(grouping.clone()));
+        assert_eq!(decider.decide(64), Some(grouping));
+        let processor = warploom_device::resolve("cpu").unwrap();
+        assert_eq!(Decider::new(&processor, Rows { nodes: 1.0, edges: 1.0, gini: 0.0 }).decide(16), None);
     }
 }
