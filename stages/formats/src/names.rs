@@ -3,8 +3,8 @@
 //! ```text
 //! {"kinds": ["paper", "author"], "relations": ["cites", "wrote"], "classes": ["theory", "systems"]}
 //! ```
-//! promises  the order of the names is theirs in the graph, and a name that nothing has is kept; what the file has no names for stays
-//! promises  relations and kinds are looked up by name, and where one of them is no name, as places in the list; labels that are whole
+//! promises  the order of the names is theirs in the graph, and a name that nothing has is kept; what the file has no names for stays;
+//!           relations and kinds are looked up by name, and where one of them is no name, as places in the list; labels that are whole
 //!           numbers are places, others are looked up; what is neither is an error that names it
 //! never     renames what has no names in the file; takes two labels for one
 use crate::{

@@ -2,8 +2,8 @@
 //!
 //! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or of a pipeline's
 //! promises  each file stands under its name whole, or not at all, and an error or a signal leaves none; nothing is replaced without
-//!           `--force`; `manifest.json` goes along and comes last, so that a stand-in stays known as one and an export that was killed has none
-//! promises  what a killed export left is removed by the next one into the same folder
+//!           `--force`; `manifest.json` goes along and comes last, so that a stand-in stays known as one and an export that was killed has none;
+//!           what a killed export left is removed by the next one into the same folder
 //! never     changes the store
 mod arrays;
 mod files;

@@ -2,10 +2,13 @@
 //! (tpb), and the shared memory that the document's kernel takes for it.
 //!
 //! promises  the least predicted time of all that was weighed; predictions are a model of bytes and latencies, corrected by what a plain
-//!           kernel took on the most alike graph and width that was measured on that device; the document's own rule
-//!           (WPT = ngs * D / dw of about 1024) is weighed too and its prediction is told
+//!           kernel took on graphs and widths that were measured on that device, the more alike the more; where this graph and width were
+//!           measured, that measurement alone; the document's own rule (WPT = ngs * D / dw of about 1024) is weighed too and its
+//!           prediction is told
 //! never     measures; looks at an edge
 //! limits    a device without a measured table is planned for by the model alone
+use std::collections::BTreeMap;
+
 use warploom_contract::kinds::plan::Grouping;
 use warploom_device::Facts;
 
@@ -44,28 +47,50 @@ const NUMBER: u64 = 4;
 const AT_ONCE: u64 = 4;
 /// What a lane waits for a row, with others on their way.
 const NANOSECONDS_OF_ROW: f64 = 10.0;
-/// How many times as long as the mean a long row is where all entries are in few rows. This and the wait are those, of a dozen, with
-/// which the model alone chooses best among what was measured.
+/// How many times as long as the mean a long row is where all entries are in few rows. This and the wait are those, of fifteen that were
+/// tried, with which the model alone chooses best among what was measured.
 const LONG_ROWS: f64 = 30.0;
+/// Below this, squares of distances make no difference.
+const ALIKE: f64 = 1e-9;
 /// Work of a lane that the document aims at.
 const WORK_WANTED: u64 = 1024;
 /// Bytes of the record of a group.
 const RECORD: f64 = 12.0;
 
-/// Chooses for rows of so many numbers; none without a grid.
-pub fn decide(facts: &Facts, rows: Rows, columns: u64) -> Option<Grouping> {
-    let table = warploom_device::groupings(&facts.name).map(read).unwrap_or_default();
-    choose(facts, &table, rows, columns)
+/// Chooses for the launches of one list: the table is read once, and cuts are weighed once for each width of rows.
+pub struct Decider<'facts> {
+    facts: &'facts Facts,
+    rows: Rows,
+    table: Vec<Measured>,
+    decided: BTreeMap<u64, Option<Grouping>>,
+}
+
+impl<'facts> Decider<'facts> {
+    /// For a graph on a device, by what was measured on it.
+    pub fn new(facts: &'facts Facts, rows: Rows) -> Self {
+        let table = warploom_device::groupings(&facts.name).map(read).unwrap_or_default();
+        Decider { facts, rows, table, decided: BTreeMap::new() }
+    }
+
+    /// Chooses for rows of so many numbers; none without a grid.
+    pub fn decide(&mut self, columns: u64) -> Option<Grouping> {
+        let (facts, rows, table) = (self.facts, self.rows, &self.table);
+        self.decided.entry(columns).or_insert_with(|| choose(facts, table, rows, columns)).clone()
+    }
 }
 
 fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option<Grouping> {
     let grid = facts.grid.as_ref()?;
     let alike = alike(table, rows, columns);
-    // By how many times the model was off where this cut was measured, the more alike the more it counts.
     let weigh = |cut: Cut| {
-        let of_cut = alike.iter().filter(|(measured, _)| measured.cut == cut);
-        let (sum, weights) = of_cut.fold((0.0, 0.0), |(sum, weights), (measured, weight)| {
+        let of_cut = || alike.iter().filter(|(measured, _)| measured.cut == cut);
+        if let Some((measured, _)) = of_cut().find(|(_, distance)| *distance == 0.0) {
+            return measured.nanoseconds;
+        }
+        // By how many times the model was off where this cut was measured, the more alike the more it counts.
+        let (sum, weights) = of_cut().fold((0.0, 0.0), |(sum, weights), (measured, distance)| {
             let off = measured.nanoseconds / model(facts, measured.rows, measured.columns, cut);
+            let weight = 1.0 / (distance.powi(2) + ALIKE);
             (sum + weight * off.ln(), weights + weight)
         });
         model(facts, rows, columns, cut) * if weights > 0.0 { (sum / weights).exp() } else { 1.0 }
@@ -74,7 +99,8 @@ fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option
     let weighed = every_cut(columns).into_iter().filter(fits).map(|cut| (weigh(cut), cut));
     let (nanoseconds, best) = weighed.min_by(|first, second| first.0.total_cmp(&second.0))?;
     let document = documents_cut(columns, grid.lanes);
-    let why = match alike.iter().max_by(|first, second| first.1.total_cmp(&second.1)) {
+    let why = match alike.iter().min_by(|first, second| first.1.total_cmp(&second.1)) {
+        Some((measured, 0.0)) => format!("as measured on {} for `{}` with rows of {}", facts.name, measured.shape, measured.columns),
         Some((measured, _)) => {
             format!("corrected by what was measured on {}, most of all by `{}` with rows of {}", facts.name, measured.shape, measured.columns)
         }
@@ -135,7 +161,7 @@ fn model(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
     1e9 * (gather.max(streamed) + again) + longest + facts.launch_nanoseconds as f64 * if parts > 0.0 { 2.0 } else { 1.0 }
 }
 
-/// All that was measured, and how alike it is.
+/// All that was measured, and how far from this it is: 0 where it is this.
 fn alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<(&Measured, f64)> {
     let distance = |measured: &Measured| {
         let of = |first: f64, second: f64| (first.max(1e-3) / second.max(1e-3)).ln().abs();
@@ -143,7 +169,7 @@ fn alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<(&Measured, f64)> 
         let width = of(columns as f64, measured.columns as f64);
         mean + 2.0 * (rows.gini - measured.rows.gini).abs() + 0.25 * of(rows.nodes, measured.rows.nodes) + 0.5 * width
     };
-    table.iter().map(|measured| (measured, 1.0 / (distance(measured).powi(2) + 1e-9))).collect()
+    table.iter().map(|measured| (measured, distance(measured))).collect()
 }
 
 /// A table of measurements; lines that are none are left out.
@@ -197,7 +223,7 @@ mod tests {
     #[test]
     fn what_was_measured_is_chosen_by_its_measurement() {
         let losses = losses(|_, _| true);
-        assert!(losses.len() == 20 && losses.iter().all(|loss| *loss < 1.001), "{losses:?}");
+        assert!(losses.len() == 20 && losses.iter().all(|loss| *loss == 1.0), "{losses:?}");
     }
 
     #[test]
@@ -212,9 +238,13 @@ mod tests {
     #[test]
     fn the_document_s_rule_is_told_and_a_processor_has_no_groups() {
         let (facts, _) = h200();
-        let grouping = decide(&facts, Rows { nodes: 4e5, edges: 5e6, gini: 0.3 }, 64).unwrap();
+        let mut decider = Decider::new(&facts, Rows { nodes: 4e5, edges: 5e6, gini: 0.3 });
+        let grouping = decider.decide(64).unwrap();
         assert!(grouping.alternatives.keys().any(|name| name == "ngs 512, dw 32, tpb 128 (WPT about 1024)"), "{grouping:?}");
         assert!(grouping.why.contains("h200") && grouping.shared_bytes == u64::from(grouping.threads / 32) * 256);
-        assert_eq!(decide(&warploom_device::resolve("cpu").unwrap(), Rows { nodes: 1.0, edges: 1.0, gini: 0.0 }, 16), None);
+        assert_ne!(decider.decide(32), Some(grouping.clone()));
+        assert_eq!(decider.decide(64), Some(grouping));
+        let processor = warploom_device::resolve("cpu").unwrap();
+        assert_eq!(Decider::new(&processor, Rows { nodes: 1.0, edges: 1.0, gini: 0.0 }).decide(16), None);
     }
 }

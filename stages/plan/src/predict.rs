@@ -13,12 +13,13 @@ use warploom_vertex::{
     launch::{Body, Launch, LaunchList, Work},
 };
 
-use crate::decider::{self, Rows};
+use crate::decider::{Decider, Rows};
 
 /// Every launch, and a step: an epoch, or a superstep of each loop.
 pub fn predicted(list: &LaunchList, facts: &Facts, device: &Device, profile: &Profile) -> Predicted {
     let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
-    let launches: Vec<PredictedLaunch> = list.launches().into_iter().map(|launch| of_launch(list, launch, (facts, device), rows)).collect();
+    let mut decider = Decider::new(device, rows);
+    let launches: Vec<PredictedLaunch> = list.launches().into_iter().map(|launch| of_launch(list, launch, (facts, device), &mut decider)).collect();
     let once = match &list.body {
         Body::Train(train) => names(&train.prepare),
         Body::Iterate(iterate) => iterate.loops.iter().flat_map(|repeated| names(&repeated.prepare)).chain(names(&iterate.finish)).collect(),
@@ -31,7 +32,7 @@ fn names(launches: &[Launch]) -> Vec<&str> {
     launches.iter().map(|launch| launch.name.as_str()).collect()
 }
 
-fn of_launch(list: &LaunchList, launch: &Launch, (facts, device): (&Facts, &Device), rows: Rows) -> PredictedLaunch {
+fn of_launch(list: &LaunchList, launch: &Launch, (facts, device): (&Facts, &Device), decider: &mut Decider) -> PredictedLaunch {
     let work = list.work(launch, facts);
     let (seconds, limit) = limited(&work, facts, device);
     let widest = work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max();
@@ -39,7 +40,7 @@ fn of_launch(list: &LaunchList, launch: &Launch, (facts, device): (&Facts, &Devi
         name: launch.name.clone(),
         nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds,
         limit: limit.to_owned(),
-        grouping: widest.and_then(|columns| decider::decide(device, rows, columns)),
+        grouping: widest.and_then(|columns| decider.decide(columns)),
     }
 }
 

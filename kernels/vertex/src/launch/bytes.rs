@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::work::Look;
 use super::{
     Arena, Body, Buffer, BufferName, Course, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, Step, View,
 };
@@ -268,21 +269,10 @@ fn evaluated((out, op): (&str, &Op), inputs: &[Operand], index: &BTreeMap<&str, 
 
 /// Bytes of a fused launch: what its steps see of other vertices once by the edge, all else that it does not make itself once.
 fn fused(over: Over, steps: &[Operation], (index, operation): (&BTreeMap<&str, &Buffer>, &Operation), facts: &Facts) -> u64 {
-    let edges = match over {
-        Over::Vertices => 0,
-        Over::EdgesOf(Direction::Both) | Over::Edges(Rows::EdgesTwice) => facts.edges.saturating_mul(2),
-        Over::EdgesOf(_) | Over::Edges(_) => facts.edges,
-    };
-    let mut seen: Vec<&super::Rowed> = Vec::new();
-    let inputs = steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] });
-    for rows in inputs.flat_map(Operand::rows).filter(|rows| matches!(rows.view, View::Far(_)) && index.contains_key(rows.buffer.as_str())) {
-        if !seen.iter().any(|known| (&known.buffer, known.view) == (&rows.buffer, rows.view)) {
-            seen.push(rows);
-        }
-    }
-    let row = |rows: &&super::Rowed| index.get(rows.buffer.as_str()).map_or(0, |buffer| buffer.columns.saturating_mul(width(buffer.element, facts)));
-    let gathered = edges.saturating_mul(sum(seen.iter().map(row)));
-    let is_gathered = |name: &str| seen.iter().any(|rows| rows.buffer == name);
+    let looked = Look { index, facts };
+    let (edges, seen) = (looked.walked(over), looked.seen_by_steps(over, steps));
+    let gathered = sum(seen.iter().map(|(_, gathered)| gathered.bytes()));
+    let is_gathered = |wanted: &str| seen.iter().any(|(name, _)| *name == wanted);
     let reads = operation.reads();
     let once = sum(reads.iter().filter(|name| !is_gathered(name)).map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));
     let written = sum(operation.writes().iter().map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));

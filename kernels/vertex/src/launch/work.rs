@@ -1,6 +1,6 @@
 //! work: what a launch moves and computes, told apart by what limits it: rows gathered at random, bytes in a row, arithmetic.
 //!
-//! promises  the bytes are those of `bytes`; gathers are a part of them; sums saturate
+//! promises  the bytes are those of `bytes`; gathers are a part of them, which `bytes` counts by what is found here; sums saturate
 //! never     knows a rate or a device
 use std::collections::BTreeMap;
 
@@ -50,8 +50,8 @@ impl LaunchList {
             }
             Operation::SparseProduct { left, right, .. } => looked.rows_of_weight(left, right),
             Operation::SparseProductOverRows { left, right, .. } => looked.rows(left, looked.entries(right)).into_iter().collect(),
-            Operation::Evaluate { inputs, .. } => looked.seen(inputs, None),
-            Operation::Fused { over, steps, .. } => looked.seen_by_steps(*over, steps),
+            Operation::Evaluate { inputs, .. } => unnamed(looked.seen(inputs.iter(), None)),
+            Operation::Fused { over, steps, .. } => unnamed(looked.seen_by_steps(*over, steps)),
             _ => Vec::new(),
         };
         let flops = operation.steps().iter().fold(0u64, |sum, step| sum.saturating_add(looked.flops(step)));
@@ -63,9 +63,14 @@ fn passes(direction: Direction) -> u64 {
     if direction == Direction::Both { 2 } else { 1 }
 }
 
-struct Look<'a> {
-    index: &'a BTreeMap<&'a str, &'a Buffer>,
-    facts: &'a Facts,
+fn unnamed(gathers: Vec<(&str, Gathered)>) -> Vec<Gathered> {
+    gathers.into_iter().map(|(_, gathered)| gathered).collect()
+}
+
+/// Finds what is gathered, for a launch's work and for its bytes.
+pub(super) struct Look<'a> {
+    pub(super) index: &'a BTreeMap<&'a str, &'a Buffer>,
+    pub(super) facts: &'a Facts,
 }
 
 impl Look<'_> {
@@ -87,27 +92,31 @@ impl Look<'_> {
         vec![Gathered { count: self.entries(features), row_bytes, table_bytes: whole(buffer, self.facts) }]
     }
 
-    /// What edges see of other vertices, each table once an edge.
-    fn seen(&self, inputs: &[Operand], edges: Option<u64>) -> Vec<Gathered> {
+    /// What edges see of other vertices, each table and view once: by each edge of the view, or so often.
+    fn seen<'rows>(&self, inputs: impl Iterator<Item = &'rows Operand>, count: Option<u64>) -> Vec<(&'rows str, Gathered)> {
         let mut known: Vec<(&str, View)> = Vec::new();
-        for rows in inputs.iter().flat_map(Operand::rows).filter(|rows| matches!(rows.view, View::Far(_))) {
+        for rows in inputs.flat_map(Operand::rows).filter(|rows| matches!(rows.view, View::Far(_))) {
             if !known.contains(&(rows.buffer.as_str(), rows.view)) {
                 known.push((rows.buffer.as_str(), rows.view));
             }
         }
         let of_view = |view: View| view.edges().map_or(0, |seen| self.facts.edges.saturating_mul(passes(seen.direction)));
-        known.into_iter().filter_map(|(name, view)| self.rows(name, edges.unwrap_or_else(|| of_view(view)))).collect()
+        known.into_iter().filter_map(|(name, view)| Some((name, self.rows(name, count.unwrap_or_else(|| of_view(view)))?))).collect()
     }
 
-    fn seen_by_steps(&self, over: Over, steps: &[Operation]) -> Vec<Gathered> {
-        let edges = match over {
+    /// What the steps of one walk see of other vertices, together.
+    pub(super) fn seen_by_steps<'rows>(&self, over: Over, steps: &'rows [Operation]) -> Vec<(&'rows str, Gathered)> {
+        let inputs = steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] });
+        self.seen(inputs, Some(self.walked(over)))
+    }
+
+    /// How many edges a walk comes by.
+    pub(super) fn walked(&self, over: Over) -> u64 {
+        match over {
             Over::Vertices => 0,
             Over::EdgesOf(direction) => self.facts.edges.saturating_mul(passes(direction)),
             Over::Edges(rows) => self.facts.count(rows),
-        };
-        let inputs: Vec<Operand> =
-            steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.clone() } else { Vec::new() }).collect();
-        self.seen(&inputs, Some(edges))
+        }
     }
 
     fn flops(&self, operation: &Operation) -> u64 {

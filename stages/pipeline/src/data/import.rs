@@ -1,10 +1,9 @@
 //! `warploom data import`: files of one's own become a data set with an entry of the catalogue.
 //!
 //! promises  the set was read once, whole, before it has a name; the entry says the format that was found, the counts that were read, and
-//!           size and digest of each file, which every stage compares ever after
-//! promises  folder and entry stand under their names complete, or not at all; a name that is taken is an error. What a killed import
-//!           left, be it between the two names, is removed by the next one into the same folders
-//! promises  what is not real in an exported graph is not real in the set that is made of it
+//!           size and digest of each file, which every stage compares ever after; folder and entry stand under their names complete, or
+//!           not at all; a name that is taken is an error; what a killed import left, be it between the two names, is removed by the next
+//!           one into the same folders; what is not real in an exported graph is not real in the set that is made of it
 //! never     links to the files that were given, or changes them; lets an error speak of a copy: it names the file that was given
 //! limits    the graph in memory, once
 mod arrays;
