@@ -225,7 +225,8 @@ def triangles_peers(graph, ours):
     return spent
 
 
-SETTINGS = {"pagerank": [f"plan.set={{damping: {DAMPING}, tolerance: 0}}", f"run.max_supersteps={SUPERSTEPS}", "run.allow_unconverged=true"]}
+# Peers give levels alone; the library's bfs gives parents too.
+SETTINGS = {"bfs": ["plan.program=tests/bench/programs/levels.py"], "pagerank": [f"plan.set={{damping: {DAMPING}, tolerance: 0}}", f"run.max_supersteps={SUPERSTEPS}", "run.allow_unconverged=true"]}
 PEERS = {"pagerank": pagerank_peers, "bfs": bfs_peers, "sssp": sssp_peers, "components": components_peers, "kcore": kcore_peers, "triangles": triangles_peers}
 
 
@@ -262,7 +263,7 @@ def one(algorithm, name):
     try:
         if algorithm in ("bfs", "sssp"):
             sources = graph.sources()
-            runs = [ours_of(algorithm, taken, [f"plan.set.source={graph.ids[source]}"]) for source in sources]
+            runs = [ours_of(algorithm, taken, [f"plan.set.source={source}"]) for source in sources]
             seconds, supersteps = sum(run[0] for run in runs), max(run[2] for run in runs)
             peers = PEERS[algorithm](graph, sources, [run[1] for run in runs])
         else:

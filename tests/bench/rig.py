@@ -3,7 +3,7 @@
 Promises that peers and our programs have the same number of threads and the same graph; never times anything by itself, but for
 `measured`, which times a whole program.
 """
-import importlib, json, math, os, pathlib, subprocess, sys, time
+import importlib, json, math, os, pathlib, shutil, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
@@ -32,12 +32,16 @@ def by_stages(pipeline, name, *settings, store=None, again=("plan", "run"), firs
     """Runs the stages one by one, each a process of its own; those in `again` are made anew. Gives the line of each stage; raises
     `subprocess.TimeoutExpired` where one takes longer than `seconds_most`.
 
-    A run of its own process has a memory of its own, and what was timed by an older build is never reported.
+    A run of its own process has a memory of its own. Runs that were made before are taken away first: a forced run that makes the same
+    bytes keeps what was there, with the times of then.
     """
     common = ["--pipeline", f"pipelines/{pipeline}.yaml", "--set", f"dataset={name}", *(part for setting in settings for part in ("--set", setting))]
     common += ["--store", store or WORK / "store", "--data", WORK / "raw", "--data", SHARED, "--threads", str(THREADS), "--real=no", "--format", "json", "--no-progress", "--quiet"]
     lines = {}
     for stage in STAGES[STAGES.index(first) : STAGES.index(last) + 1]:
+        if stage == "run" and stage in again:
+            for earlier in pathlib.Path(store or WORK / "store").glob("run-v*"):
+                shutil.rmtree(earlier)
         command = [RELEASE / f"warploom-{stage}", *common, *(["--force"] if stage in again else [])]
         done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=seconds_most, env={**os.environ, "WARPLOOM_CATALOG": str(HERE / "catalog")})
         if done.returncode != 0:

@@ -43,9 +43,7 @@ pub fn take<T: Precision>(executor: &mut Executor<T>, number: usize, stop: &Stop
     let rounds = match course {
         Course::Cores { .. } => sides.cores(&mut machine.buffers, state, go_on),
         Course::Least { step: Step::Nothing, .. } => sides.parts(&mut machine.buffers, state, go_on),
-        Course::Least { step: Step::Number(Number::Int(step)), .. } if matches!(state, Place::Whole(_)) => {
-            sides.levels(&mut machine.buffers, (state, step), go_on)
-        }
+        Course::Least { step: Step::Number(Number::Int(step)), .. } => sides.levels(&mut machine.buffers, (state, step), go_on),
         Course::Least { step: Step::Number(step), .. } => sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on),
         Course::Least { step: Step::Weight, .. } => sides.paths(&mut machine.buffers, state, None, go_on),
     }?;

@@ -1,4 +1,4 @@
-//! levels: how many edges away the nearest of some vertices is (direction-optimising breadth-first search, Beamer et al. 2012).
+//! levels: how many edges away the nearest of some vertices is (breadth-first search that chooses its direction, Beamer et al. 2012).
 //!
 //! promises  the level of every vertex that is reached, `FAR` elsewhere
 //! bytes     pushing reads the out-edges of the frontier; pulling reads, of each vertex that is not reached, edges until one comes
@@ -12,12 +12,8 @@ use super::{GoOn, Lists};
 /// Not reached.
 pub const FAR: u32 = u32::MAX;
 
-/// Pull when the frontier has more than this share of the edges that are left (Beamer's alpha).
-const PULL_SHARE: u64 = 15;
-/// Push again when fewer than this share of the vertices are in the frontier (his beta).
-const PUSH_SHARE: usize = 18;
 /// Frontiers with fewer edges are pushed by one thread: waking others takes longer.
-const EDGES_ALONE: u64 = 4096;
+const EDGES_ALONE: u64 = 1 << 14;
 /// Vertices of a frontier that one task pushes.
 const TASK_VERTICES: usize = 256;
 /// Words of 64 vertices that one task pulls.
@@ -40,8 +36,8 @@ pub struct Search<'a> {
 pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     let nodes = search.push[0].rows();
     let walk = Walk::new(search, nodes);
-    let mut frontier = Frontier::List(search.sources.to_vec());
-    let (mut level, mut left) = (0, search.push.iter().map(|lists| lists.neighbours.len() as u64).sum::<u64>());
+    let mut left = Left { vertices: nodes as u64, edges: search.push.iter().map(|lists| lists.neighbours.len() as u64).sum() };
+    let (mut frontier, mut level) = (Frontier::List(search.sources.to_vec()), 0);
     loop {
         if frontier.is_empty() || level == search.last {
             // The superstep that finds nothing is one of them.
@@ -51,67 +47,92 @@ pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
             return None;
         }
         level += 1;
-        frontier = match frontier {
-            Frontier::List(list) => {
-                let edges = walk.edges_of(&list);
-                left = left.saturating_sub(edges);
-                if edges > EDGES_ALONE && edges > left / PULL_SHARE { walk.pull(&walk.bits(&list), level) } else { walk.push(list, edges, level) }
-            }
-            Frontier::Bits(bits, count) if count < nodes / PUSH_SHARE => {
-                let list = listed(&bits);
-                let edges = walk.edges_of(&list);
-                left = left.saturating_sub(edges);
-                walk.push(list, edges, level)
-            }
-            Frontier::Bits(bits, _) => walk.pull(&bits, level),
+        let edges = walk.edges_of(&frontier);
+        left.take(&frontier, edges);
+        frontier = match (frontier, left.pulls(edges)) {
+            (Frontier::List(list), true) => walk.pull(&walk.bits(&list), level),
+            (Frontier::Bits(bits, _), true) => walk.pull(&bits, level),
+            (Frontier::List(list), false) => walk.push(&list, edges, level),
+            (Frontier::Bits(bits, _), false) => walk.push(&listed(&bits), edges, level),
         };
+    }
+}
+
+/// What is behind the frontier.
+struct Left {
+    vertices: u64,
+    edges: u64,
+}
+
+impl Left {
+    fn take(&mut self, frontier: &Frontier, edges: u64) {
+        self.vertices = self.vertices.saturating_sub(frontier.len() as u64);
+        self.edges = self.edges.saturating_sub(edges);
+    }
+
+    /// Whether pulling reads fewer edges. One edge in `left.edges / edges` comes from the frontier: so many are read of each vertex.
+    fn pulls(&self, edges: u64) -> bool {
+        edges > EDGES_ALONE && u128::from(edges) * u128::from(edges) > u128::from(self.vertices) * u128::from(self.edges)
     }
 }
 
 /// Vertices that were reached last.
 enum Frontier {
+    /// Each at least once.
     List(Vec<u32>),
     /// A bit for each vertex, and how many are set.
     Bits(Vec<u64>, usize),
 }
 
 impl Frontier {
-    fn is_empty(&self) -> bool {
+    fn len(&self) -> usize {
         match self {
-            Frontier::List(list) => list.is_empty(),
-            Frontier::Bits(_, count) => *count == 0,
+            Frontier::List(list) => list.len(),
+            Frontier::Bits(_, count) => *count,
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 
 struct Walk<'a> {
     search: &'a Search<'a>,
-    reached: Vec<AtomicU64>,
     level: Vec<AtomicU32>,
+    /// A bit for what was reached. Threads may lose each other's bits: `level` is the truth, which a missing bit sends them to.
+    reached: Vec<AtomicU64>,
 }
 
 impl<'a> Walk<'a> {
     fn new(search: &'a Search<'a>, nodes: usize) -> Self {
-        let mut reached: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let mut reached = vec![0u64; nodes.div_ceil(64)];
         // What lies behind the last vertex is never looked for.
         if let (Some(last), true) = (reached.last_mut(), nodes % 64 > 0) {
-            *last.get_mut() = !0 << (nodes % 64);
+            *last = !0 << (nodes % 64);
         }
-        let level: Vec<AtomicU32> = (0..nodes).into_par_iter().with_min_len(1 << 16).map(|_| AtomicU32::new(FAR)).collect();
+        let mut level = vec![FAR; nodes];
         for &source in search.sources {
-            reached[source as usize / 64].fetch_or(1 << (source % 64), Relaxed);
-            level[source as usize].store(0, Relaxed);
+            reached[source as usize / 64] |= 1 << (source % 64);
+            level[source as usize] = 0;
         }
-        Walk { search, reached, level }
+        Walk { search, level: level.into_iter().map(AtomicU32::new).collect(), reached: reached.into_iter().map(AtomicU64::new).collect() }
     }
 
     fn levels(self) -> Vec<u32> {
         self.level.into_iter().map(AtomicU32::into_inner).collect()
     }
 
-    fn edges_of(&self, list: &[u32]) -> u64 {
-        let degree = |vertex: &u32| self.search.push.iter().map(|lists| lists.degree(*vertex as usize) as u64).sum::<u64>();
-        if list.len() > 1 << 14 { list.par_iter().map(degree).sum() } else { list.iter().map(degree).sum() }
+    fn edges_of(&self, frontier: &Frontier) -> u64 {
+        let degree = |vertex: u32| self.search.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum::<u64>();
+        match frontier {
+            Frontier::List(list) => list.iter().map(|&vertex| degree(vertex)).sum(),
+            Frontier::Bits(bits, _) => {
+                let mut edges = 0;
+                each_bit(bits, |vertex| edges += degree(vertex));
+                edges
+            }
+        }
     }
 
     fn bits(&self, list: &[u32]) -> Vec<u64> {
@@ -121,32 +142,35 @@ impl<'a> Walk<'a> {
     }
 
     /// Reaches what the frontier leads to.
-    fn push(&self, list: Vec<u32>, edges: u64, level: u32) -> Frontier {
+    fn push(&self, list: &[u32], edges: u64, level: u32) -> Frontier {
         if edges <= EDGES_ALONE {
             let mut next = Vec::new();
-            self.push_from(&list, level, &mut next);
+            self.push_from(list, level, &mut next);
             return Frontier::List(next);
         }
-        let parts = list.par_chunks(TASK_VERTICES).fold(Vec::new, |mut next, part| {
-            self.push_from(part, level, &mut next);
-            next
-        });
-        Frontier::List(parts.reduce(Vec::new, |mut all, mut part| {
-            if all.len() < part.len() {
-                std::mem::swap(&mut all, &mut part);
-            }
-            all.append(&mut part);
-            all
-        }))
+        let parts: Vec<Vec<u32>> = list
+            .par_chunks(TASK_VERTICES)
+            .fold(Vec::new, |mut next, part| {
+                self.push_from(part, level, &mut next);
+                next
+            })
+            .collect();
+        Frontier::List(parts.concat())
     }
 
     fn push_from(&self, list: &[u32], level: u32, next: &mut Vec<u32>) {
-        for &vertex in list {
-            for &far in self.search.push.iter().flat_map(|lists| lists.of(vertex as usize)) {
+        let entries = list.iter().flat_map(|&vertex| self.search.push.iter().map(move |lists| lists.of(vertex as usize)));
+        for fars in entries {
+            for &far in fars {
                 let (word, bit) = (&self.reached[far as usize / 64], 1 << (far % 64));
-                if word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0 {
-                    self.level[far as usize].store(level, Relaxed);
-                    next.push(far);
+                let bits = word.load(Relaxed);
+                if bits & bit == 0 {
+                    word.store(bits | bit, Relaxed);
+                    let known = &self.level[far as usize];
+                    if known.load(Relaxed) == FAR {
+                        known.store(level, Relaxed);
+                        next.push(far);
+                    }
                 }
             }
         }
@@ -159,19 +183,22 @@ impl<'a> Walk<'a> {
             let mut count = 0;
             for (at, next) in next.iter_mut().enumerate() {
                 let word = task * TASK_WORDS + at;
-                let mut left = !self.reached[word].load(Relaxed);
+                let reached = self.reached[word].load(Relaxed);
+                let (mut left, mut known) = (!reached, reached);
                 while left != 0 {
                     let bit = left.trailing_zeros();
                     left &= left - 1;
                     let vertex = word * 64 + bit as usize;
                     let is_next = |far: &u32| frontier[*far as usize / 64] >> (far % 64) & 1 == 1;
-                    if self.search.pull.iter().any(|lists| lists.of(vertex).iter().any(is_next)) {
+                    if self.level[vertex].load(Relaxed) != FAR {
+                        known |= 1 << bit;
+                    } else if self.search.pull.iter().any(|lists| lists.of(vertex).iter().any(is_next)) {
                         *next |= 1 << bit;
                         self.level[vertex].store(level, Relaxed);
                     }
                 }
-                if *next != 0 {
-                    self.reached[word].fetch_or(*next, Relaxed);
+                if known | *next != reached {
+                    self.reached[word].store(known | *next, Relaxed);
                     count += next.count_ones() as usize;
                 }
             }
@@ -182,14 +209,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn listed(bits: &[u64]) -> Vec<u32> {
-    let mut list = Vec::new();
+fn each_bit(bits: &[u64], mut work: impl FnMut(u32)) {
     for (word, &bits) in bits.iter().enumerate() {
         let mut left = bits;
         while left != 0 {
-            list.push(word as u32 * 64 + left.trailing_zeros());
+            work(word as u32 * 64 + left.trailing_zeros());
             left &= left - 1;
         }
     }
+}
+
+fn listed(bits: &[u64]) -> Vec<u32> {
+    let mut list = Vec::new();
+    each_bit(bits, |vertex| list.push(vertex));
     list
 }

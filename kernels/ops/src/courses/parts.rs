@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{GoOn, Lists};
 
 /// Edges of each vertex that are looked at first.
-const FIRST: usize = 2;
+const FIRST_OF_ALL: usize = 2;
 /// Vertices of one task.
 const TASK_VERTICES: usize = 2048;
 /// Vertices that tell which part is the largest.
@@ -27,7 +27,8 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
         });
     };
     let shorten = |vertex: usize| root[vertex].store(top(&root, vertex as u32), Relaxed);
-    for first in 0..FIRST {
+    let looked_at = FIRST_OF_ALL.div_ceil(lists.len());
+    for first in 0..looked_at {
         if !go_on() {
             return None;
         }
@@ -47,7 +48,7 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
     each(&|vertex| {
         if root[vertex].load(Relaxed) != largest {
             for lists in lists {
-                lists.of(vertex).iter().skip(FIRST).for_each(|&far| join(&root, vertex as u32, far));
+                lists.of(vertex).iter().skip(looked_at).for_each(|&far| join(&root, vertex as u32, far));
             }
         }
     });

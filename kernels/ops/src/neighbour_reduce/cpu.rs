@@ -3,6 +3,7 @@
 //!   a row at a time, into memory      loads and stores the row once an edge
 //!   a tile of the row in registers    one load an edge and tile, no store                                       <- this file
 //!   two tiles of 64, 32, 16 ...       the second reaches back over the first, so that no width has a scalar tail
+//!   one column: eight sums at once      a sum need not wait for the one before, and a hub's is as exact as eight short ones
 //!   units balanced by nonzeros        skewed rows keep no thread waiting; epilogue while a block of rows is in the first cache
 //!   rows asked for ahead              a sum waits for one row after another, while the memory could bring ten at once
 use prefetch_index::prefetch_index;
@@ -27,6 +28,11 @@ const BYTES_NEAR: usize = 512 * 1024;
 
 /// Bytes that come together.
 const BYTES_OF_LINE: usize = 64;
+
+/// Sums of one column that are made side by side.
+const LANES: usize = 8;
+/// Entries of a row whose lanes are joined before the next ones begin.
+const BLOCK_ENTRIES: usize = 512;
 
 /// Rows between two epilogues.
 pub(crate) fn rows_per_block(columns: usize) -> usize {
@@ -184,7 +190,7 @@ impl<T: Scalar, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
     fn with_simd<S: Simd>(self, _: S) {
         match self.columns {
             0 => {}
-            1 => self.exact::<1>(),
+            1 => self.single(),
             2 => self.exact::<2>(),
             3 => self.pairs::<2>(),
             4 => self.exact::<4>(),
@@ -229,6 +235,47 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
+    /// Rows of one column: entries go to lanes in turn, and lanes of a block of entries to lanes of blocks.
+    #[inline(always)]
+    fn single(mut self) {
+        for (row, out) in std::mem::take(&mut self.out).iter_mut().enumerate() {
+            let mut lanes = [J::START; LANES];
+            let mut blocks = [J::START; LANES];
+            for adjacency in self.adjacencies {
+                let (neighbours, weights) = adjacency.of_row(self.first_row + row);
+                let after = adjacency.after(self.first_row + row, self.ahead);
+                for (block, part) in neighbours.chunks(BLOCK_ENTRIES).enumerate() {
+                    let start = block * BLOCK_ENTRIES;
+                    let weights = weights.map(|weights| &weights[start..start + part.len()]);
+                    self.lanes(&mut lanes, part, weights, after.get(start..).unwrap_or_default());
+                    if part.len() == BLOCK_ENTRIES {
+                        let block = &mut blocks[block % LANES];
+                        *block = J::join(*block, joined::<T, J>(std::mem::replace(&mut lanes, [J::START; LANES])));
+                    }
+                }
+            }
+            *out = J::join(joined::<T, J>(lanes), joined::<T, J>(blocks));
+        }
+    }
+
+    #[inline(always)]
+    fn lanes(&self, lanes: &mut [T; LANES], neighbours: &[u32], weights: Option<&[T]>, after: &[u32]) {
+        after.iter().take(neighbours.len()).for_each(|&later| prefetch_index(self.source, later as usize));
+        let whole = neighbours.len() / LANES * LANES;
+        let message = |entry: usize| {
+            let read = self.source[neighbours[entry] as usize];
+            weights.map_or(read, |weights| weights[entry].times(read))
+        };
+        for first in (0..whole).step_by(LANES) {
+            for (lane, made) in lanes.iter_mut().enumerate() {
+                *made = J::join(*made, message(first + lane));
+            }
+        }
+        for entry in whole..neighbours.len() {
+            lanes[entry - whole] = J::join(lanes[entry - whole], message(entry));
+        }
+    }
+
     /// The columns of one row that begin at each of `firsts`, `WIDTH` each, in registers.
     #[inline(always)]
     fn tiles<const WIDTH: usize, const COUNT: usize>(&self, row: usize, columns: usize, firsts: [usize; COUNT]) -> [[T; WIDTH]; COUNT] {
@@ -250,6 +297,14 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
         made
     }
+}
+
+/// All lanes as one, by halves.
+#[inline(always)]
+fn joined<T: Scalar, J: Join<T>>(lanes: [T; LANES]) -> T {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    let join = J::join;
+    join(join(join(a, e), join(b, f)), join(join(c, g), join(d, h)))
 }
 
 /// Joins what lies at each of `starts` to what was made.

@@ -69,8 +69,8 @@ impl Course {
     pub fn name(&self) -> &'static str {
         match self {
             Course::Least { step: Step::Nothing, .. } => "joined trees",
-            Course::Least { step: Step::Number(_), .. } => "levels",
-            Course::Least { step: Step::Weight, .. } => "delta-stepping",
+            Course::Least { step: Step::Number(Number::Int(_)), .. } => "levels",
+            Course::Least { .. } => "delta-stepping",
             Course::Cores { .. } => "peeling",
         }
     }
@@ -79,8 +79,8 @@ impl Course {
     fn asks(&self) -> &'static str {
         match self {
             Course::Least { step: Step::Nothing, .. } => "every edge is read from both ends",
-            Course::Least { step: Step::Number(_), .. } => "all first values are one of two",
-            Course::Least { step: Step::Weight, .. } => "neither weights nor first values are below 0",
+            Course::Least { step: Step::Number(Number::Int(_)), .. } => "all first values are one of two",
+            Course::Least { .. } => "neither weights nor first values are below 0",
             Course::Cores { .. } => "the first values are the numbers of edges",
         }
     }
