@@ -21,7 +21,7 @@ use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar};
 use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows};
+use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows, Until};
 
 use crate::{
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
@@ -170,7 +170,9 @@ impl<T: Precision> Executor<T> {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
                     change.summed += summed_change(reals.get(state), reals.get(next));
-                    change.changed += changed_count(reals.get(state), reals.get(next));
+                    if !matches!(repeated.until, Until::ChangeAtMost(..)) {
+                        change.changed += changed_count(reals.get(state), reals.get(next));
+                    }
                 }
                 (Place::Id(state), Place::Id(next)) => change.changed += changed_count(ids.get(state), ids.get(next)),
                 (Place::Whole(state), Place::Whole(next)) => {

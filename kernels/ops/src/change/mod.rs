@@ -12,6 +12,9 @@ use rayon::prelude::*;
 
 use crate::{Real, Scalar};
 
+/// So many are compared by one thread, sooner than another wakes.
+const ELEMENTS_ALONE: usize = 256 * 1024;
+
 /// Elements of one task.
 const TASK_ELEMENTS: usize = 32 * 1024;
 
@@ -22,8 +25,11 @@ const LANES: usize = 16;
 pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
     let arch = pulp::Arch::new();
-    let sums: Vec<f64> =
-        before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(|(before, after)| arch.dispatch(Block { before, after })).collect();
+    let of_task = |(before, after)| arch.dispatch(Block { before, after });
+    if before.len() <= ELEMENTS_ALONE {
+        return before.chunks(TASK_ELEMENTS).zip(after.chunks(TASK_ELEMENTS)).map(of_task).sum();
+    }
+    let sums: Vec<f64> = before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(of_task).collect();
     sums.iter().sum()
 }
 

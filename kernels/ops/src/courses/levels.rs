@@ -13,9 +13,11 @@ use super::{GoOn, Lists};
 pub const FAR: u32 = u32::MAX;
 
 /// Frontiers with fewer edges are pushed by one thread: waking others takes longer.
-const EDGES_ALONE: u64 = 1 << 14;
+const EDGES_ALONE: u64 = 1 << 16;
 /// Vertices of a frontier that one task pushes.
 const TASK_VERTICES: usize = 256;
+/// Edges that pulling looks at together.
+const AT_ONCE: usize = 4;
 /// Words of 64 vertices that one task pulls.
 const TASK_WORDS: usize = 32;
 
@@ -189,10 +191,11 @@ impl<'a> Walk<'a> {
                     let bit = left.trailing_zeros();
                     left &= left - 1;
                     let vertex = word * 64 + bit as usize;
-                    let is_next = |far: &u32| frontier[*far as usize / 64] >> (far % 64) & 1 == 1;
+                    // A few at a time: where a row ends is guessed wrongly as often as not.
+                    let is_next = |some: &[u32]| some.iter().fold(0, |found, &far| found | frontier[far as usize / 64] >> (far % 64)) & 1 == 1;
                     if self.level[vertex].load(Relaxed) != FAR {
                         known |= 1 << bit;
-                    } else if self.search.pull.iter().any(|lists| lists.of(vertex).iter().any(is_next)) {
+                    } else if self.search.pull.iter().any(|lists| lists.of(vertex).chunks(AT_ONCE).any(is_next)) {
                         *next |= 1 << bit;
                         self.level[vertex].store(level, Relaxed);
                     }

@@ -39,8 +39,18 @@ pub trait Lowered: Real {
     fn cell(self) -> Self::Cell;
     /// The number.
     fn read(cell: &Self::Cell) -> Self;
+    /// Replaces it.
+    fn write(cell: &Self::Cell, value: Self);
     /// Keeps the smaller; whether that was the new one.
     fn lower(cell: &Self::Cell, value: Self) -> bool;
+    /// The same, where no other thread writes.
+    fn lower_alone(cell: &Self::Cell, value: Self) -> bool {
+        let falls = value < Self::read(cell);
+        if falls {
+            Self::write(cell, value);
+        }
+        falls
+    }
 }
 
 macro_rules! lowered {
@@ -55,6 +65,11 @@ macro_rules! lowered {
             #[inline(always)]
             fn read(cell: &$cell) -> $real {
                 $real::from_bits(cell.load(Relaxed))
+            }
+
+            #[inline(always)]
+            fn write(cell: &$cell, value: $real) {
+                cell.store(value.to_bits(), Relaxed);
             }
 
             #[inline(always)]
@@ -92,9 +107,10 @@ pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
 
 /// The sums as far as they go down from the first values, and in how many rounds; nothing where it was told to stop.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
-    let width = width(ways);
+    let per_length = 1.0 / width(ways);
     let sums: Vec<T::Cell> = values.iter().map(|value| value.cell()).collect();
-    let walk = Walk { sums: &sums, ways, width };
+    let done: Vec<T::Cell> = values.iter().map(|_| T::LARGEST.cell()).collect();
+    let walk = Walk { sums: &sums, done: &done, ways, per_length };
     let mut buckets = Buckets::new();
     for (vertex, value) in values.iter().enumerate() {
         if *value < T::LARGEST {
@@ -139,27 +155,35 @@ fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
 
 struct Walk<'a, T: Lowered> {
     sums: &'a [T::Cell],
+    /// The sum with which a vertex was done last: standing in a bucket twice, it is done once.
+    done: &'a [T::Cell],
     ways: &'a [Ways<'a, T>],
-    width: f64,
+    /// Buckets in a length of 1.
+    per_length: f64,
 }
 
 impl<T: Lowered> Walk<'_, T> {
     #[inline(always)]
     fn bucket(&self, value: T) -> u64 {
         // What is beyond all numbers is in the last.
-        (value.widened() / self.width) as u64
+        (value.widened() * self.per_length) as u64
     }
 
-    /// Lowers what a vertex leads to, and hands over what has fallen.
+    /// Lowers what a vertex of this bucket leads to, if it was not done, and hands over what has fallen.
     #[inline(always)]
-    fn lower(&self, vertex: u32, mut fallen: impl FnMut(u32, T)) {
+    fn go(&self, vertex: u32, number: u64, lower: impl Fn(&T::Cell, T) -> bool, mut fallen: impl FnMut(u32, T)) {
         let sum = T::read(&self.sums[vertex as usize]);
+        // In a smaller bucket it was done there.
+        if self.bucket(sum) < number || T::read(&self.done[vertex as usize]) == sum {
+            return;
+        }
+        T::write(&self.done[vertex as usize], sum);
         for way in self.ways {
             let entries = way.lists.offsets[vertex as usize] as usize..way.lists.offsets[vertex as usize + 1] as usize;
             let fars = &way.lists.neighbours[entries.clone()];
             let mut to = |far: u32, length: T| {
                 let value = sum.plus(length);
-                if T::lower(&self.sums[far as usize], value) {
+                if lower(&self.sums[far as usize], value) {
                     fallen(far, value);
                 }
             };
@@ -176,11 +200,7 @@ impl<T: Lowered> Walk<'_, T> {
         while at < list.len() {
             let vertex = list[at];
             at += 1;
-            // It has fallen further in the meantime, and was done there.
-            if self.bucket(T::read(&self.sums[vertex as usize])) < number {
-                continue;
-            }
-            self.lower(vertex, |far, value| {
+            self.go(vertex, number, T::lower_alone, |far, value| {
                 let bucket = self.bucket(value);
                 if bucket == number { list.push(far) } else { buckets.put(bucket, far) }
             });
@@ -196,8 +216,8 @@ impl<T: Lowered> Walk<'_, T> {
         let parts: Vec<Vec<(u64, u32)>> = list
             .par_chunks(TASK_VERTICES)
             .fold(Vec::new, |mut fallen, part| {
-                for &vertex in part.iter().filter(|vertex| self.bucket(T::read(&self.sums[**vertex as usize])) >= number) {
-                    self.lower(vertex, |far, value| fallen.push((self.bucket(value), far)));
+                for &vertex in part {
+                    self.go(vertex, number, T::lower, |far, value| fallen.push((self.bucket(value), far)));
                 }
                 fallen
             })

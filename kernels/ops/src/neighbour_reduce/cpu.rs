@@ -3,7 +3,7 @@
 //!   a row at a time, into memory      loads and stores the row once an edge
 //!   a tile of the row in registers    one load an edge and tile, no store                                       <- this file
 //!   two tiles of 64, 32, 16 ...       the second reaches back over the first, so that no width has a scalar tail
-//!   one column: eight sums at once      a sum need not wait for the one before, and a hub's is as exact as eight short ones
+//!   one column: four sums at once       a sum need not wait for the one before; a hub's are joined by blocks, and as exact as short ones
 //!   units balanced by nonzeros        skewed rows keep no thread waiting; epilogue while a block of rows is in the first cache
 //!   rows asked for ahead              a sum waits for one row after another, while the memory could bring ten at once
 use prefetch_index::prefetch_index;
@@ -30,7 +30,7 @@ const BYTES_NEAR: usize = 512 * 1024;
 const BYTES_OF_LINE: usize = 64;
 
 /// Sums of one column that are made side by side.
-const LANES: usize = 8;
+const LANES: usize = 4;
 /// Entries of a row whose lanes are joined before the next ones begin.
 const BLOCK_ENTRIES: usize = 512;
 
@@ -235,45 +235,56 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
-    /// Rows of one column: entries go to lanes in turn, and lanes of a block of entries to lanes of blocks.
+    /// Rows of one column.
     #[inline(always)]
     fn single(mut self) {
         for (row, out) in std::mem::take(&mut self.out).iter_mut().enumerate() {
-            let mut lanes = [J::START; LANES];
-            let mut blocks = [J::START; LANES];
-            for adjacency in self.adjacencies {
-                let (neighbours, weights) = adjacency.of_row(self.first_row + row);
-                let after = adjacency.after(self.first_row + row, self.ahead);
-                for (block, part) in neighbours.chunks(BLOCK_ENTRIES).enumerate() {
-                    let start = block * BLOCK_ENTRIES;
-                    let weights = weights.map(|weights| &weights[start..start + part.len()]);
-                    self.lanes(&mut lanes, part, weights, after.get(start..).unwrap_or_default());
-                    if part.len() == BLOCK_ENTRIES {
-                        let block = &mut blocks[block % LANES];
-                        *block = J::join(*block, joined::<T, J>(std::mem::replace(&mut lanes, [J::START; LANES])));
-                    }
-                }
-            }
-            *out = J::join(joined::<T, J>(lanes), joined::<T, J>(blocks));
+            let row = self.first_row + row;
+            let of_side = |adjacency: &Entries<'_, T>| {
+                let (neighbours, weights) = adjacency.of_row(row);
+                adjacency.after(row, self.ahead).iter().take(neighbours.len()).for_each(|&later| prefetch_index(self.source, later as usize));
+                self.column(neighbours, weights)
+            };
+            *out = match self.adjacencies {
+                [only] => of_side(only),
+                sides => sides.iter().fold(J::START, |made, side| J::join(made, of_side(side))),
+            };
         }
     }
 
+    /// One row: entries go to lanes in turn; long rows by blocks of entries, whose results go to lanes as well.
     #[inline(always)]
-    fn lanes(&self, lanes: &mut [T; LANES], neighbours: &[u32], weights: Option<&[T]>, after: &[u32]) {
-        after.iter().take(neighbours.len()).for_each(|&later| prefetch_index(self.source, later as usize));
-        let whole = neighbours.len() / LANES * LANES;
+    fn column(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
+        if neighbours.len() <= BLOCK_ENTRIES {
+            return self.block(neighbours, weights);
+        }
+        let mut lanes = [J::START; LANES];
+        for (block, part) in neighbours.chunks(BLOCK_ENTRIES).enumerate() {
+            let start = block * BLOCK_ENTRIES;
+            let made = self.block(part, weights.map(|weights| &weights[start..start + part.len()]));
+            lanes[block % LANES] = J::join(lanes[block % LANES], made);
+        }
+        joined::<T, J>(lanes)
+    }
+
+    #[inline(always)]
+    fn block(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
         let message = |entry: usize| {
             let read = self.source[neighbours[entry] as usize];
             weights.map_or(read, |weights| weights[entry].times(read))
         };
-        for first in (0..whole).step_by(LANES) {
-            for (lane, made) in lanes.iter_mut().enumerate() {
-                *made = J::join(*made, message(first + lane));
+        let whole = neighbours.len() / LANES * LANES;
+        let mut made = J::START;
+        if whole > 0 {
+            let mut lanes = [J::START; LANES];
+            for first in (0..whole).step_by(LANES) {
+                for (lane, made) in lanes.iter_mut().enumerate() {
+                    *made = J::join(*made, message(first + lane));
+                }
             }
+            made = joined::<T, J>(lanes);
         }
-        for entry in whole..neighbours.len() {
-            lanes[entry - whole] = J::join(lanes[entry - whole], message(entry));
-        }
+        (whole..neighbours.len()).fold(made, |made, entry| J::join(made, message(entry)))
     }
 
     /// The columns of one row that begin at each of `firsts`, `WIDTH` each, in registers.
@@ -299,12 +310,11 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
     }
 }
 
-/// All lanes as one, by halves.
+/// All lanes as one.
 #[inline(always)]
 fn joined<T: Scalar, J: Join<T>>(lanes: [T; LANES]) -> T {
-    let [a, b, c, d, e, f, g, h] = lanes;
-    let join = J::join;
-    join(join(join(a, e), join(b, f)), join(join(c, g), join(d, h)))
+    let [a, b, c, d] = lanes;
+    J::join(J::join(a, b), J::join(c, d))
 }
 
 /// Joins what lies at each of `starts` to what was made.
