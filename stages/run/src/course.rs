@@ -123,10 +123,14 @@ impl<'a, T: Precision> Sides<'a, T> {
         if apart == 0 {
             return Some(Some(1));
         }
-        if values.par_chunks(TASK).any(|values| values.iter().any(|value| *value != least && *value != most)) {
-            return None;
+        let mut sources = Vec::new();
+        for (vertex, value) in values.iter().enumerate() {
+            if *value == least {
+                sources.push(vertex as u32);
+            } else if *value != most {
+                return None;
+            }
         }
-        let sources: Vec<u32> = values.iter().enumerate().filter(|(_, value)| **value == least).map(|(vertex, _)| vertex as u32).collect();
         let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
         let (push, pull) = (self.push(), self.pull());
         let Some((levels, rounds)) = levels::levels(&Search { push: &push, pull: &pull, sources: &sources, last }, go_on) else { return Some(None) };

@@ -94,7 +94,14 @@ impl<T: Precision> Walk<'_, T> {
         self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
         self.context.progress.end();
         let seconds_step = median(std::mem::take(&mut self.seconds));
-        Ok(Iterated { supersteps: self.done, converged, change: self.change, resumed_at: self.resumed_at, seconds_step, courses: std::mem::take(&mut self.courses) })
+        Ok(Iterated {
+            supersteps: self.done,
+            converged,
+            change: self.change,
+            resumed_at: self.resumed_at,
+            seconds_step,
+            courses: std::mem::take(&mut self.courses),
+        })
     }
 
     /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved goes on as it was.

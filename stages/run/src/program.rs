@@ -11,8 +11,8 @@ use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View,
-    gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until,
+    View, gradient_buffer, parameter_buffer,
 };
 
 use crate::{buffers::Epilogue, fused::Fused, precision::Precision};

@@ -13,9 +13,12 @@ use super::{GoOn, Lists};
 pub const FAR: u32 = u32::MAX;
 
 /// Frontiers with fewer edges are pushed by one thread: waking others takes longer.
-const EDGES_ALONE: u64 = 1 << 16;
+const EDGES_ALONE: u64 = 1 << 17;
+/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess. Of 1, 4, 8 and never, 1 and 4 were fastest on
+/// rmat-20 (14 ms, never: 50), and 4 no slower than never on soc-Epinions1 and cnr-2000 (Xeon, 2 threads).
+const PULL_COST: u128 = 4;
 /// Vertices of a frontier that one task pushes.
-const TASK_VERTICES: usize = 256;
+const TASK_VERTICES: usize = 1024;
 /// Edges that pulling looks at together.
 const AT_ONCE: usize = 4;
 /// Words of 64 vertices that one task pulls.
@@ -74,7 +77,7 @@ impl Left {
 
     /// Whether pulling reads fewer edges. One edge in `left.edges / edges` comes from the frontier: so many are read of each vertex.
     fn pulls(&self, edges: u64) -> bool {
-        edges > EDGES_ALONE && u128::from(edges) * u128::from(edges) > u128::from(self.vertices) * u128::from(self.edges)
+        edges > EDGES_ALONE && u128::from(edges) * u128::from(edges) > PULL_COST * u128::from(self.vertices) * u128::from(self.edges)
     }
 }
 
@@ -161,19 +164,26 @@ impl<'a> Walk<'a> {
     }
 
     fn push_from(&self, list: &[u32], level: u32, next: &mut Vec<u32>) {
-        let entries = list.iter().flat_map(|&vertex| self.search.push.iter().map(move |lists| lists.of(vertex as usize)));
-        for fars in entries {
-            for &far in fars {
-                let (word, bit) = (&self.reached[far as usize / 64], 1 << (far % 64));
-                let bits = word.load(Relaxed);
-                if bits & bit == 0 {
-                    word.store(bits | bit, Relaxed);
-                    let known = &self.level[far as usize];
-                    if known.load(Relaxed) == FAR {
-                        known.store(level, Relaxed);
-                        next.push(far);
-                    }
+        for (at, &vertex) in list.iter().enumerate() {
+            for lists in self.search.push {
+                lists.ask_ahead(list, at);
+                for &far in lists.of(vertex as usize) {
+                    self.reach(far, level, next);
                 }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn reach(&self, vertex: u32, level: u32, next: &mut Vec<u32>) {
+        let (word, bit) = (&self.reached[vertex as usize / 64], 1 << (vertex % 64));
+        let bits = word.load(Relaxed);
+        if bits & bit == 0 {
+            word.store(bits | bit, Relaxed);
+            let known = &self.level[vertex as usize];
+            if known.load(Relaxed) == FAR {
+                known.store(level, Relaxed);
+                next.push(vertex);
             }
         }
     }

@@ -12,6 +12,12 @@ pub mod levels;
 pub mod parts;
 pub mod paths;
 
+use prefetch_index::prefetch_index;
+
+/// Rows before it is at hand that its place is asked for, and its entries.
+const OFFSETS_AHEAD: usize = 16;
+const ENTRIES_AHEAD: usize = 8;
+
 /// Neighbour lists without weights: the entries of row v are `neighbours[offsets[v]..offsets[v + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
@@ -37,6 +43,17 @@ impl<'a> Lists<'a> {
     #[inline(always)]
     pub fn degree(&self, row: usize) -> usize {
         (self.offsets[row + 1] - self.offsets[row]) as usize
+    }
+
+    /// Asks the memory for the entries of rows that come soon in a list, of which row `at` is at hand: rows of a list lie anywhere.
+    #[inline(always)]
+    pub fn ask_ahead(&self, list: &[u32], at: usize) {
+        if let Some(&row) = list.get(at + OFFSETS_AHEAD) {
+            prefetch_index(self.offsets, row as usize);
+        }
+        if let Some(&row) = list.get(at + ENTRIES_AHEAD) {
+            prefetch_index(self.neighbours, self.offsets[row as usize] as usize);
+        }
     }
 
     /// Whether both name the same entries in the same order.

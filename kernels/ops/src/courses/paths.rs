@@ -199,6 +199,7 @@ impl<T: Lowered> Walk<'_, T> {
         let mut at = 0;
         while at < list.len() {
             let vertex = list[at];
+            self.ways.iter().for_each(|way| way.lists.ask_ahead(&list, at));
             at += 1;
             self.go(vertex, number, T::lower_alone, |far, value| {
                 let bucket = self.bucket(value);
@@ -216,7 +217,8 @@ impl<T: Lowered> Walk<'_, T> {
         let parts: Vec<Vec<(u64, u32)>> = list
             .par_chunks(TASK_VERTICES)
             .fold(Vec::new, |mut fallen, part| {
-                for &vertex in part {
+                for (at, &vertex) in part.iter().enumerate() {
+                    self.ways.iter().for_each(|way| way.lists.ask_ahead(part, at));
                     self.go(vertex, number, T::lower, |far, value| fallen.push((self.bucket(value), far)));
                 }
                 fallen

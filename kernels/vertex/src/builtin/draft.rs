@@ -130,7 +130,10 @@ impl<'a> Draft<'a> {
             program: self.program.to_owned(),
             buffers: self.buffers,
             parameters: self.parameters,
-            body: Body::Iterate(Iterate { loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until, course: None }], finish: Vec::new() }),
+            body: Body::Iterate(Iterate {
+                loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until, course: None }],
+                finish: Vec::new(),
+            }),
             results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],
             arena: Arena::default(),
             reasons,

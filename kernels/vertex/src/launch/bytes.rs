@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::work::Look;
 use super::{
-    Arena, Body, Buffer, BufferName, Course, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, Step, View,
+    Arena, Body, Buffer, BufferName, Course, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule,
+    Step, View,
 };
 use crate::facts::Facts;
 use crate::gir::Op;

@@ -117,9 +117,8 @@ impl Again<'_> {
         let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
         let of = |launches: &[warploom_vertex::launch::Launch]| launches.iter().map(|launch| evaluated_work(self.list, &launch.operation, sizes)).sum::<u64>();
         let Body::Iterate(iterate) = &self.list.body else { return [0, 0] };
-        let add = |[once, superstep]: [u64; 2], repeated: &Loop| {
-            [once.saturating_add(of(&repeated.prepare)), superstep.saturating_add(of(&repeated.superstep))]
-        };
+        let add =
+            |[once, superstep]: [u64; 2], repeated: &Loop| [once.saturating_add(of(&repeated.prepare)), superstep.saturating_add(of(&repeated.superstep))];
         iterate.loops.iter().fold([of(&iterate.finish), 0], add)
     }
 

@@ -92,7 +92,12 @@ fn programs_of_ones_own_take_courses_where_they_may() {
         ("the smallest real of a part", &directed, text("1.0 / (1 + v.indegree)", "min(v.a, min(u.a for u in v.nbs))"), "joined trees"),
         ("levels against edges", &directed, text("10 if v.id == 9 else 31", "min(v.a, min(3 + u.a for u in v.outnbs))"), "levels"),
         ("levels both ways from many", &directed, text("-5 if v.indegree > 9 else 1", "min(v.a, min(u.a + 2 for u in v.nbs))"), "levels"),
-        ("levels of three first values", &directed, text("v.indegree % 3 * 100 if v.indegree > 9 else 400", "min(v.a, min(u.a + 2 for u in v.nbs))"), "supersteps"),
+        (
+            "levels of three first values",
+            &directed,
+            text("v.indegree % 3 * 100 if v.indegree > 9 else 400", "min(v.a, min(u.a + 2 for u in v.nbs))"),
+            "supersteps",
+        ),
         ("real levels", &directed, text("0.5 * v.indegree if v.id == 9 else inf", "min(v.a, min(u.a + 0.1 for u in v.innbs))"), "delta-stepping"),
         ("paths both ways", &both_ways, text("0.0 if v.id == 9 else inf", "min(v.a, min(e.w + e.src.a for e in v.inedges))"), "delta-stepping"),
         ("weights below zero", &negative, text("0.0 if v.id == 0 else inf", "min(v.a, min(e.src.a + e.w for e in v.inedges))"), "supersteps"),
@@ -102,7 +107,9 @@ fn programs_of_ones_own_take_courses_where_they_may() {
         ("only some edges", &directed, text("v.id", "min(v.a, min(u.a for u in v.nbs if u.indegree > 3))"), "supersteps"),
     ] {
         let name_of_file = name.replace(' ', "_");
-        let pipeline = |bound: &str| own_text(&workshop, &name_of_file, &text.replace("own(v)", &format!("{name_of_file}(v)")), &format!("reorder: {{method: degree}}{bound}"));
+        let pipeline = |bound: &str| {
+            own_text(&workshop, &name_of_file, &text.replace("own(v)", &format!("{name_of_file}(v)")), &format!("reorder: {{method: degree}}{bound}"))
+        };
         same(&workshop, graph, name, &pipeline, &[course]);
     }
 }
