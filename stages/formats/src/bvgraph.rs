@@ -14,12 +14,16 @@ use crate::{
     Format, Look, Options, counted,
     decompress::Plain,
     raw::{Edges, RawGraph, Read, ReadError},
+    spill::{Found, Limit, Sink},
 };
 use properties::Properties;
 use std::path::{Path, PathBuf};
 
+/// Arcs that are handed on at once.
+const ARCS_AT_ONCE: usize = 1 << 16;
+
 /// WebGraph's compressed graphs.
-pub const FORMAT: Format = Format { name: "bvgraph", about: "WebGraph's BVGraph: NAME.graph and NAME.properties", recognise, read };
+pub const FORMAT: Format = Format { name: "bvgraph", about: "WebGraph's BVGraph: NAME.graph and NAME.properties", recognise, read_within };
 
 /// Pairs `NAME.graph`, `NAME.properties`, of which the second names its class of WebGraph.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
@@ -36,7 +40,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads the pair of files.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let look = Look::new(files);
     let one = |end: &str| match look.ending(end)[..] {
         [path] => Ok(path.to_path_buf()),
@@ -49,13 +53,20 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let (graph, properties) = (one(".graph")?, one(".properties")?);
     let properties = Properties::read(&properties)?;
     let stream = Plain::open(&graph)?.read_all()?;
-    let (offsets, target) = decode::decode(&graph, stream, &properties)?;
-    let mut source = Vec::with_capacity(target.len());
-    for (node, row) in offsets.windows(2).enumerate() {
-        source.resize(row[1] as usize, node as u32);
-    }
+    let (mut sink, mut arcs) = (Sink::new(&graph, limit), Edges::default());
+    decode::decode(&graph, stream, &properties, |node, list| {
+        arcs.target.extend_from_slice(list);
+        arcs.source.resize(arcs.target.len(), node);
+        if arcs.len() < ARCS_AT_ONCE {
+            return Ok(());
+        }
+        sink.take(std::mem::take(&mut arcs));
+        sink.settle()
+    })?;
+    sink.take(arcs);
+    let (edges, spilled) = sink.finish()?;
     let ids = counted::numbered(properties.nodes, 0, options);
-    Ok(RawGraph { ids, edges: Edges { source, target, ..Edges::default() }, directed: None, ..RawGraph::default() })
+    Ok((RawGraph { ids, edges, directed: None, ..RawGraph::default() }, spilled))
 }
 
 #[cfg(test)]
