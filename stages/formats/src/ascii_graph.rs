@@ -2,7 +2,7 @@
 //!
 //! promises  edges as listed, by source; an empty line is a node without successors
 //! refuses   fewer or more lines than nodes, a successor that is no node
-//! limits    a line of 64 MiB; 17 bytes an edge at the peak (measured on 5 M edges)
+//! limits    a line of 64 MiB; 15 bytes an edge at the peak (measured on 5 M edges)
 //! format    P. Boldi, S. Vigna, class ASCIIGraph of WebGraph (files named `.graph-txt`)
 use crate::{
     Format, Look, Options,

@@ -4,7 +4,8 @@
 //! promises  nothing is believed: a damaged or hostile stream is an error that names the node and the byte
 //! reads     codes unary, gamma, delta, zeta and nibble for every part that has a choice; both orders of bits; WebGraph's for Java and for Rust
 //! refuses   the codes golomb, omega and pi; other classes of graphs of WebGraph; counts of arcs that disagree
-//! limits    one core; 10 bytes an arc at the peak (measured on 3 M arcs); of arcs 2^24, or 256 for each bit of the stream: what no real graph reaches
+//! limits    one core; the stream as a whole in memory; 11 bytes an arc at the peak (measured on 3 M arcs); of arcs 2^24, or 256 for each bit
+//!           of the stream: what no real graph reaches
 //! format    P. Boldi, S. Vigna, The WebGraph Framework I: Compression Techniques (WWW 2004); class BVGraph of WebGraph
 mod bits;
 mod decode;

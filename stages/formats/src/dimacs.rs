@@ -4,7 +4,7 @@
 //!           (`first_id` says otherwise); coordinates are the columns `x` and `y`, whole numbers if all of them are
 //! reads     comments c, blank lines, `col` for `edge`, gzip, zstd
 //! refuses   counts that disagree with the body, lines of other problems, two graphs at once, a node with two places
-//! limits    weights are rounded to 32 bits; 29 bytes an arc at the peak (measured on 5 M arcs); nodes: see `counted`
+//! limits    weights are rounded to 32 bits; 19 bytes an arc at the peak (measured on 5 M arcs); nodes: see `counted`
 //! format    9th DIMACS Implementation Challenge (.gr, .co); DIMACS graph coloring instances (.col)
 mod places;
 

@@ -6,7 +6,7 @@
 //!           a 0 of an array is no edge
 //! reads     real, integer, pattern; `%%GraphBLAS type` lines, whose ranges hold; comments and blank lines anywhere; gzip, zstd
 //! refuses   complex values (unless `weight: none`), rectangles, a header that disagrees with the body, values that are not finite
-//! limits    weights are rounded to 32 bits; 21 bytes an edge at the peak, 26 with weights (measured on 5 M edges); nodes: see `counted`
+//! limits    weights are rounded to 32 bits; 16 bytes an edge at the peak, 21 with weights (measured on 5 M edges); nodes: see `counted`
 //! format    R. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats (1996)
 mod header;
 

@@ -6,7 +6,7 @@
 //!           comments %, an empty line for a vertex without neighbours; self loops. DIMACS 10 writes 100 for "may have loops and repeats"
 //!           where METIS means sizes: the count of numbers in the file tells which it is
 //! refuses   a header that disagrees with the body; meshes
-//! limits    a line of 64 MiB (about 8 million neighbours); weights are rounded to 32 bits; 12 bytes a listed neighbour
+//! limits    a line of 64 MiB (about 8 million neighbours); weights are rounded to 32 bits; 15 bytes a listed neighbour
 //!           at the peak (measured on 5 M without weights)
 //! format    G. Karypis, METIS manual 5.1, section 4.1; 10th DIMACS Implementation Challenge
 mod both_ways;

@@ -59,8 +59,8 @@ impl<'a> Parts<'a> {
         let Ok((begin, head)) = header(&start) else { return Ok(None) };
         let count = head.shape.iter().try_fold(1u64, |count, extent| count.checked_mul(*extent));
         let bytes = count.and_then(|count| count.checked_mul(head.dtype.width as u64)?.checked_add(begin as u64));
-        let plain = !matches!(head.dtype.kind, Kind::Object | Kind::Bytes | Kind::Text) && !(head.by_columns && head.shape.len() > 1);
-        let (Some(count), true) = (count, plain && bytes.is_some() && bytes == archive.bytes_of(member)) else { return Ok(None) };
+        let whole = matches!(head.dtype.kind, Kind::Object | Kind::Bytes | Kind::Text) || head.by_columns && head.shape.len() > 1;
+        let (Some(count), false) = (count, whole || bytes.is_none() || bytes != archive.bytes_of(member)) else { return Ok(None) };
         let array = Array { shape: vec![0], dtype: head.dtype, data: Data::Bytes(Vec::new()), from: from.clone(), first: 0 };
         let stream = Some(Stream { reader, archive, member: member.to_owned() });
         Ok(Some(Parts { shape: head.shape, array, stream, count, at: 0 }))

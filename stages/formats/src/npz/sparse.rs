@@ -99,7 +99,7 @@ pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Re
     let mut values = npz.parts(&name("data"))?;
     let (outer, inner) = if form == "csc" { (columns, rows) } else { (rows, columns) };
     let (mut lines, mut index) = match form.as_str() {
-        "coo" => (Lines::Listed(npz.parts(&name("row"))?), npz.parts(&name("col"))?),
+        "coo" => (Lines::Listed(Box::new(npz.parts(&name("row"))?)), npz.parts(&name("col"))?),
         "csr" | "csc" => (Lines::Compressed { offsets: Vec::new(), line: 0, at: 0 }, npz.parts(&name("indices"))?),
         other => {
             let error = npz.error(format!("a sparse matrix of the form `{other}` is not read")).expected("csr, csc or coo", format!("`{other}`"));
@@ -132,7 +132,7 @@ pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Re
 
 /// The rows of entries (of a matrix in compressed columns: the columns).
 enum Lines<'a> {
-    Listed(Parts<'a>),
+    Listed(Box<Parts<'a>>),
     Compressed {
         offsets: Vec<u64>,
         line: u32,
