@@ -1,9 +1,12 @@
 //! Proves that data sets of every shape go from raw files to results: folders without an entry, sets of many graphs, relations,
 //! kinds of nodes, several labels a node; and that memory, threads and repetition change no byte of a graph.
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use warploom_contract::parquet_file::read_table;
-use warploom_tests::{Recipe, Scene};
+use warploom_tests::{Recipe, Scene, repository};
 
 fn folder_of(line: &serde_json::Value) -> PathBuf {
     PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap())
@@ -61,6 +64,97 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
         assert_eq!(digests.len(), 1, "{sets:?}");
     }
     scene.stage("ingest", &Recipe::of("pagerank", "large").set("ingest.largest_component=true"), &["--memory", "1MiB"]).expect(1).says(&["--memory"]);
+}
+
+/// Small sets of every format: files and folders of tests/graphs.
+const SETS: [&[&str]; 20] = [
+    &["tiny.edges.txt"],
+    &["tiny.named.csv"],
+    &["csv"],
+    &["tiny.mtx"],
+    &["tiny.gr", "tiny.co"],
+    &["tiny.gml"],
+    &["tiny.graph-txt"],
+    &["tiny.graph", "tiny.properties"],
+    &["tiny.cnode", "tiny.cedge"],
+    &["tiny.ungraph", "tiny.cmty"],
+    &["adjacency_text"],
+    &["ntriples"],
+    &["triples/words"],
+    &["triples/numbered"],
+    &["arrays/npz/csr.npz"],
+    &["arrays/npz/gnnadvisor.npz"],
+    &["arrays/npz/masked.npz"],
+    &["arrays/tables/tiny/groups.parquet"],
+    &["arrays/tables/nodes"],
+    &["arrays/hetero"],
+];
+
+/// Copies a file, or what lies in a folder.
+fn place(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    match from.is_dir() {
+        true => fs::read_dir(from).unwrap().for_each(|entry| {
+            let path = entry.unwrap().path();
+            place(&path, &if path.is_dir() { to.join(path.file_name().unwrap()) } else { to.to_path_buf() });
+        }),
+        false => drop(fs::copy(from, to.join(from.file_name().unwrap())).unwrap()),
+    }
+}
+
+/// Without memory for edges every format goes through files, to the same bytes; what cannot says why.
+#[test]
+fn memory_changes_no_byte_of_any_format() {
+    let scene = Scene::stand_in();
+    let mut wrong = Vec::new();
+    for (number, names) in SETS.iter().enumerate() {
+        let set = format!("set-{number}");
+        names.iter().for_each(|name| place(&repository().join("tests/graphs").join(name), &scene.data.join(&set)));
+        for sets in [vec!["ingest.features=none"], vec!["ingest.features=none", "ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.weights=one"]] {
+            let recipe = sets.iter().fold(Recipe::of("pagerank", &set), |recipe, set| recipe.set(set));
+            let digests = [&[][..], &["--memory", "1", "--threads", "1"], &["--memory", "1", "--threads", "8"]].map(|further: &[&str]| {
+                let scene = scene.with_store(format!("store-{}-{}", further.len(), further.last().unwrap_or(&"")));
+                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+                digest(&scene, line["key"].as_str().unwrap())
+            });
+            if digests.iter().any(|digest| *digest != digests[0]) {
+                wrong.push(format!("{names:?} {sets:?}: {digests:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Features of edges have to fit.
+    place(&repository().join("tests/graphs/tu"), &scene.data.join("features"));
+    let recipe = Recipe::of("pagerank", "features").set("ingest.features=none");
+    scene.stage("ingest", &recipe, &["--memory", "1"]).expect(1).says(&["features", "allow  --memory"]);
+}
+
+/// Relations go through files with their edges: named by a file beside, with inverses, and as types of entities.
+#[test]
+fn memory_changes_no_byte_of_relations() {
+    let scene = Scene::stand_in();
+    scene.write("raw/typed/edges.csv", "source,target,type\n1,2,wrote\n2,3,cites\n3,1,knows\n1,2,wrote\n3,3,cites\n");
+    scene.write("raw/typed/nodes.csv", "id,label\n1,a\n2,b\n3,a\n4,b\n");
+    scene.write("raw/typed/names.json", "{\"relations\": [\"knows\", \"sees\", \"cites\", \"wrote\"], \"classes\": [\"b\", \"a\"]}");
+    scene.write("raw/rdf/types.nt", RDF);
+    for (set, sets) in [
+        ("typed", &["ingest.inverse_relations=true"][..]),
+        ("typed", &["ingest.symmetrize=true", "ingest.duplicates=first", "ingest.self_loops=drop"]),
+        ("rdf", &["ingest.inverse_relations=true", "ingest.entity_types={edges: drop}"]),
+        // A stand-in: its communities are known without a look at its edges.
+        ("cora", &["ingest.features=random"]),
+    ] {
+        let recipe = sets.iter().fold(Recipe::of("rgcn", set), |recipe, set| recipe.set(set));
+        let digests = [("whole", &[][..]), ("files", &["--memory", "1"])].map(|(store, further): (&str, &[&str])| {
+            let scene = scene.with_store(store);
+            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+            run_check(&scene, "ingest", &recipe);
+            digest(&scene, line["key"].as_str().unwrap())
+        });
+        assert_eq!(digests[0], digests[1], "{set} {sets:?}");
+    }
+    let asked = Recipe::of("rgcn", "typed").set("ingest.keep_classes=[a]");
+    scene.stage("ingest", &asked, &["--memory", "1"]).expect(1).says(&["ingest.keep_classes would need all of them at once", "allow  --memory"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn counts_are_those_of_the_files() {
         if found.folder.is_none() || !found.missing.is_empty() {
             continue;
         }
-        match (entry.format.reader().read)(&found.files, &entry.read) {
+        match entry.format.reader().read(&found.files, &entry.read) {
             Ok(graph) => wrong.extend(compare(&entry, &graph)),
             Err(error) => wrong.push(format!("`{}`: {error}", entry.name)),
         }

@@ -24,7 +24,12 @@ use std::{
 const HEAD_BYTES: u64 = 1 << 14;
 
 /// Adjacency lists of many graphs in one text.
-pub const FORMAT: Format = Format { name: "adjacency_text", about: "many graphs as adjacency lists in one text, or in a zip with splits", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "adjacency_text",
+    about: "many graphs as adjacency lists in one text, or in a zip with splits",
+    recognise,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
+};
 
 /// The text with the splits beside it, or a zip with one such text.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {

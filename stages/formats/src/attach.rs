@@ -23,6 +23,7 @@ use crate::{
     },
     pickle::Matrix,
     raw::{Edges, Features, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    spill::{Found, Spilled},
 };
 use parts::Parts;
 use safetensors::SafeTensors;
@@ -44,7 +45,7 @@ enum Role {
 }
 
 /// An array that was found.
-struct Found {
+struct Beside {
     from: PathBuf,
     values: Values,
 }
@@ -66,10 +67,9 @@ pub fn may_stand_beside(path: &Path) -> bool {
     }
 }
 
-/// Whether a file that may stand beside a graph says something of its edges: of their relations, or their features.
-pub fn is_about_edges(path: &Path) -> bool {
-    let (stem, end) = stem_and_end(path);
-    end == "json" || parts::Part::of(&stem) == Some(parts::Part::Edges)
+/// Whether a file that may stand beside a graph has features of its edges.
+pub fn has_features_of_edges(path: &Path) -> bool {
+    parts::Part::of(&stem_and_end(path).0) == Some(parts::Part::Edges)
 }
 
 /// The name of a file up to its last dot, and what follows, in small letters; without what it is packed in.
@@ -82,9 +82,21 @@ fn stem_and_end(path: &Path) -> (String, String) {
 
 /// Reads what stands beside a graph into it; the files that it used come back, others are left alone.
 pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+    attach_to(graph, None, files)
+}
+
+/// The same for a graph whose edges are in a file: their rows and relations follow.
+pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+    let known = graph.ids.clone();
+    let used = attach_to(graph, spilled.as_mut(), files)?;
+    *spilled = spilled.take().map(|spilled| spilled.onto(&known, &graph.ids));
+    Ok(used)
+}
+
+fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
-    let mut found: BTreeMap<Role, Found> = BTreeMap::new();
+    let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
     let mut parts = Parts::default();
     let mut given = None;
     let mut used = Vec::new();
@@ -103,7 +115,7 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
             used.push(path.clone());
         }
         for (role, values) in arrays {
-            if let Some(other) = found.insert(role, Found { from: path.clone(), values }) {
+            if let Some(other) = found.insert(role, Beside { from: path.clone(), values }) {
                 let error = ReadError::new(&path, format!("two files have the {} of the nodes", name_of(role)));
                 return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
             }
@@ -113,7 +125,7 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let order = place(graph, &found)?;
     fill(graph, found, order.as_deref())?;
     if let Some((names, path)) = given {
-        names::apply(graph, &names, &path)?;
+        names::apply(graph, spilled, &names, &path)?;
     }
     parts.fill(graph)?;
     Ok(used)
@@ -278,7 +290,7 @@ fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Arra
 }
 
 /// Nothing that the graph has is replaced.
-fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Found>) -> Read<()> {
+fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Beside>) -> Read<()> {
     for (role, array) in found {
         let there = match role {
             Role::Ids => false,
@@ -305,7 +317,7 @@ fn refuse_second(graph: &RawGraph, found: &BTreeMap<Role, Found>) -> Read<()> {
     Ok(())
 }
 
-impl Found {
+impl Beside {
     /// Rows, where it has one for each node.
     fn rows(&self, role: Role, nodes: u64) -> Read<Option<u64>> {
         match (&self.values, role) {
@@ -355,7 +367,7 @@ impl Found {
 }
 
 /// Lets the graph have a node for each row; gives the node of each row, unless rows are nodes.
-fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Found>) -> Read<Option<Vec<u32>>> {
+fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Vec<u32>>> {
     let mut rows: Option<(u64, &Path)> = None;
     for (role, array) in found {
         let Some(count) = array.rows(*role, graph.ids.len() as u64)? else { continue };
@@ -390,7 +402,7 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Found>) -> Read<Option<Vec
 }
 
 /// The node of each row, which `ids` names.
-fn place_by_ids(graph: &mut RawGraph, found: &Found) -> Read<Vec<u32>> {
+fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
     let array = found.array()?;
     let twice = |id: String| Box::new(array.error("two rows have one id").expected("ids that differ", format!("`{id}` twice")));
     let order = match &graph.ids {
@@ -462,7 +474,7 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
 }
 
 /// Puts the arrays into the graph; `order` is the node of each row.
-fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Found>, order: Option<&[u32]>) -> Read<()> {
+fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Beside>, order: Option<&[u32]>) -> Read<()> {
     let nodes = graph.ids.len();
     found.values_mut().try_for_each(|found| found.expect_rows(nodes))?;
     if let Some(order) = order {
@@ -485,7 +497,7 @@ fn fill(graph: &mut RawGraph, mut found: BTreeMap<Role, Found>, order: Option<&[
     if let Some(split) = found.get(&Role::Split) {
         graph.splits = meaning::splits_of_codes(split.array()?)?;
     }
-    let of = |role: fn(usize) -> Role, part: usize| found.get(&role(part)).map(Found::array).transpose();
+    let of = |role: fn(usize) -> Role, part: usize| found.get(&role(part)).map(Beside::array).transpose();
     let masks = [of(Role::Mask, 0)?, of(Role::Mask, 1)?, of(Role::Mask, 2)?];
     if masks.iter().any(Option::is_some) {
         graph.splits = meaning::splits_of_masks(masks, nodes)?;

@@ -10,13 +10,14 @@ use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
     edge_list::{Fault, Known, fault_at, is_blank_or_comment, is_surely, onto, read_known},
-    raw::{Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Labels, NO_CLASS, NODES_MOST, NodeIds, Read, ReadError},
+    spill::{Found, Limit},
 };
 use std::path::{Path, PathBuf};
 
 /// An edge list with communities.
 pub const FORMAT: Format =
-    Format { name: "communities", about: "edge list with a community file (.cmty) as labels: one line of nodes a community", recognise, read };
+    Format { name: "communities", about: "edge list with a community file (.cmty) as labels: one line of nodes a community", recognise, read_within };
 
 /// Rows of 0 and 1 are not wider.
 const COLUMNS_MOST: usize = 4096;
@@ -36,7 +37,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads an edge list with communities.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let name_of = |path: &Path| Look::new(&[path.to_path_buf()]).files().map(|(_, name)| name.to_owned()).collect::<String>();
     let (communities, lists): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|path| is_communities(&name_of(path)));
     let ([communities], [list]) = (&communities[..], &lists[..]) else {
@@ -44,22 +45,22 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         return Err(Box::new(error.expected("one of each", format!("{} and {}", lists.len(), communities.len())).hint("name both files")));
     };
     let known = Known::default();
-    let mut graph = read_known(Plain::open(list)?, options, &known)?;
+    let found = read_known(Plain::open(list)?, options, &known, limit)?;
     let plain = Plain::open(communities)?;
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
-    let words = options.ids == Ids::String || matches!(graph.ids, NodeIds::Strings(_));
+    let words = options.ids == Ids::String || matches!(found.0.ids, NodeIds::Strings(_));
     let members = members(&path, &text, words)?;
-    let nodes = union(&graph.ids, &members);
+    let nodes = union(&found.0.ids, &members);
     if nodes.len() as u64 > NODES_MOST {
         return Err(Box::new(ReadError::new(&path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.len().to_string())));
     }
-    onto(&mut graph, nodes, options, &known, || Plain::open(list))?;
+    let (mut graph, spilled) = onto(found, nodes, options, &known, || Plain::open(list))?;
     graph.labels = Some(labels(&path, &text, &graph.ids, &members)?);
     if name_of(list).contains("ungraph") {
         graph.directed = Some(false);
     }
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
 /// A member of a community, with the byte at which it stands.

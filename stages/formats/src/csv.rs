@@ -19,7 +19,8 @@ use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
     edge_list::{Known, onto, read_known},
-    raw::{NodeIds, RawGraph, Read, ReadError},
+    raw::{NodeIds, Read, ReadError},
+    spill::{self, Found, Limit},
 };
 use nodes::Nodes;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use table::Table;
 
 /// Tables of edges and of nodes.
-pub const FORMAT: Format = Format { name: "csv", about: "edges.csv, perhaps with nodes.csv: tables whose first lines name the columns", recognise, read };
+pub const FORMAT: Format =
+    Format { name: "csv", about: "edges.csv, perhaps with nodes.csv: tables whose first lines name the columns", recognise, read_within };
 
 const EDGES: [&str; 2] = ["edges.csv", "edges.tsv"];
 const NODES: [&str; 2] = ["nodes.csv", "nodes.tsv"];
@@ -74,18 +76,18 @@ fn roles(files: &[PathBuf]) -> Read<Roles<'_>> {
 }
 
 /// Reads tables of edges and of nodes.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let Roles { edges, nodes, graphs: table_of_graphs } = roles(files)?;
     let known = Known { layout: None, type_is_relation: true };
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
-    let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known) };
+    let Some(nodes) = nodes else { return read_known(Plain::open(edges)?, options, &known, limit) };
     let nodes = Nodes::new(Table::read(Plain::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let ids = if matches!(nodes.ids, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
     let options = Options { ids, ..options.clone() };
-    let mut graph = read_known(Plain::open(edges)?, &options, &known)?;
-    onto(&mut graph, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
+    let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
+    let (mut graph, spilled) = onto(found, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
     nodes.fill(&mut graph, &options)?;
     if let Some(path) = table_of_graphs {
         let Some(graphs) = &mut graph.graphs else {
@@ -97,13 +99,13 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         Nodes::new(Table::read(Plain::open(path)?, None, &options)?, &options)?.fill_graphs(graphs)?;
     }
     if let Some(graphs) = &graph.graphs {
-        let mut ends = graph.edges.source.iter().zip(&graph.edges.target);
-        if let Some(edge) = ends.position(|(&source, &target)| graphs.of_node[source as usize] != graphs.of_node[target as usize]) {
-            let error = ReadError::new(edges, "an edge joins nodes of two graphs").expected("edges inside of a graph", format!("the edge number {}", edge + 1));
+        let parts = |edge: spill::Edge| graphs.of_node[edge.source as usize] != graphs.of_node[edge.target as usize];
+        if let Some((at, _)) = spill::find(&graph.edges, spilled.as_ref(), parts)? {
+            let error = ReadError::new(edges, "an edge joins nodes of two graphs").expected("edges inside of a graph", format!("the edge number {}", at + 1));
             return Err(Box::new(error.hint("mend the column of graphs in the table of nodes")));
         }
     }
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
 #[cfg(test)]

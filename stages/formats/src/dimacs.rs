@@ -4,7 +4,7 @@
 //!           (`first_id` says otherwise); coordinates are the columns `x` and `y`, whole numbers if all of them are
 //! reads     comments c, blank lines, `col` for `edge`, gzip, zstd
 //! refuses   counts that disagree with the body, lines of other problems, two graphs at once, a node with two places
-//! limits    weights are rounded to 32 bits; 29 bytes an arc at the peak (measured on 5 M arcs); nodes: see `counted`
+//! limits    weights are rounded to 32 bits; 19 bytes an arc at the peak (measured on 5 M arcs); nodes: see `counted`
 //! format    9th DIMACS Implementation Challenge (.gr, .co); DIMACS graph coloring instances (.col)
 mod places;
 
@@ -12,12 +12,18 @@ use crate::{
     Format, Look, Options,
     counted::{self, Claim},
     raw::{Edges, NODES_MOST, RawGraph, Read, ReadError},
+    spill::{Found, Limit, Sink},
     text::{self, Fault, Grammar, SIZES, Scan, Sizes},
 };
 use std::path::{Path, PathBuf};
 
 /// DIMACS graphs.
-pub const FORMAT: Format = Format { name: "dimacs", about: "DIMACS graph: arcs (.gr) with coordinates (.co), or edges (.col)", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "dimacs",
+    about: "DIMACS graph: arcs (.gr) with coordinates (.co), or edges (.col)",
+    recognise,
+    read_within: |files, options, limit| read_by(files, options, limit, SIZES),
+};
 
 /// Files whose first line that is no comment is `p sp`, `p edge`, `p col` or `p aux sp co`, or that are named as such.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
@@ -51,11 +57,7 @@ fn kind(head: &[u8], name: &str) -> Option<Kind> {
 }
 
 /// Reads a graph and its coordinates, if they are among the files. With `weight: none` weights of arcs are not looked at.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
-    read_by(files, options, SIZES)
-}
-
-fn read_by(files: &[PathBuf], options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let look = Look::new(files);
     let of_kind = |wanted: Kind| -> Vec<&Path> {
         look.files().filter(|(path, name)| (kind(look.head(path), name) == Some(Kind::Places)) == (wanted == Kind::Places)).map(|(path, _)| path).collect()
@@ -72,25 +74,25 @@ fn read_by(files: &[PathBuf], options: &Options, sizes: Sizes) -> Read<RawGraph>
     if places.len() > 1 {
         return Err(one(&places, "coordinate"));
     }
-    let mut read = read_graph(graph, options, sizes)?;
+    let (mut read, spilled) = read_graph(graph, options, limit, sizes)?;
     if let [places] = places[..] {
         read.columns = places::read(places, read.nodes(), sizes)?;
     }
-    Ok(read)
+    Ok((read, spilled))
 }
 
-fn read_graph(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    let mut arcs = Arcs { unread: options.weight.as_deref() == Some("none"), ..Arcs::default() };
+fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
+    let mut arcs = Arcs { unread: options.weight.as_deref() == Some("none"), problem: None, sink: Sink::new(path, limit) };
     text::parse(path, &mut arcs, sizes)?;
     let Some(problem) = arcs.problem else { return Err(no_problem(path, "p sp NODES ARCS")) };
-    let read = arcs.pieces.iter().map(|piece| piece.len() as u64).sum();
+    let read = arcs.sink.count();
     problem.items.reached(path, problem.name(), read)?;
     let ids = counted::ids(path, &problem.nodes, read, 1, options)?;
-    let mut edges = text::join_edges(arcs.pieces);
+    let (mut edges, spilled) = arcs.sink.finish()?;
     if problem.arcs && !arcs.unread {
         edges.weight.get_or_insert_default();
     }
-    Ok(RawGraph { ids, edges, directed: Some(problem.arcs), ..RawGraph::default() })
+    Ok((RawGraph { ids, edges, directed: Some(problem.arcs), ..RawGraph::default() }, spilled))
 }
 
 fn no_problem(path: &Path, line: &str) -> Box<ReadError> {
@@ -112,12 +114,10 @@ impl Problem {
     }
 }
 
-#[derive(Default)]
-struct Arcs {
+struct Arcs<'a> {
     unread: bool,
     problem: Option<Problem>,
-    pieces: Vec<Edges>,
-    read: u64,
+    sink: Sink<'a>,
 }
 
 /// Steps over comments and blank lines; whether a line follows.
@@ -136,7 +136,7 @@ fn to_item(scan: &mut Scan) -> bool {
     false
 }
 
-impl Grammar for Arcs {
+impl Grammar for Arcs<'_> {
     type Piece = Edges;
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
@@ -187,11 +187,14 @@ impl Grammar for Arcs {
 
     fn accept(&mut self, piece: Edges, lines: &[u8]) -> Result<(), Fault> {
         if let Some(problem) = &self.problem {
-            problem.items.admit(problem.name(), self.read, piece.len() as u64, lines, |line| matches!(line.first(), Some(b'a' | b'e')))?;
+            problem.items.admit(problem.name(), self.sink.count(), piece.len() as u64, lines, |line| matches!(line.first(), Some(b'a' | b'e')))?;
         }
-        self.read += piece.len() as u64;
-        self.pieces.push(piece);
+        self.sink.take(piece);
         Ok(())
+    }
+
+    fn settle(&mut self) -> Read<()> {
+        self.sink.settle()
     }
 }
 

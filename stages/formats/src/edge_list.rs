@@ -14,7 +14,6 @@ mod ids;
 mod known;
 mod numbers;
 mod piece;
-mod spill;
 
 use crate::{
     Format, Look, Options,
@@ -22,13 +21,12 @@ use crate::{
     decompress::Plain,
     look::only,
     raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError},
+    spill::{Found, Limit, OwnIds, Told, features_have_to_fit},
 };
 use counts::{Counts, Extremes};
 use head::{Head, How};
-use piece::Piece;
+use piece::{Ends, Piece};
 use rayon::prelude::*;
-use spill::Spill;
-pub use spill::{Limit, Spilled};
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
@@ -44,8 +42,12 @@ pub(crate) use piece::{Fault, is_blank_or_comment};
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
 
 /// Edge lists.
-pub const FORMAT: Format =
-    Format { name: "edge_list", about: "text with an edge a line: source target [weight]", recognise, read: |files, options| read(only(files)?, options) };
+pub const FORMAT: Format = Format {
+    name: "edge_list",
+    about: "text with an edge a line: source target [weight]",
+    recognise,
+    read_within: |files, options, limit| read_known(Plain::open(only(files)?)?, options, &Known::default(), limit),
+};
 
 /// The one file that is an edge list beyond doubt; else the one file that is text.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
@@ -85,24 +87,19 @@ pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)>
     read_by(Plain::open(path)?, options, &Known::default(), SIZES)
 }
 
-/// Reads an edge list of which at most a share of `limit.memory` is held: edges that do not fit are in a file, the graph has none then.
-pub fn read_within(path: &Path, options: &Options, limit: Limit) -> Read<(RawGraph, Option<Spilled>)> {
-    let known = Known::default();
-    let mut parser = Parser::new(path, options, &known, SIZES);
-    parser.limit = Some(limit);
-    parser.read(Plain::open(path)?)?;
+/// Reads the edges of a file, of another format too.
+pub(crate) fn read_known(plain: Plain, options: &Options, known: &Known, limit: &Limit) -> Read<Found> {
+    let path = plain.path().to_path_buf();
+    let mut parser = Parser::new(&path, options, known, limit, SIZES);
+    parser.read(plain)?;
     parser.finish()
-}
-
-/// Reads the edges of another format.
-pub(crate) fn read_known(plain: Plain, options: &Options, known: &Known) -> Read<RawGraph> {
-    read_by(plain, options, known, SIZES).map(|(graph, _)| graph)
 }
 
 fn read_by(plain: Plain, options: &Options, known: &Known, sizes: Sizes) -> Read<(RawGraph, Phases)> {
     let path = plain.path().to_path_buf();
     let begun = Instant::now();
-    let mut parser = Parser::new(&path, options, known, sizes);
+    let limit = Limit::none();
+    let mut parser = Parser::new(&path, options, known, &limit, sizes);
     parser.read(plain)?;
     let parse = begun.elapsed();
     let begun = Instant::now();
@@ -126,12 +123,16 @@ struct Parser<'a> {
     /// The line of the first edge.
     first_line: u64,
     /// Above a share of this, edges go to a file.
-    limit: Option<Limit>,
-    spill: Option<Spill>,
+    limit: &'a Limit,
+    /// Bytes that the pieces take.
+    held: u64,
+    /// Of the edges in the file.
+    extremes: Extremes,
+    spill: Option<OwnIds>,
 }
 
 impl<'a> Parser<'a> {
-    fn new(path: &'a Path, options: &'a Options, known: &'a Known, sizes: Sizes) -> Self {
+    fn new(path: &'a Path, options: &'a Options, known: &'a Known, limit: &'a Limit, sizes: Sizes) -> Self {
         Parser {
             path,
             options,
@@ -143,7 +144,9 @@ impl<'a> Parser<'a> {
             head: None,
             counts: None,
             first_line: 1,
-            limit: None,
+            limit,
+            held: 0,
+            extremes: Extremes::default(),
             spill: None,
         }
     }
@@ -152,18 +155,28 @@ impl<'a> Parser<'a> {
         stream(Vec::new(), self.sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| self.parse_all(blocks))
     }
 
-    /// Writes the pieces away, if they take more than a quarter of what may be used: sorting in memory takes three times as much.
+    /// Writes the pieces away, if they take more than they may.
     fn spill(&mut self) -> Read<()> {
-        let Some(limit) = &self.limit else { return Ok(()) };
-        let bytes: usize = self.pieces.iter().map(|piece| piece.ends.bytes() + 4 * piece.weight.len()).sum();
-        if self.spill.is_none() && bytes as u64 <= limit.memory / 4 {
+        if self.spill.is_none() && self.limit.admits(self.held) {
             return Ok(());
         }
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            none => none.insert(Spill::new(self.path, limit)?),
+            none => none.insert(OwnIds::new(self.path, self.limit)?),
         };
-        spill.take(std::mem::take(&mut self.pieces))
+        for piece in self.pieces.drain(..) {
+            self.extremes.add(&piece);
+            if !piece.features.is_empty() {
+                return Err(features_have_to_fit(self.path));
+            }
+            let told = Told { weight: &piece.weight, relation: &piece.relation.index, relations: &piece.relation.words };
+            match &piece.ends {
+                Ends::Narrow(pairs) => spill.take_numbers(false, pairs.iter().map(|pair| pair.map(u64::from)), told)?,
+                Ends::Wide(pairs) => spill.take_numbers(true, pairs.iter().copied(), told)?,
+                Ends::Words { words, pairs } => spill.take_words(words, pairs.iter().copied(), told)?,
+            }
+        }
+        Ok(())
     }
 
     fn parse_all(&mut self, blocks: mpsc::Receiver<Message>) -> Read<()> {
@@ -250,38 +263,37 @@ impl<'a> Parser<'a> {
         for (start, result) in parsed {
             let piece = result.map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
             read += piece.lines;
+            self.held += piece.bytes();
             self.pieces.push(piece);
         }
         self.lines += lines + read;
         Ok(())
     }
 
-    fn finish(self) -> Read<(RawGraph, Option<Spilled>)> {
-        let Parser { path, options, mut pieces, head, mut counts, first_line, known, spill, .. } = self;
+    fn finish(self) -> Read<Found> {
+        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, .. } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
         let mut skip_first = false;
         if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
-            let extremes = spill.as_ref().map_or_else(|| Extremes::of(&pieces), |spill| spill.extremes);
+            let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
             counts = counts::first_edge_counts(path, &extremes, first_line)?;
             skip_first = counts.is_some();
         }
         let passed_over = head.passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
         let mut graph = RawGraph { directed: head.directed, passed_over, ..RawGraph::default() };
-        let spilled = match spill {
-            Some(spill) => {
-                let (ids, spilled) = spill.finish(skip_first)?;
-                graph.ids = ids;
-                Some(spilled)
+        let mut spilled = None;
+        if let Some(spill) = spill {
+            let (ids, seen, mut edges) = spill.finish(skip_first)?;
+            let names = ids::names_of_relations(path, seen.clone())?;
+            edges.name_relations(&seen.iter().map(|name| names.partition_point(|known| known < name) as u16).collect::<Vec<_>>());
+            (graph.ids, graph.relations, spilled) = (ids, names, Some(edges));
+        } else {
+            if skip_first {
+                counts::drop_first(&mut pieces);
             }
-            None => {
-                if skip_first {
-                    counts::drop_first(&mut pieces);
-                }
-                gather(path, &head, pieces, &mut graph)?;
-                None
-            }
-        };
+            gather(path, &head, pieces, &mut graph)?;
+        }
         let edges = spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges);
         let known_ids = graph.ids.clone();
         if let Some(counts) = counts {
@@ -290,7 +302,7 @@ impl<'a> Parser<'a> {
         if let Some(nodes) = options.nodes {
             counts::settle_on(path, nodes, &mut graph)?;
         }
-        let spilled = spilled.map(|spilled| if graph.ids == known_ids { spilled } else { spilled.onto(&known_ids, &graph.ids) });
+        let spilled = spilled.map(|spilled| spilled.onto(&known_ids, &graph.ids));
         Ok((graph, spilled))
     }
 }

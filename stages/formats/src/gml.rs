@@ -21,7 +21,8 @@ use crate::{
 const DEPTH_MOST: usize = 64;
 
 /// Graph Modelling Language.
-pub const FORMAT: Format = Format { name: "gml", about: "Graph Modelling Language, one file", recognise, read: |files, options| read(only(files)?, options) };
+pub const FORMAT: Format =
+    Format { name: "gml", about: "Graph Modelling Language, one file", recognise, read_within: |files, options, _| Ok((read(only(files)?, options)?, None)) };
 
 /// One file whose name ends in `.gml`.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {

@@ -24,8 +24,12 @@ const NODES_ALWAYS: u64 = 1 << 22;
 const NODES_AN_EDGE: u64 = 1 << 10;
 
 /// Graphs of several kinds.
-pub const FORMAT: Format =
-    Format { name: "hetero", about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so on", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "hetero",
+    about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so on",
+    recognise,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
+};
 
 /// What a file is, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! formats: readers of foreign files, one file per format; each gives a `RawGraph` or an error with its place.
 //!
-//! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents
+//! promises  any bytes give a graph that holds its promises, or an error; memory follows the size of the contents, for edges up to a limit
+//!           where they can be read one after the other (spill.rs)
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a file names
 //! to add    a file with `pub const FORMAT`, a line in `FORMATS`
 pub mod adjacency_text;
@@ -31,6 +32,7 @@ pub mod pickle;
 pub mod planetoid;
 pub mod raw;
 pub mod road;
+pub mod spill;
 mod statements;
 #[cfg(feature = "tables")]
 pub mod tables;
@@ -47,6 +49,7 @@ pub use look::{Look, detect};
 
 use raw::{RawGraph, Read};
 use serde::{Deserialize, Serialize};
+use spill::{Found, Limit};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// A format: its name, what it is, how it is recognised and how it is read.
@@ -57,8 +60,16 @@ pub struct Format {
     pub about: &'static str,
     /// Which of these files are a data set of this format; none: it is not this one.
     pub recognise: fn(&Look) -> Option<Vec<PathBuf>>,
-    /// Reads the files, given in any order.
-    pub read: fn(&[PathBuf], &Options) -> Read<RawGraph>,
+    /// Reads the files, given in any order; edges beyond a share of the limit are in a file then. Readers that cannot know their edges
+    /// before the last one hold them all.
+    pub read_within: fn(&[PathBuf], &Options, &Limit) -> Read<Found>,
+}
+
+impl Format {
+    /// Reads the files, given in any order, with all edges in memory.
+    pub fn read(&self, files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+        (self.read_within)(files, options, &Limit::none()).map(|(graph, _)| graph)
+    }
 }
 
 /// All formats, the surest signs first: `detect` takes the first that recognises the files.

@@ -6,7 +6,7 @@
 //!           a 0 of an array is no edge
 //! reads     real, integer, pattern; `%%GraphBLAS type` lines, whose ranges hold; comments and blank lines anywhere; gzip, zstd
 //! refuses   complex values (unless `weight: none`), rectangles, a header that disagrees with the body, values that are not finite
-//! limits    weights are rounded to 32 bits; 21 bytes an edge at the peak, 26 with weights (measured on 5 M edges); nodes: see `counted`
+//! limits    weights are rounded to 32 bits; 16 bytes an edge at the peak, 21 with weights (measured on 5 M edges); nodes: see `counted`
 //! format    R. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats (1996)
 mod header;
 
@@ -14,6 +14,7 @@ use crate::{
     Format, Look, Options, counted,
     look::only,
     raw::{Edges, RawGraph, Read, ReadError},
+    spill::{Found, Limit, Sink},
     text::{self, Fault, Grammar, SIZES, Scan, Sizes},
 };
 use header::{Header, Layout, Symmetry, Values};
@@ -24,7 +25,7 @@ pub const FORMAT: Format = Format {
     name: "matrix_market",
     about: "Matrix Market, coordinate or array, one square matrix",
     recognise,
-    read: |files, options| read(only(files)?, options),
+    read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
 };
 
 /// Files that begin with the banner, or are named as if they did.
@@ -40,37 +41,37 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 
 /// Reads a Matrix Market file. With `weight: none` values of coordinate files are not looked at.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_by(path, options, SIZES)
+    read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
 }
 
-fn read_by(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
-    let mut matrix = Matrix { reader: header::Reader::new(unread), ..Matrix::default() };
+    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(path, limit), entries: 0, next: (0, 0) };
     text::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
         let error = ReadError::new(path, "the file ends before the sizes of the matrix").expected("a Matrix Market header and sizes", "the end of the file");
         return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
     };
     header.entries.reached(path, items(header.layout), matrix.entries)?;
-    let mut edges = text::join_edges(matrix.pieces);
+    let (mut edges, mut spilled) = matrix.sink.finish()?;
     if unread {
         edges.weight = None;
+        spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
     } else if header.values != Values::Pattern {
         edges.weight.get_or_insert_default();
     }
     let ids = counted::ids(path, &header.nodes, matrix.entries, 1, options)?;
-    Ok(RawGraph { ids, edges, directed: Some(header.symmetry != Symmetry::Symmetric), ..RawGraph::default() })
+    Ok((RawGraph { ids, edges, directed: Some(header.symmetry != Symmetry::Symmetric), ..RawGraph::default() }, spilled))
 }
 
 fn items(layout: Layout) -> &'static str {
     if layout == Layout::Coordinate { "entries" } else { "values" }
 }
 
-#[derive(Default)]
-struct Matrix {
+struct Matrix<'a> {
     reader: header::Reader,
     header: Option<Header>,
-    pieces: Vec<Edges>,
+    sink: Sink<'a>,
     /// Entries or values so far, as the header counts them.
     entries: u64,
     /// Row and column of the next value of an array.
@@ -84,7 +85,7 @@ struct Piece {
     entries: u64,
 }
 
-impl Grammar for Matrix {
+impl Grammar for Matrix<'_> {
     type Piece = Piece;
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
@@ -121,11 +122,15 @@ impl Grammar for Matrix {
         let is_entry = |line: &[u8]| !matches!(line.first(), None | Some(b'\n' | b'%'));
         header.entries.admit(items(header.layout), self.entries, piece.entries, lines, is_entry)?;
         match header.layout {
-            Layout::Coordinate => self.pieces.push(piece.edges),
-            Layout::Array => self.pieces.push(place(&mut self.next, header, &piece.edges)),
+            Layout::Coordinate => self.sink.take(piece.edges),
+            Layout::Array => self.sink.take(place(&mut self.next, header, &piece.edges)),
         }
         self.entries += piece.entries;
         Ok(())
+    }
+
+    fn settle(&mut self) -> Read<()> {
+        self.sink.settle()
     }
 }
 

@@ -6,7 +6,7 @@
 //!           comments %, an empty line for a vertex without neighbours; self loops. DIMACS 10 writes 100 for "may have loops and repeats"
 //!           where METIS means sizes: the count of numbers in the file tells which it is
 //! refuses   a header that disagrees with the body; meshes
-//! limits    a line of 64 MiB (about 8 million neighbours); weights are rounded to 32 bits; 12 bytes a listed neighbour
+//! limits    a line of 64 MiB (about 8 million neighbours); weights are rounded to 32 bits; 15 bytes a listed neighbour
 //!           at the peak (measured on 5 M without weights)
 //! format    G. Karypis, METIS manual 5.1, section 4.1; 10th DIMACS Implementation Challenge
 mod both_ways;
@@ -15,15 +15,20 @@ mod lists;
 use crate::{
     Format, Look, Options, counted,
     look::only,
-    raw::{Column, Edges, Place, RawGraph, Read, ReadError},
+    raw::{Column, Place, RawGraph, Read, ReadError},
+    spill::{Found, Limit},
     text::{SIZES, Scan, Sizes},
 };
 use lists::Lists;
 use std::path::{Path, PathBuf};
 
 /// METIS graphs.
-pub const FORMAT: Format =
-    Format { name: "metis", about: "METIS graph, a line of neighbours a vertex", recognise, read: |files, options| read(only(files)?, options) };
+pub const FORMAT: Format = Format {
+    name: "metis",
+    about: "METIS graph, a line of neighbours a vertex",
+    recognise,
+    read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
+};
 
 const ENDS: [&str; 4] = [".graph", ".metis", ".mgraph", ".mesh"];
 
@@ -52,34 +57,35 @@ fn begins_with_sizes(head: &[u8]) -> bool {
 
 /// Reads a METIS graph. With `weight: none` edge weights are not kept.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_by(path, options, SIZES)
+    read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
 }
 
-fn read_by(path: &Path, options: &Options, sizes: Sizes) -> Read<RawGraph> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let directed = options.directed == Some(true);
-    let lists = read_lists(path, directed, sizes)?;
+    let mut lists = read_lists(path, directed, limit, sizes)?;
     if !lists.is_count_of_header(directed) {
         return Err(wrong_count(path, &lists, directed));
     }
-    if !directed && let Some(amiss) = both_ways::check(&lists) {
+    if !directed && let Some(amiss) = both_ways::check(&lists)? {
         return Err(one_way(path, &lists, &amiss));
     }
     let ids = counted::ids(path, &lists.header.vertices, u64::MAX, 1, options)?;
     let columns = columns(&lists);
-    let source = lists.sources();
-    let weight = lists.weight.filter(|_| options.weight.as_deref() != Some("none"));
-    let edges = Edges { source, target: lists.target, weight, ..Edges::default() };
-    Ok(RawGraph { ids, edges, directed: Some(directed), columns, ..RawGraph::default() })
+    if options.weight.as_deref() == Some("none") {
+        lists.edges.weight = None;
+        lists.spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
+    }
+    Ok((RawGraph { ids, edges: lists.edges, directed: Some(directed), columns, ..RawGraph::default() }, lists.spilled))
 }
 
 /// With the flag 100, the reading whose count of numbers is that of the header: with sizes, as METIS says, else without.
-fn read_lists(path: &Path, directed: bool, sizes: Sizes) -> Read<Lists> {
-    let with_sizes = match Lists::read(path, true, sizes) {
+fn read_lists(path: &Path, directed: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
+    let with_sizes = match Lists::read(path, true, limit, sizes) {
         Ok(lists) if lists.header.flags.sizes && !lists.is_count_of_header(directed) => Ok(lists),
         Err(error) if lists::may_be_without_sizes(&error) => Err(error),
         sure => return sure,
     };
-    match (Lists::read(path, false, sizes), with_sizes) {
+    match (Lists::read(path, false, limit, sizes), with_sizes) {
         (Ok(without), Ok(with)) => Ok(if without.is_count_of_header(directed) { without } else { with }),
         (without, with) => without.or(with),
     }
@@ -88,10 +94,10 @@ fn read_lists(path: &Path, directed: bool, sizes: Sizes) -> Read<Lists> {
 fn wrong_count(path: &Path, lists: &Lists, directed: bool) -> Box<ReadError> {
     let edges = &lists.header.edges;
     let error = edges.mark.error(path, "the neighbour lists do not hold as many edges as the header says");
-    let found = lists.target.len();
+    let found = lists.count;
     let expected =
         if directed { edges.count.to_string() } else { format!("{} neighbours, 2 for each of {} edges", edges.count.saturating_mul(2), edges.count) };
-    let hint = if !directed && found as u64 == edges.count {
+    let hint = if !directed && found == edges.count {
         "if the lists name successors alone, put  read: {directed: true}  into the catalogue's entry"
     } else {
         "the file may be cut short: fetch it again; if the lists are whole, correct the count"
@@ -102,7 +108,7 @@ fn wrong_count(path: &Path, lists: &Lists, directed: bool) -> Box<ReadError> {
 /// An edge that the lists of its ends do not agree on.
 fn one_way(path: &Path, lists: &Lists, amiss: &both_ways::Amiss) -> Box<ReadError> {
     let (at, other) = if amiss.other.is_empty() { (amiss.neighbour, amiss.vertex) } else { (amiss.vertex, amiss.neighbour) };
-    let told = |weights: &[f32]| match lists.weight.is_some() {
+    let told = |weights: &[f32]| match lists.header.flags.edge_weights {
         true => format!("weight {}", weights.iter().map(f32::to_string).collect::<Vec<_>>().join(", ")),
         false => format!("it {} times", weights.len()),
     };

@@ -10,6 +10,7 @@
 use crate::{
     decompress::Plain,
     raw::{Column, Labels, NO_CLASS, RawGraph, Read, ReadError},
+    spill::Spilled,
 };
 use serde::Deserialize;
 use std::{collections::BTreeMap, fs, path::Path};
@@ -62,19 +63,21 @@ pub fn read(path: &Path) -> Read<Names> {
 }
 
 /// Gives what the graph counts these names, in their order.
-pub fn apply(graph: &mut RawGraph, names: &Names, path: &Path) -> Read<()> {
+pub fn apply(graph: &mut RawGraph, spilled: Option<&mut Spilled>, names: &Names, path: &Path) -> Read<()> {
     if !names.classes.is_empty() {
         name_classes(graph, names, path)?;
     }
     if !names.relations.is_empty() {
-        match &mut graph.edges.relation {
-            None => graph.passed_over.push(format!("{} names of relations: edges have none", names.relations.len())),
-            Some(relation) => {
-                let places = by_name(&graph.relations, &names.relations).or_else(|| by_place(&graph.relations, names.relations.len()));
-                let places = places.ok_or_else(|| stranger(path, "relation", &graph.relations, &names.relations))?;
-                relation.iter_mut().for_each(|relation| *relation = places[usize::from(*relation)] as u16);
-                graph.relations.clone_from(&names.relations);
-            }
+        let spilled = spilled.filter(|spilled| spilled.typed);
+        if graph.edges.relation.is_none() && spilled.is_none() {
+            graph.passed_over.push(format!("{} names of relations: edges have none", names.relations.len()));
+        } else {
+            let places = by_name(&graph.relations, &names.relations).or_else(|| by_place(&graph.relations, names.relations.len()));
+            let places = places.ok_or_else(|| stranger(path, "relation", &graph.relations, &names.relations))?;
+            let places: Vec<u16> = places.into_iter().map(|place| place as u16).collect();
+            graph.edges.relation.iter_mut().flatten().for_each(|relation| *relation = places[usize::from(*relation)]);
+            spilled.into_iter().for_each(|spilled| spilled.name_relations(&places));
+            graph.relations.clone_from(&names.relations);
         }
     }
     if !names.kinds.is_empty() {
@@ -185,7 +188,7 @@ mod tests {
     }
 
     fn applied(mut graph: RawGraph, names: &Names) -> Result<RawGraph, String> {
-        apply(&mut graph, names, Path::new(FILE)).map_err(|error| error.to_string())?;
+        apply(&mut graph, None, names, Path::new(FILE)).map_err(|error| error.to_string())?;
         graph.validate()?;
         Ok(graph)
     }

@@ -7,10 +7,14 @@
 //! bounds    the file, and once more what is converted
 //! source    numpy/lib/format.py
 pub mod meaning;
+mod parts;
 
+pub use parts::Parts;
 use std::{
     fmt,
+    ops::Range,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
@@ -37,6 +41,8 @@ pub struct Array {
     /// The values, the last extent fastest.
     pub data: Data,
     from: Origin,
+    /// Where its first value stands in what it is a part of, for errors.
+    first: u64,
 }
 
 /// Where an array comes from, for errors.
@@ -52,7 +58,7 @@ pub enum Data {
     /// As stored.
     Bytes(Vec<u8>),
     /// Python objects.
-    Objects(Pickle, Vec<Value>),
+    Objects(Arc<Pickle>, Vec<Value>),
 }
 
 /// How one value is stored.
@@ -127,7 +133,7 @@ pub fn parse(from: Origin, mut bytes: Vec<u8>) -> Read<Array> {
             return Err(Box::new(from.error("its header and its pickle differ in shape").expected(format!("{shape:?}"), format!("{stored:?}"))));
         }
         let items = items.to_vec();
-        return Ok(Array { shape, dtype, data: Data::Objects(pickle, items), from });
+        return Ok(Array { shape, dtype, data: Data::Objects(Arc::new(pickle), items), from, first: 0 });
     }
     bytes.drain(..begin);
     let array = Array::new(from, shape, dtype, bytes);
@@ -427,7 +433,7 @@ impl Array {
         let wanted = shape.iter().try_fold(dtype.width as u64, |size, extent| size.checked_mul(*extent));
         let found = bytes.len() as u64;
         if wanted == Some(found) {
-            return Ok(Array { shape, dtype, data: Data::Bytes(bytes), from });
+            return Ok(Array { shape, dtype, data: Data::Bytes(bytes), from, first: 0 });
         }
         let wanted = wanted.map_or("more than 2^64".to_owned(), |wanted| wanted.to_string());
         let error = from.error("an array's bytes do not fit its shape");
@@ -448,6 +454,15 @@ impl Array {
         if let Data::Bytes(bytes) = &mut self.data {
             *bytes = bytes.chunks(row.max(1)).flat_map(|row| reordered(row, self.dtype.width, order)).collect();
         }
+    }
+
+    /// Some of its values, as a list.
+    pub fn part(&self, range: Range<usize>) -> Array {
+        let data = match &self.data {
+            Data::Bytes(bytes) => Data::Bytes(bytes[range.start * self.dtype.width..range.end * self.dtype.width].to_vec()),
+            Data::Objects(pickle, items) => Data::Objects(pickle.clone(), items[range.clone()].to_vec()),
+        };
+        Array { shape: vec![range.len() as u64], dtype: self.dtype, data, from: self.from.clone(), first: self.first + range.start as u64 }
     }
 
     /// How many values it has.
@@ -550,7 +565,7 @@ impl Array {
     }
 
     fn convert<T: Send>(&self, expected: &str, of: impl Fn(Number) -> Option<T> + Sync) -> Read<Vec<T>> {
-        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {at} is not usable here")).expected(expected, found));
+        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {} is not usable here", self.first + at as u64)).expected(expected, found));
         match &self.data {
             Data::Objects(_, items) => {
                 let number = |item: &Value| match *item {

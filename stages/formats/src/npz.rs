@@ -6,7 +6,7 @@
 //! promises  nodes are 0, 1, 2, ...; edges in the order of the file; sparse features stay sparse; every published split is kept
 //! promises  values of an adjacency are weights, unless all are 1
 //! never     unpacks an array that it does not read: names of attributes and of ids (`attr_names`, `idx_to_node`, ...) are left
-//! limits    as zip.rs; one array at a time beside what is kept
+//! limits    as zip.rs; of arrays of edges a part at a time, else one array at a time beside what is kept
 //! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network Evaluation (2018);
 //!           O. Platonov et al., A critical look at the evaluation of GNNs under heterophily (2023)
 pub mod sparse;
@@ -14,8 +14,9 @@ pub mod sparse;
 use crate::{
     Format, Look, Options,
     look::only,
-    npy::{self, Array, Origin, meaning},
+    npy::{self, Array, Origin, Parts, meaning},
     raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    spill::{Found, Limit, Sink},
     zip::Archive,
 };
 use std::path::{Path, PathBuf};
@@ -23,12 +24,15 @@ use std::path::{Path, PathBuf};
 /// Labels in a sparse matrix become whole rows of at most so many values.
 const LABEL_VALUES_MOST: u64 = 1 << 28;
 
+/// Edges that are read at once.
+const EDGES_AT_ONCE: usize = 1 << 18;
+
 /// Graphs in `.npz`.
 pub const FORMAT: Format = Format {
     name: "npz",
     about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy sparse matrix",
     recognise,
-    read: |files, options| read(only(files)?, options),
+    read_within: |files, options, limit| read(only(files)?, options, limit),
 };
 
 /// An archive of arrays.
@@ -68,13 +72,13 @@ fn is_side_file(path: &Path) -> bool {
 }
 
 /// Reads a file of any family.
-pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
+pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     let npz = Npz::open(path)?;
     match npz.family() {
-        Some(Family::Pairs) => npz.pairs(),
-        Some(Family::Compressed) => npz.compressed(options),
-        Some(Family::Masked) => npz.masked(),
-        Some(Family::Scipy) => npz.adjacency("", options),
+        Some(Family::Pairs) => npz.pairs(limit),
+        Some(Family::Compressed) => npz.compressed(options, limit),
+        Some(Family::Masked) => npz.masked(limit),
+        Some(Family::Scipy) => npz.adjacency("", options, limit),
         None => {
             let names: Vec<&str> = npz.names().take(20).collect();
             let error = npz.error("the arrays of this .npz are no graph that is known");
@@ -116,6 +120,11 @@ impl Npz {
         npy::parse(Origin::new(&self.path, Some(name)), self.archive.read(&member)?)
     }
 
+    /// The array of this name, part by part.
+    pub fn parts(&self, name: &str) -> Read<Parts<'_>> {
+        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)))
+    }
+
     /// The array of this name, if there is one.
     pub fn array_if(&self, name: &str) -> Read<Option<Array>> {
         self.has(name).then(|| self.array(name)).transpose()
@@ -152,36 +161,58 @@ impl Npz {
         u32::try_from(count).ok().filter(|_| count <= NODES_MOST).ok_or_else(error)
     }
 
-    fn pairs(&self) -> Read<RawGraph> {
+    fn pairs(&self, limit: &Limit) -> Read<Found> {
         let count = self.array("num_nodes")?;
         let nodes = match count.u64s()?[..] {
             [nodes] => self.nodes(nodes)?,
             _ => return Err(Box::new(count.error("expected one number"))),
         };
-        let (source_from, target_from) = (self.array("src_li")?, self.array("dst_li")?);
-        let (source, target) = (source_from.rows_below(u64::from(nodes))?, target_from.rows_below(u64::from(nodes))?);
-        if source.len() != target.len() {
-            let error = target_from.error("it does not have an end for each beginning in `src_li`");
-            return Err(Box::new(error.expected(source.len().to_string(), target.len().to_string())));
+        let (mut sources, mut targets) = (self.parts("src_li")?, self.parts("dst_li")?);
+        if sources.count() != targets.count() {
+            let error = targets.error("it does not have an end for each beginning in `src_li`");
+            return Err(Box::new(error.expected(sources.count().to_string(), targets.count().to_string())));
         }
-        Ok(RawGraph { ids: NodeIds::Count(nodes), edges: Edges { source, target, ..Edges::default() }, ..RawGraph::default() })
+        let mut sink = Sink::new(&self.path, limit);
+        while sink.count() < sources.count() {
+            let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
+            let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
+            sink.take(Edges { source, target, ..Edges::default() });
+            sink.settle()?;
+        }
+        let (edges, spilled) = sink.finish()?;
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() }, spilled))
     }
 
     /// A graph from the sparse matrix of this prefix.
-    fn adjacency(&self, prefix: &str, options: &Options) -> Read<RawGraph> {
-        let mut entries = sparse::entries(self, prefix)?;
-        if entries.rows != entries.columns {
-            let error = self.error("the adjacency is not square").expected("as many rows as columns", format!("{} x {}", entries.rows, entries.columns));
+    fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
+        let mut sink = Sink::new(&self.path, limit);
+        let unread = options.weight.as_deref() == Some("none");
+        let mut ones = true;
+        let (rows, columns) = sparse::each(self, prefix, |part| {
+            if let Some(at) = part.value.iter().position(|weight| !unread && !weight.is_finite()) {
+                let error = self.error(format!("entry {} of the adjacency has a weight that is not finite", sink.count() + at as u64));
+                return Err(Box::new(error.expected("a finite number", part.value[at].to_string())));
+            }
+            ones &= part.value.iter().all(|&weight| weight == 1.0);
+            sink.take(Edges { source: part.row, target: part.column, weight: (!unread).then_some(part.value), ..Edges::default() });
+            sink.settle()
+        })?;
+        if rows != columns {
+            let error = self.error("the adjacency is not square").expected("as many rows as columns", format!("{rows} x {columns}"));
             return Err(Box::new(error));
         }
-        let nodes = self.nodes(u64::from(entries.rows))?;
-        let weight = if options.weight.as_deref() == Some("none") { None } else { entries.weights(self)? };
-        let edges = Edges { source: entries.row, target: entries.column, weight, ..Edges::default() };
-        Ok(RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() })
+        let nodes = self.nodes(u64::from(rows))?;
+        let (mut edges, mut spilled) = sink.finish()?;
+        // Graphs without weights are written so.
+        if ones {
+            edges.weight = None;
+            spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
+        }
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() }, spilled))
     }
 
-    fn compressed(&self, options: &Options) -> Read<RawGraph> {
-        let mut graph = self.adjacency("adj_", options)?;
+    fn compressed(&self, options: &Options, limit: &Limit) -> Read<Found> {
+        let (mut graph, spilled) = self.adjacency("adj_", options, limit)?;
         let nodes = graph.ids.len();
         graph.features = self.attributes(nodes)?;
         graph.labels = self.labels(nodes)?;
@@ -189,7 +220,7 @@ impl Npz {
             meaning::expect_rows(&names, nodes)?;
             graph.columns.push(("name".into(), Column::Texts(names.words()?.into_iter().map(Some).collect())));
         }
-        Ok(graph)
+        Ok((graph, spilled))
     }
 
     fn attributes(&self, nodes: usize) -> Read<Option<Features>> {
@@ -225,30 +256,37 @@ impl Npz {
         }
     }
 
-    fn masked(&self) -> Read<RawGraph> {
+    fn masked(&self, limit: &Limit) -> Read<Found> {
         let features = self.array("node_features")?;
         let (rows, _) = features.rows()?;
         let nodes = self.nodes(rows as u64)?;
-        let ends = self.array("edges")?;
+        let mut ends = self.parts("edges")?;
         let wrong = || Box::new(ends.error("edges are no rows of two ends").expected("a shape of (edges, 2)", format!("{:?}", ends.shape)));
         if ends.shape.len() != 2 || ends.shape[1] != 2 {
             return Err(wrong());
         }
-        let both = ends.rows_below(u64::from(nodes))?;
-        let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+        let mut sink = Sink::new(&self.path, limit);
+        while 2 * sink.count() < ends.count() {
+            let both = ends.next(2 * EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
+            let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+            sink.take(Edges { source, target, ..Edges::default() });
+            sink.settle()?;
+        }
+        let (edges, spilled) = sink.finish()?;
         let labels = self.array_if("node_labels")?;
         labels.iter().try_for_each(|labels| meaning::expect_rows(labels, rows))?;
         let [train, validation, test] = ["train_masks", "val_masks", "test_masks"].map(|name| self.array_if(name));
         let (train, validation, test) = (train?, validation?, test?);
-        Ok(RawGraph {
+        let graph = RawGraph {
             ids: NodeIds::Count(nodes),
-            edges: Edges { source, target, ..Edges::default() },
+            edges,
             directed: Some(false),
             labels: labels.map(|labels| meaning::labels(&labels)).transpose()?,
             splits: meaning::splits_of_masks([train.as_ref(), validation.as_ref(), test.as_ref()], rows)?,
             features: Some(meaning::features(&features)?),
             ..RawGraph::default()
-        })
+        };
+        Ok((graph, spilled))
     }
 }
 

@@ -26,7 +26,12 @@ use term::{Kind, Terms};
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// N-Triples.
-pub const FORMAT: Format = Format { name: "ntriples", about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "ntriples",
+    about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it",
+    recognise,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
+};
 
 /// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such a file.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {

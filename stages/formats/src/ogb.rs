@@ -29,8 +29,12 @@ const CLAIM_A_ROW: u64 = 16;
 const CLAIM_ALWAYS: u64 = 65_536;
 
 /// The raw tables of the Open Graph Benchmark.
-pub const FORMAT: Format =
-    Format { name: "ogb", about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., split/*/train.csv", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "ogb",
+    about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., split/*/train.csv",
+    recognise,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
+};
 
 /// The name of a table, without folders and ends.
 fn table_of(name: &str) -> Option<&str> {

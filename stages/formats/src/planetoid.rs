@@ -20,8 +20,12 @@ const VALIDATION_ROWS: usize = 500;
 const CLASSES_MOST: usize = 1 << 16;
 
 /// The citation sets of Planetoid.
-pub const FORMAT: Format =
-    Format { name: "planetoid", about: "the eight files ind.NAME.{x, tx, allx, y, ty, ally, graph, test.index}", recognise, read: |files, _| read(files) };
+pub const FORMAT: Format = Format {
+    name: "planetoid",
+    about: "the eight files ind.NAME.{x, tx, allx, y, ty, ally, graph, test.index}",
+    recognise,
+    read_within: |files, _, _| Ok((read(files)?, None)),
+};
 
 /// Any of the eight files: what lacks is the reader's to say.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {

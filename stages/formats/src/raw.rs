@@ -215,6 +215,12 @@ impl Edges {
     pub fn is_empty(&self) -> bool {
         self.source.is_empty()
     }
+
+    /// What they take, features included.
+    pub fn bytes(&self) -> u64 {
+        let weights = self.weight.as_ref().map_or(0, Vec::len) + self.features.as_ref().map_or(0, |features| features.values.len());
+        (8 * self.len() + 4 * weights + 2 * self.relation.as_ref().map_or(0, Vec::len)) as u64
+    }
 }
 
 impl Features {

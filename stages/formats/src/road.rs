@@ -10,12 +10,14 @@ use crate::{
     csv::Table,
     decompress::Plain,
     edge_list::{Known, Layout, Separator, Width, fault_at, onto, read_known, separator_of},
-    raw::{Column, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Column, NODES_MOST, NodeIds, Read, ReadError},
+    spill::{Found, Limit},
 };
 use std::path::{Path, PathBuf};
 
 /// Road networks with coordinates.
-pub const FORMAT: Format = Format { name: "road", about: "road network: NAME.cnode (node x y) and NAME.cedge (edge source target length)", recognise, read };
+pub const FORMAT: Format =
+    Format { name: "road", about: "road network: NAME.cnode (node x y) and NAME.cedge (edge source target length)", recognise, read_within };
 
 const NODE_ENDS: [&str; 2] = [".cnode", ".cnode.txt"];
 const EDGE_ENDS: [&str; 2] = [".cedge", ".cedge.txt"];
@@ -30,7 +32,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads a road network.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let is_nodes = |path: &&PathBuf| path.file_name().unwrap_or_default().to_string_lossy().contains("node");
     let (nodes, edges): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(is_nodes);
     let ([nodes], [edges]) = (&nodes[..], &edges[..]) else {
@@ -41,8 +43,8 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let (ids, order) = ids_of(&table)?;
     let known = Known { layout: Some(layout(edges, options)?), type_is_relation: false };
     let options = Options { ids: Ids::Number, ..options.clone() };
-    let mut graph = read_known(Plain::open(edges)?, &options, &known)?;
-    onto(&mut graph, ids, &options, &known, || Plain::open(edges))?;
+    let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
+    let (mut graph, spilled) = onto(found, ids, &options, &known, || Plain::open(edges))?;
     for (column, name) in [(1, "x"), (2, "y")] {
         let value = |&row: &u32| {
             let hint = "coordinates are two finite numbers";
@@ -53,7 +55,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     }
     graph.directed = Some(false);
     graph.passed_over.push("the edges' own numbers".into());
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
 /// Ids ascending, and the row of the file for each.

@@ -22,6 +22,7 @@ use crate::{
     Format, Look, Options,
     npz::sparse::Entries,
     raw::{Features, Graphs, Kinds, NodeIds, RawGraph, Read, ReadError},
+    spill::{self, Edge, Found, Limit, Spilled},
 };
 use layout::Part;
 pub use layout::{is_end, is_table};
@@ -34,7 +35,8 @@ const IDS: &[&str] = &["id", "node_id", "node", "vertex_id", "vertex"];
 const LABELS: &[&str] = &["label", "labels", "y", "class"];
 
 /// Edge and node tables.
-pub const FORMAT: Format = Format { name: "tables", about: "Parquet or Arrow: edges.parquet or a folder of parts, nodes.parquet beside it", recognise, read };
+pub const FORMAT: Format =
+    Format { name: "tables", about: "Parquet or Arrow: edges.parquet or a folder of parts, nodes.parquet beside it", recognise, read_within };
 
 /// An edge table by its name, or tables whose columns are all those of edges; with the tables beside it.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
@@ -48,7 +50,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads the tables; files may come in any order, and folders of parts by their own names.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let files: Vec<PathBuf> = files.iter().flat_map(|path| if path.is_dir() { layout::below(path) } else { vec![path.clone()] }).collect();
     let mut found = layout::layout(&files);
     if found.edges.is_empty() {
@@ -63,7 +65,8 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     let ours = edge_files.iter().chain(&node_files).all(|source| source.ours) && !node_files.is_empty();
     let mut graph = RawGraph::default();
     let nodes = if node_files.is_empty() { None } else { Some(read_nodes(&node_files, options, &mut graph)?) };
-    let (ids, edges, relations) = edges::read(&edge_files, options, nodes, ours)?;
+    let nodes = nodes.map(|ids| edges::Nodes { ids, by_row: ours });
+    let edges::Found { ids, edges, spilled, relations } = edges::read(&edge_files, options, nodes, limit)?;
     (graph.ids, graph.edges, graph.relations) = (ids, edges, relations);
     if !found.graphs.is_empty() {
         read_graphs(&open(&found.graphs)?, ours, &mut graph)?;
@@ -71,8 +74,8 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     if !found.features.is_empty() {
         read_features(&open(&found.features)?, &mut graph)?;
     }
-    graphs_hold(&graph, &edge_files[0].path)?;
-    Ok(graph)
+    graphs_hold(&graph, spilled.as_ref(), &edge_files[0].path)?;
+    Ok((graph, spilled))
 }
 
 /// Reads the node table into the graph; the ids come back.
@@ -193,12 +196,12 @@ fn read_features(sources: &[Source], graph: &mut RawGraph) -> Read<()> {
 }
 
 /// An edge joins nodes of one graph.
-fn graphs_hold(graph: &RawGraph, path: &Path) -> Read<()> {
+fn graphs_hold(graph: &RawGraph, spilled: Option<&Spilled>, path: &Path) -> Read<()> {
     let Some(graphs) = &graph.graphs else { return Ok(()) };
-    let mut ends = graph.edges.source.iter().zip(&graph.edges.target);
-    match ends.position(|(&source, &target)| graphs.of_node[source as usize] != graphs.of_node[target as usize]) {
+    let parts = |edge: Edge| graphs.of_node[edge.source as usize] != graphs.of_node[edge.target as usize];
+    match spill::find(&graph.edges, spilled, parts)? {
         None => Ok(()),
-        Some(edge) => Err(Box::new(ReadError::new(path, format!("edge {edge} (from 0) joins nodes of two graphs")).expected("one graph", "two"))),
+        Some((edge, _)) => Err(Box::new(ReadError::new(path, format!("edge {edge} (from 0) joins nodes of two graphs")).expected("one graph", "two"))),
     }
 }
 

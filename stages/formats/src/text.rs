@@ -8,7 +8,7 @@
 use crate::{
     blocks::{LINE_MOST, Message, count, cut, stream},
     decompress::Plain,
-    raw::{Edges, Read, ReadError},
+    raw::{Read, ReadError},
 };
 use rayon::prelude::*;
 use std::{path::Path, sync::mpsc};
@@ -35,6 +35,10 @@ pub trait Grammar: Sync {
     fn body(&self, lines: &[u8], piece: &mut Self::Piece) -> Result<(), Fault>;
     /// Takes the pieces in the order of the file, each with its lines.
     fn accept(&mut self, piece: Self::Piece, lines: &[u8]) -> Result<(), Fault>;
+    /// A block was read: what it left may be put elsewhere.
+    fn settle(&mut self) -> Read<()> {
+        Ok(())
+    }
 }
 
 /// What is wrong at a byte of some lines.
@@ -139,6 +143,7 @@ fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: 
             let accepted = grammar.accept(piece, piece_lines).and(read);
             accepted.map_err(|fault| report(path, lines, text, Fault { byte: fault.byte + start, ..fault }))?;
         }
+        grammar.settle()?;
         lines += count(text);
     }
     Ok(())
@@ -315,21 +320,6 @@ impl<'a> Scan<'a> {
         let at = self.at;
         Err(Fault::new(at, what).expected(expected, self.word()).hint(hint))
     }
-}
-
-/// Edges of pieces, one behind the other; each piece is freed once it is copied.
-pub fn join_edges(pieces: Vec<Edges>) -> Edges {
-    let total = pieces.iter().map(Edges::len).sum();
-    let weighted = pieces.iter().any(|piece| piece.weight.is_some());
-    let mut all = Edges { source: Vec::with_capacity(total), target: Vec::with_capacity(total), ..Edges::default() };
-    let mut weight = Vec::with_capacity(if weighted { total } else { 0 });
-    for piece in pieces {
-        all.source.extend_from_slice(&piece.source);
-        all.target.extend_from_slice(&piece.target);
-        weight.extend_from_slice(piece.weight.as_deref().unwrap_or_default());
-    }
-    all.weight = weighted.then_some(weight);
-    all
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 use crate::{
     Options, edge_list,
     raw::{NodeIds, RawGraph, Read},
+    spill::{Found, Limit},
     text::{SIZES, Sizes},
 };
 use std::{
@@ -38,6 +39,40 @@ pub fn read_written(name: &str, contents: &[u8], read: impl FnOnce(&Path) -> Rea
     let graph = read(&path)?;
     assert_eq!(graph.validate(), Ok(()));
     Ok(graph)
+}
+
+/// Reads with all edges in memory, and with no memory for them: both ways give one graph, or one error.
+pub fn both_ways(read: impl Fn(&Limit) -> Read<Found>) -> Read<RawGraph> {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = read(&Limit::none()).map(held);
+    let spilled = read(&Limit { memory: 0, folder: folder.path().to_path_buf() }).map(|found| {
+        assert!(found.1.is_some() || found.0.edges.is_empty());
+        held(found)
+    });
+    // What has to fit says so.
+    if !spilled.as_ref().is_err_and(|error| error.hint.contains("--memory")) {
+        // As text: a weight that is not a number is not equal to itself.
+        assert_eq!(format!("{spilled:?}"), format!("{whole:?}"));
+    }
+    whole
+}
+
+/// A graph with its edges in memory, wherever they were.
+pub fn held((mut graph, spilled): Found) -> RawGraph {
+    let Some(spilled) = spilled else { return graph };
+    assert!(graph.edges.is_empty());
+    let (mut weight, mut relation) = (Vec::new(), Vec::new());
+    let take = |edge: crate::spill::Edge| {
+        graph.edges.source.push(edge.source);
+        graph.edges.target.push(edge.target);
+        weight.push(edge.weight);
+        relation.push(edge.relation);
+        Ok(())
+    };
+    spilled.each(take).unwrap();
+    graph.edges.weight = spilled.weighted.then_some(weight);
+    graph.edges.relation = spilled.typed.then_some(relation);
+    graph
 }
 
 /// Edges by the ids of their ends, sorted; weights only if `weights`.

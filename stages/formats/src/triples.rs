@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
     name: "triples",
     about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...",
     recognise,
-    read,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
 };
 
 /// The part that a file of words is by its name.

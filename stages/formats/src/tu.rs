@@ -21,8 +21,12 @@ const PARTS: [&str; 8] = ["A", "graph_indicator", "graph_labels", "graph_attribu
 const ONE_HOT_MOST: usize = 256;
 
 /// The collections of TU Dortmund.
-pub const FORMAT: Format =
-    Format { name: "tu", about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or an archive with them", recognise, read };
+pub const FORMAT: Format = Format {
+    name: "tu",
+    about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or an archive with them",
+    recognise,
+    read_within: |files, options, _| Ok((read(files, options)?, None)),
+};
 
 fn is_part(name: &str, part: &str) -> bool {
     last(name).strip_suffix(".txt").and_then(|name| name.strip_suffix(part)).is_some_and(|stem| stem.len() > 1 && stem.ends_with('_'))

@@ -10,14 +10,15 @@ use crate::{
     Format, Ids, Look, Options,
     decompress::Plain,
     edge_list::{Fault, Known, fault_at, onto, read_known},
-    raw::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN},
+    raw::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, Read, ReadError, TEST, TRAIN},
+    spill::{Found, Limit},
     zip::{Archive, is_zip_file},
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// Sets of AM-GCN.
 pub const FORMAT: Format =
-    Format { name: "uai", about: "NAME.edge, NAME.feature, NAME.label, trainK.txt and testK.txt, as files or in one zip archive", recognise, read };
+    Format { name: "uai", about: "NAME.edge, NAME.feature, NAME.label, trainK.txt and testK.txt, as files or in one zip archive", recognise, read_within };
 
 const COLUMNS_MOST: usize = 1 << 16;
 
@@ -117,13 +118,13 @@ impl Parts {
 }
 
 /// Reads a set.
-pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let parts = Parts::of(files)?;
     let options = Options { ids: Ids::Number, counts: Some(false), ..options.clone() };
     let edges = parts.get(Role::Edge, ".edge")?;
     let (features, nodes) = read_features(parts.get(Role::Feature, ".feature")?.open()?)?;
-    let mut graph = read_known(edges.open()?, &options, &Known::default())?;
-    onto(&mut graph, NodeIds::Count(nodes), &options, &Known::default(), || edges.open())?;
+    let found = read_known(edges.open()?, &options, &Known::default(), limit)?;
+    let (mut graph, spilled) = onto(found, NodeIds::Count(nodes), &options, &Known::default(), || edges.open())?;
     graph.features = Some(features);
     graph.labels = Some(read_labels(parts.get(Role::Label, ".label")?.open()?, nodes)?);
     let numbers = parts.sources.keys().filter_map(|role| if let Role::Train(number) = role { Some(*number) } else { None });
@@ -136,7 +137,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         graph.splits.push(split);
     }
     graph.passed_over.extend(parts.beside.iter().map(|name| format!("the file `{name}`")));
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
 /// Words of a line with the byte at which each begins.

@@ -6,7 +6,11 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
 };
-use warploom_formats::{Options, detect, find};
+use warploom_formats::{
+    Options, detect, find,
+    raw::RawGraph,
+    spill::{Limit, Spilled},
+};
 
 /// Formats with a small set of each in tests/graphs: files, or folders of them.
 const SETS: [(&str, &[&str]); 16] = [
@@ -83,6 +87,68 @@ fn written(files: &[(PathBuf, Vec<u8>)]) -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths)
 }
 
+/// Edges that come from a file, put into the graph.
+fn with_edges(mut graph: RawGraph, spilled: Option<Spilled>) -> RawGraph {
+    let Some(spilled) = spilled else { return graph };
+    let (mut weight, mut relation) = (Vec::new(), Vec::new());
+    let take = |edge: warploom_formats::spill::Edge| {
+        graph.edges.source.push(edge.source);
+        graph.edges.target.push(edge.target);
+        weight.push(edge.weight);
+        relation.push(edge.relation);
+        Ok(())
+    };
+    spilled.each(take).unwrap();
+    graph.edges.weight = spilled.weighted.then_some(weight);
+    graph.edges.relation = spilled.typed.then_some(relation);
+    graph
+}
+
+/// Formats whose edges go to a file as they are read, and further sets of them.
+const BEYOND_MEMORY: [(&str, &[&str]); 17] = [
+    ("edge_list", &["tiny.edges.txt"]),
+    ("edge_list", &["tiny.named.csv"]),
+    ("csv", &["csv"]),
+    ("matrix_market", &["tiny.mtx"]),
+    ("metis", &["tiny.metis"]),
+    ("dimacs", &["tiny.gr", "tiny.co"]),
+    ("ascii_graph", &["tiny.graph-txt"]),
+    ("road", &["tiny.cnode", "tiny.cedge"]),
+    ("communities", &["tiny.ungraph", "tiny.cmty"]),
+    ("bvgraph", &["tiny.graph", "tiny.properties"]),
+    ("tables", &["arrays/tables/tiny/groups.parquet"]),
+    ("tables", &["arrays/tables/nodes/edges.parquet", "arrays/tables/nodes/nodes.parquet"]),
+    ("npz", &["arrays/npz/csr.npz"]),
+    ("npz", &["arrays/npz/csc.npz"]),
+    ("npz", &["arrays/npz/coo.npz"]),
+    ("npz", &["arrays/npz/gnnadvisor.npz"]),
+    ("npz", &["arrays/npz/masked.npz"]),
+];
+
+/// With no memory for edges at all, they are in a file and the same, for any number of threads.
+#[test]
+fn edges_beyond_memory_are_those_in_memory() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs");
+    for (format, names) in BEYOND_MEMORY {
+        let mut paths: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
+        if paths[0].is_dir() {
+            paths = fs::read_dir(&paths[0]).unwrap().map(|entry| entry.unwrap().path()).collect();
+        }
+        let found = find(format).unwrap();
+        let whole = found.read(&paths, &options(format)).unwrap_or_else(|error| panic!("{names:?}: {error}"));
+        let folder = tempfile::tempdir().unwrap();
+        for (threads, memory) in [(1, 0), (2, 8), (8, 0)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let limit = Limit { memory, folder: folder.path().to_path_buf() };
+            let (graph, spilled) = pool.install(|| (found.read_within)(&paths, &options(format), &limit)).unwrap();
+            assert!(spilled.is_some() && graph.edges.is_empty(), "{names:?}");
+            assert_eq!(format!("{:?}", with_edges(graph, spilled)), format!("{whole:?}"), "{names:?}");
+        }
+        // Nameless files leave nothing behind.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn packings_line_ends_and_marks_change_nothing() {
     let mut wrong = Vec::new();
@@ -93,7 +159,7 @@ fn packings_line_ends_and_marks_change_nothing() {
             let files: Vec<_> = contents(names).into_iter().map(|(name, text)| (PathBuf::from(format!("{}{end}", name.display())), way(&text))).collect();
             let (folder, paths) = written(&files);
             let graph = detect(folder.path(), &paths).and_then(|(found, chosen)| {
-                let graph = (found.read)(&chosen, &options(format))?;
+                let graph = found.read(&chosen, &options(format))?;
                 assert_eq!(graph.validate(), Ok(()));
                 Ok(format!("{} of {}: {graph:?}", found.name, chosen.len()))
             });
@@ -119,7 +185,7 @@ fn a_file_that_cannot_be_read_is_named() {
             cut[place].1 = packed[..packed.len() - 6].to_vec();
             let (_folder, paths) = written(&cut);
             let mut expect = |says: &[&str]| {
-                let told = (find(format).unwrap().read)(&paths, &options(format)).err().map_or("no error".to_owned(), |error| error.to_string());
+                let told = find(format).unwrap().read(&paths, &options(format)).err().map_or("no error".to_owned(), |error| error.to_string());
                 let name = paths[place].file_name().unwrap().to_str().unwrap();
                 if !told.contains(name) || !says.iter().any(|says| told.contains(says)) {
                     wrong.push(format!("{}: expected one of {says:?}: {told}", files[place].0.display()));
@@ -143,7 +209,7 @@ fn a_set_of_empty_files_is_an_error() {
         for text in ["", "\n", " \r\n\n", "\u{feff}"] {
             let files: Vec<_> = contents(names).into_iter().map(|(name, _)| (name, text.as_bytes().to_vec())).collect();
             let (_folder, paths) = written(&files);
-            match (find(format).unwrap().read)(&paths, &options(format)) {
+            match find(format).unwrap().read(&paths, &options(format)) {
                 Err(error) if paths.contains(&error.path) => {}
                 Err(error) => wrong.push(format!("{names:?} of {text:?} is an error of no file: {error}")),
                 Ok(graph) => wrong.push(format!("{names:?} of {text:?} is a graph of {} nodes", graph.nodes())),

@@ -138,7 +138,7 @@ fn road_networks_have_the_counts_of_their_source() {
         let Some(folder) = shared(name) else { continue };
         let (format, found) = detect(&folder, &files(&folder)).unwrap();
         assert_eq!((format.name, found.len()), ("road", 2));
-        let graph = road::read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        let graph = road::FORMAT.read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
         graph.validate().unwrap();
         let (_, loops, found) = pairs(&graph);
         assert_eq!((&graph.ids, graph.edges.len(), loops, found), (&NodeIds::Count(nodes), listed, 0, unordered), "{name}");
@@ -160,7 +160,7 @@ fn sets_with_communities_have_the_counts_of_their_source() {
         let Some(folder) = shared(name) else { continue };
         let (format, found) = detect(&folder, &files(&folder)).unwrap();
         assert_eq!((format.name, found.len()), ("communities", 2));
-        let graph = communities::read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        let graph = communities::FORMAT.read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
         graph.validate().unwrap();
         assert_eq!((graph.nodes(), graph.edges.len(), pairs(&graph).1), (nodes, listed, loops), "{name}");
         let found = match graph.labels.unwrap() {
@@ -180,7 +180,7 @@ fn uai_has_the_counts_of_its_source() {
     let Some(folder) = shared("uai2010") else { return };
     let (format, found) = detect(&folder, &files(&folder)).unwrap();
     assert_eq!(format.name, "uai");
-    let graph = uai::read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let graph = uai::FORMAT.read(&found, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     graph.validate().unwrap();
     assert_eq!((&graph.ids, graph.edges.len(), pairs(&graph)), (&NodeIds::Count(3_067), 56_622, (56_622, 6, 28_308)));
     assert_eq!(graph.features.as_ref().map(Features::columns), Some(4_973));

@@ -1,113 +1,153 @@
-//! The way of a graph whose edges do not fit the memory that may be used: from the list in a file by way of sorted runs to the artifact.
+//! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by way of sorted runs to the artifact.
 //!
 //! promises  the same bytes as the way in memory
-//! never     does what needs all edges at once: components, inverse relations, degrees as features, anything made up. That is an error
-//!           that says what to leave out, or how much memory would do
+//! never     does what needs all sorted edges at once: degrees as features, anything made up of communities. That is an error that says what
+//!           to leave out, or how much memory would do; so are components, classes and kinds of edges that never were in memory
 use warploom_contract::{
     Context, ErrorKind, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter},
     parquet_file::ROW_GROUP,
 };
-use warploom_formats::{edge_list::Spilled, raw::RawGraph};
+use warploom_formats::{
+    raw::RawGraph,
+    spill::{Edge, Spilled},
+};
 use warploom_shell::requests::IngestRequest;
-use warploom_spec::{Features, Weights};
+use warploom_spec::Weights;
 
 use crate::{
-    kinds, source, target,
+    kinds, source,
+    target::{self, Narrowed},
     transform::{
-        Counts, Duplicates,
+        self, Counts, Duplicates,
         external::{Runs, Stored},
     },
     write,
 };
 
-/// Bytes an edge that the way in memory takes at its peak.
-const BYTES_IN_MEMORY: u64 = 24;
+/// The edges, where they do not fit the memory that may be used: those that were read that way, or that are held and take too much to be
+/// sorted.
+pub fn edges(context: &Context, request: &IngestRequest, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
+    let limit = source::limit(context);
+    let edges = &narrowed.graph.edges;
+    if narrowed.spilled.is_none() && limit.admits(edges.bytes()) {
+        return Ok(None);
+    }
+    let (count, bytes) = narrowed.spilled.as_ref().map_or((edges.len() as u64, edges.bytes()), |spilled| (spilled.edges, bytes(spilled)));
+    let needed = if edges.features.is_some() { Some("their features") } else { None };
+    let needed = needed.or(target::needs_sorted_edges(request, &narrowed.graph, narrowed.community.is_some()));
+    if let Some(what) = needed {
+        return Err(refuse(count, bytes, what));
+    }
+    if narrowed.spilled.is_none() {
+        let edges = std::mem::take(&mut narrowed.graph.edges);
+        narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| source::read_error(&error))?);
+    }
+    Ok(narrowed.spilled.take())
+}
+
+/// Bytes that the edges would take in memory.
+fn bytes(spilled: &Spilled) -> u64 {
+    spilled.edges * (8 + 4 * u64::from(spilled.weighted) + 2 * u64::from(spilled.typed))
+}
 
 /// Sorts, merges and writes.
-pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest, mut graph: RawGraph, spilled: &Spilled) -> Result<(), StageError> {
-    target::compare_holds(request, &graph)?;
-    refuse_what_needs_all_edges(request, &graph, spilled)?;
-    let options = target::options(request, &graph);
+pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest, mut narrowed: Narrowed, spilled: &Spilled) -> Result<(), StageError> {
+    let sorting = Sorting { context, spilled, inverse: narrowed.inverse, nodes: narrowed.graph.nodes(), relations: narrowed.graph.relations.len() };
+    let options = target::options(request, &narrowed.graph);
     let weighted = match request.spec.weights {
         Weights::Keep => spilled.weighted,
         Weights::Drop => false,
         Weights::One => true,
     };
     let counts = if weighted || options.duplicates == Duplicates::Sum {
-        let ones = request.spec.weights == Weights::One || !spilled.weighted;
-        sort_and_write(context, outputs, request, graph.nodes(), spilled, |weight| if ones { 1.0 } else { weight })?
+        let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
+        sorting.sort_and_write(outputs, options, |weight| if ones { 1.0 } else { weight })?
     } else {
-        sort_and_write(context, outputs, request, graph.nodes(), spilled, |_| ())?
+        sorting.sort_and_write(outputs, options, |_| ())?
     };
-    target::compare_counts(request, graph.nodes(), spilled.edges, Some(&counts))?;
-    if request.spec.relabel {
-        graph.ids = warploom_formats::raw::NodeIds::Count(graph.nodes());
-    }
-    let made_up = target::fill_in(request, &mut graph, None)?;
-    let (provenance, made_up) = source::provenance(request, Provenance::Real, made_up);
+    narrowed.compare_counts(request, &counts)?;
+    narrowed.graph.edges = Default::default();
+    let found = narrowed.provenance;
+    let (mut graph, made_up) = target::filled_in(request, narrowed)?;
+    let (provenance, made_up) = source::provenance(request, found, made_up);
     outputs.set_provenance(provenance, made_up);
     outputs.fact(Kind::Graph, "task", target::task(&graph));
+    if let Some(own_names) = kinds::name_plainly(&mut graph) {
+        outputs.fact(Kind::Graph, "kinds", own_names);
+    }
     write::write_all_but_edges(outputs, &mut graph)
 }
 
-fn refuse_what_needs_all_edges(request: &IngestRequest, graph: &RawGraph, spilled: &Spilled) -> Result<(), StageError> {
-    let (spec, made_up) = (&request.spec, &request.entry.made_up);
-    let lacks_features = graph.features.is_none() && graph.node_labels.is_none();
+/// Refuses what is done before edges are sorted and needs all of them, where they never were in memory.
+pub fn refuse_what_needs_listed_edges(request: &IngestRequest, spilled: &Spilled) -> Result<(), StageError> {
+    let spec = &request.spec;
     let asked = [
         (spec.largest_component, "ingest.largest_component"),
-        (spec.inverse_relations, "ingest.inverse_relations"),
         (kinds::rule(request).is_some(), "ingest.entity_types"),
         (!spec.keep_classes.is_empty(), "ingest.keep_classes"),
-        (matches!(spec.features, Features::Degree | Features::Random), "ingest.features: degree or random"),
-        (spec.features == Features::Auto && lacks_features && made_up.features > 0, "made-up features"),
-        (graph.labels.is_none() && made_up.classes > 0, "made-up labels"),
     ];
-    let Some((_, what)) = asked.into_iter().find(|(asked, _)| *asked) else { return Ok(()) };
-    let needed = spilled.edges * BYTES_IN_MEMORY * 2 / (1 << 20) + 64;
-    let message = format!("{} edges do not fit the memory that may be used, and {what} would need all of them at once", spilled.edges);
-    let hint = if what.starts_with("made-up") { "or leave it out:  --set ingest.features=none" } else { "or leave it out" };
-    Err(StageError::new(ErrorKind::Specification, message).hint(format!("allow  --memory {needed}MiB  {hint}")))
+    let found = asked.into_iter().find(|(asked, _)| *asked);
+    found.map_or(Ok(()), |(_, what)| Err(refuse(spilled.edges, bytes(spilled), what)))
 }
 
-/// Runs of sorted edges, merged into `edges.parquet`.
-fn sort_and_write<C: Stored + Weight>(
-    context: &Context,
-    outputs: &mut Outputs,
-    request: &IngestRequest,
+fn refuse(edges: u64, bytes: u64, what: &str) -> StageError {
+    let needed = 4 * bytes / (1 << 20) + 64;
+    let message = format!("{edges} edges do not fit the memory that may be used, and {what} would need all of them at once");
+    let hint = if what.starts_with("made-up") { "or leave it out:  --set ingest.features=none" } else { "or leave it out" };
+    StageError::new(ErrorKind::Specification, message).hint(format!("allow  --memory {needed}MiB  {hint}"))
+}
+
+/// Edges on their way from the file to the artifact.
+struct Sorting<'a> {
+    context: &'a Context<'a>,
+    spilled: &'a Spilled,
+    inverse: Option<u16>,
     nodes: u32,
-    spilled: &Spilled,
-    carried: impl Fn(f32) -> C,
-) -> Result<Counts, StageError> {
-    let folder = context.store.root();
-    let fault = |error: std::io::Error| StageError::io("write beside", folder, &error);
-    let options = target::options(request, &RawGraph::default());
-    let mut runs = Runs::<C>::new(nodes, options, context.memory, folder).map_err(fault)?;
-    context.progress.begin("sorting", spilled.edges, "edges");
-    spilled.each(|source, target, weight| runs.push(source, target, carried(weight))).map_err(|error| source::read_error(&error))?;
-    context.progress.begin("merging", spilled.edges, "edges");
-    let mut writer = EdgeWriter::create(outputs, C::WEIGHTED, false)?;
-    let mut group = EdgeTable::default();
-    let counts = runs.merge(|source, target, carried: C| -> Result<(), Fault> {
-        group.source.push(source);
-        group.target.push(target);
-        carried.add_to(&mut group.weight);
-        if group.source.len() == ROW_GROUP {
-            context.progress.advance(ROW_GROUP as u64);
-            writer.write(std::mem::take(&mut group))?;
-        }
-        Ok(())
-    });
-    let counts = counts.map_err(|error| match error {
-        Fault::Stage(error) => error,
-        Fault::Io(error) => fault(error),
-    })?;
-    if C::WEIGHTED && group.weight.is_none() {
-        group.weight = Some(Vec::new());
+    relations: usize,
+}
+
+impl Sorting<'_> {
+    /// Runs of sorted edges, merged into `edges.parquet`.
+    fn sort_and_write<C: Stored + Weight>(&self, outputs: &mut Outputs, options: transform::Options, carried: impl Fn(f32) -> C) -> Result<Counts, StageError> {
+        let Sorting { context, spilled, .. } = self;
+        let limit = source::limit(context);
+        let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
+        let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options).map_err(target::transform_error)?;
+        let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
+        context.progress.begin("sorting", spilled.edges, "edges");
+        let push = |edge: Edge| {
+            let carried = carried(edge.weight);
+            runs.push(edge, carried)?;
+            match self.inverse {
+                Some(first) => runs.push(Edge { source: edge.target, target: edge.source, relation: edge.relation + first, ..edge }, carried),
+                None => Ok(()),
+            }
+        };
+        spilled.each(push).map_err(|error| source::read_error(&error))?;
+        context.progress.begin("merging", spilled.edges, "edges");
+        let mut writer = EdgeWriter::create(outputs, C::WEIGHTED, spilled.typed)?;
+        let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: C::WEIGHTED.then(Vec::new), ..EdgeTable::default() };
+        let mut group = empty();
+        let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
+            group.source.push(source);
+            group.target.push(target);
+            group.kind.iter_mut().for_each(|kind| kind.push(relation));
+            group.weight.iter_mut().for_each(|weight| weight.push(carried.weight()));
+            if group.source.len() == ROW_GROUP {
+                context.progress.advance(ROW_GROUP as u64);
+                writer.write(std::mem::replace(&mut group, empty()))?;
+            }
+            Ok(())
+        });
+        let counts = counts.map_err(|error| match error {
+            Fault::Stage(error) => error,
+            Fault::Io(error) => fault(error),
+        })?;
+        writer.write(group)?;
+        writer.finish(outputs)?;
+        Ok(counts)
     }
-    writer.write(group)?;
-    writer.finish(outputs)?;
-    Ok(counts)
 }
 
 /// What can fail while merging.
@@ -128,22 +168,25 @@ impl From<std::io::Error> for Fault {
     }
 }
 
-/// What becomes of what an edge carries in the table.
-trait Weight {
+/// What an edge carries, as a column of the table.
+trait Weight: Copy {
     const WEIGHTED: bool;
-    fn add_to(self, column: &mut Option<Vec<f32>>);
+    fn weight(self) -> f32;
 }
 
 impl Weight for () {
     const WEIGHTED: bool = false;
-    fn add_to(self, _: &mut Option<Vec<f32>>) {}
+
+    fn weight(self) -> f32 {
+        1.0
+    }
 }
 
 impl Weight for f32 {
     const WEIGHTED: bool = true;
 
-    fn add_to(self, column: &mut Option<Vec<f32>>) {
-        column.get_or_insert_default().push(self);
+    fn weight(self) -> f32 {
+        self
     }
 }
 

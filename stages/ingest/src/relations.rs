@@ -13,11 +13,22 @@ pub enum Refused {
     TooMany(usize),
 }
 
+/// Names the inverse of every relation; the first of their numbers comes back.
+pub fn name_inverses(names: &mut Vec<String>) -> Result<u16, Refused> {
+    let count = names.len();
+    if count == 0 {
+        return Err(Refused::NoRelations);
+    }
+    let first = u16::try_from(count).ok().filter(|first| first.checked_mul(2).is_some()).ok_or(Refused::TooMany(count))?;
+    let inverse: Vec<String> = names.iter().map(|name| format!("inverse_{name}")).collect();
+    names.extend(inverse);
+    Ok(first)
+}
+
 /// Adds the inverse of every edge.
 pub fn add_inverses(graph: &mut RawGraph) -> Result<(), Refused> {
-    let count = graph.relations.len();
-    let (Some(relation), true) = (&mut graph.edges.relation, count > 0) else { return Err(Refused::NoRelations) };
-    let first = u16::try_from(count).ok().filter(|first| first.checked_mul(2).is_some()).ok_or(Refused::TooMany(count))?;
+    let Some(relation) = &mut graph.edges.relation else { return Err(Refused::NoRelations) };
+    let first = name_inverses(&mut graph.relations)?;
     let inverse: Vec<u16> = relation.iter().map(|relation| relation + first).collect();
     relation.extend(inverse);
     let (source, target) = (graph.edges.source.clone(), graph.edges.target.clone());
@@ -29,8 +40,6 @@ pub fn add_inverses(graph: &mut RawGraph) -> Result<(), Refused> {
     if let Some(EdgeFeatures { values, .. }) = &mut graph.edges.features {
         values.extend_from_within(..);
     }
-    let names: Vec<String> = graph.relations.iter().map(|name| format!("inverse_{name}")).collect();
-    graph.relations.extend(names);
     Ok(())
 }
 

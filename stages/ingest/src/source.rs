@@ -10,8 +10,8 @@ use crate::{generate::made, kinds};
 use std::path::PathBuf;
 use warploom_formats::{
     Format, Look, attach,
-    edge_list::{self, Spilled},
-    raw::{NodeIds, RawGraph, ReadError},
+    raw::{RawGraph, ReadError},
+    spill::{Found, Limit, Spilled},
 };
 
 /// What was read or made.
@@ -72,7 +72,12 @@ pub fn provenance(request: &IngestRequest, found: Provenance, mut made_up: Vec<S
     (found, made_up)
 }
 
-fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> Result<(RawGraph, Option<Spilled>), Box<ReadError>> {
+/// What edges may take, and where they go beyond it.
+pub fn limit(context: &Context) -> Limit {
+    Limit { memory: context.memory, folder: context.store.root().to_path_buf() }
+}
+
+fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> Result<Found, Box<ReadError>> {
     let mut options = request.entry.read.clone();
     match request.spec.ids {
         Ids::Auto => {}
@@ -81,26 +86,13 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
     }
     let format = request.entry.format.reader();
     let (own, beside) = apart(format, files);
-    let (mut graph, spilled) = match own[..] {
-        [ref file] if format.name == edge_list::FORMAT.name => {
-            let limit = edge_list::Limit { memory: context.memory, folder: context.store.root().to_path_buf() };
-            edge_list::read_within(file, &options, limit)?
-        }
-        _ => ((format.read)(&own, &options)?, None),
-    };
-    if let (Some(_), Some(path)) = (&spilled, beside.iter().find(|path| attach::is_about_edges(path))) {
-        let error = ReadError::new(path, "the edges do not fit the memory that may be used, and this file is about them");
+    let mut found = (format.read_within)(&own, &options, &limit(context))?;
+    if let (Some(_), Some(path)) = (&found.1, beside.iter().find(|path| attach::has_features_of_edges(path))) {
+        let error = ReadError::new(path, "the edges do not fit the memory that may be used, and this file has features of them");
         return Err(Box::new(error.hint("allow more with  --memory SIZE")));
     }
-    let ids = graph.ids.clone();
-    attach::attach(&mut graph, &beside)?;
-    // Rows of edges in a file are fixed; further nodes behind the last one move none.
-    let moved = graph.ids != ids && !matches!((&graph.ids, &ids), (NodeIds::Count(_), NodeIds::Count(_)));
-    if moved && spilled.is_some() {
-        let error = ReadError::new(&own[0], "its edges do not fit the memory that may be used, and arrays beside it name nodes that no edge has");
-        return Err(Box::new(error.hint("allow more with  --memory SIZE")));
-    }
-    Ok((graph, spilled))
+    attach::attach_within(&mut found, &beside)?;
+    Ok(found)
 }
 
 /// The files of the format, and the arrays beside them.

@@ -15,12 +15,15 @@ use crate::{
         self,
         split::{Fractions, PerClass},
     },
-    kinds, relations,
+    kinds, large, relations,
     source::Read,
     subset,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
-use warploom_formats::raw::{Labels, NO_CLASS, NodeIds, RawGraph};
+use warploom_formats::{
+    raw::{Labels, NO_CLASS, NodeIds, RawGraph},
+    spill::Spilled,
+};
 
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;
@@ -29,38 +32,86 @@ const COMMUNITY: u32 = 128;
 /// Degrees above count as this one.
 const DEGREE_MOST: u32 = 255;
 
-/// Narrows, transforms and fills in; returns what was made up of a real graph.
-pub fn complete(context: &Context, request: &IngestRequest, read: Read) -> Result<(RawGraph, Vec<String>), StageError> {
-    let Read { graph, provenance, community, .. } = read;
-    let (listed_nodes, listed) = (graph.nodes(), graph.edges.len() as u64);
+/// A graph as it stays, its edges as listed, and what was counted of it before.
+pub struct Narrowed {
+    /// Without edges, where these are in a file.
+    pub graph: RawGraph,
+    /// The edges, where they do not fit.
+    pub spilled: Option<Spilled>,
+    /// The number of the first inverse relation, of edges in a file that are to have inverses.
+    pub inverse: Option<u16>,
+    /// Real or stand-in.
+    pub provenance: Provenance,
+    /// Communities that the generator planted.
+    pub community: Option<Vec<u32>>,
+    listed_nodes: u32,
+    listed: u64,
+}
+
+/// Takes what was not asked for out of the graph.
+pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
+    let Read { mut graph, provenance, community, spilled } = read;
+    let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
     }
-    let mut graph = narrowed(request, graph)?;
+    let mut inverse = None;
+    if let Some(spilled) = &spilled {
+        large::refuse_what_needs_listed_edges(request, spilled)?;
+        if request.spec.inverse_relations {
+            let named = if spilled.typed { relations::name_inverses(&mut graph.relations) } else { Err(relations::Refused::NoRelations) };
+            inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
+        }
+    } else {
+        graph = with_listed_edges(request, graph)?;
+    }
+    if request.spec.relabel {
+        graph.ids = NodeIds::Count(graph.nodes());
+    }
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
-    context.progress.begin("sorting", graph.edges.len() as u64, "edges");
-    let options = options(request, &graph);
-    let nodes = graph.nodes();
-    let transformed = transform::transform(std::mem::take(&mut graph.edges), nodes, graph.relations.len(), &options).map_err(transform_error)?;
-    if provenance == Provenance::Real {
-        let whole = transformed.counts.listed == listed && nodes == listed_nodes;
-        compare_counts(request, listed_nodes, listed, whole.then_some(&transformed.counts))?;
+    Ok(Narrowed { graph, spilled, inverse, provenance, community, listed_nodes, listed })
+}
+
+impl Narrowed {
+    /// Compares with what the catalogue expects; `counts` are of what was sorted.
+    pub fn compare_counts(&self, request: &IngestRequest, counts: &Counts) -> Result<(), StageError> {
+        if self.provenance != Provenance::Real {
+            return Ok(());
+        }
+        let whole = counts.listed == self.listed && self.graph.nodes() == self.listed_nodes;
+        compare_counts(request, self.listed_nodes, self.listed, whole.then_some(counts))
     }
-    graph.edges = transformed.edges;
-    let made_up = fill_in(request, &mut graph, community)?;
-    if let Err(broken) = graph.validate() {
-        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
-    }
-    let made_up = if provenance == Provenance::Real { made_up } else { Vec::new() };
+}
+
+/// Transforms and fills in; returns what was made up of a real graph.
+pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<(RawGraph, Vec<String>), StageError> {
+    let edges = std::mem::take(&mut narrowed.graph.edges);
+    context.progress.begin("sorting", edges.len() as u64, "edges");
+    let options = options(request, &narrowed.graph);
+    let nodes = narrowed.graph.nodes();
+    let transformed = transform::transform(edges, nodes, narrowed.graph.relations.len(), &options).map_err(transform_error)?;
+    narrowed.compare_counts(request, &transformed.counts)?;
+    narrowed.graph.edges = transformed.edges;
+    let (graph, made_up) = filled_in(request, narrowed)?;
     if !made_up.is_empty() {
         context.progress.warn(&format!("`{}` has no {}: they are MADE UP from communities of the real graph", request.entry.name, made_up.join(" and no ")));
     }
     Ok((graph, made_up))
 }
 
+/// The graph with all that it lacked; also what was made up of a real one.
+pub fn filled_in(request: &IngestRequest, narrowed: Narrowed) -> Result<(RawGraph, Vec<String>), StageError> {
+    let Narrowed { mut graph, provenance, community, .. } = narrowed;
+    let made_up = fill_in(request, &mut graph, community)?;
+    if let Err(broken) = graph.validate() {
+        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
+    }
+    Ok((graph, if provenance == Provenance::Real { made_up } else { Vec::new() }))
+}
+
 /// Labels, features and splits that are missing; returns what was made up.
-pub fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<u32>>) -> Result<Vec<String>, StageError> {
+fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<u32>>) -> Result<Vec<String>, StageError> {
     let mut filler = Filler { request, community, made_up: Vec::new(), seed: request.spec.seed };
     filler.labels(graph);
     filler.features(graph)?;
@@ -74,8 +125,8 @@ pub fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<
     Ok(filler.made_up)
 }
 
-/// The part of the graph that stays, with the relations, weights and ids that were asked for.
-fn narrowed(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
+/// The part of the graph that stays, with the relations and weights that were asked for.
+fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
     let (name, spec) = (&request.entry.name, &request.spec);
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     if let Some(rule) = kinds::rule(request) {
@@ -91,21 +142,23 @@ fn narrowed(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, St
         graph = subset::keep(graph, &stays);
     }
     if spec.inverse_relations {
-        relations::add_inverses(&mut graph).map_err(|error| match error {
-            relations::Refused::NoRelations => refuse(format!("`ingest.inverse_relations`, and edges of `{name}` have no relations"))
-                .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
-            relations::Refused::TooMany(count) => refuse(format!("`ingest.inverse_relations`: twice {count} relations are more than 65535")),
-        })?;
+        relations::add_inverses(&mut graph).map_err(|refused| inverse_error(request, refused))?;
     }
     match spec.weights {
         spec::Weights::Keep => {}
         spec::Weights::Drop => graph.edges.weight = None,
         spec::Weights::One => graph.edges.weight = Some(vec![1.0; graph.edges.len()]),
     }
-    if spec.relabel {
-        graph.ids = NodeIds::Count(graph.nodes());
-    }
     Ok(graph)
+}
+
+fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageError {
+    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    match refused {
+        relations::Refused::NoRelations => refuse(format!("`ingest.inverse_relations`, and edges of `{}` have no relations", request.entry.name))
+            .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
+        relations::Refused::TooMany(count) => refuse(format!("`ingest.inverse_relations`: twice {count} relations are more than 65535")),
+    }
 }
 
 fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
@@ -130,7 +183,8 @@ fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
     }
 }
 
-fn transform_error(refused: transform::Refused) -> StageError {
+/// Why edges are not transformed, in the words of the settings.
+pub fn transform_error(refused: transform::Refused) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
         transform::Refused::TooMany { nodes, relations } => {
@@ -170,7 +224,7 @@ pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options 
 }
 
 /// Compares graphs, features, classes and relations with what the catalogue says that the files hold.
-pub fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
+fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
     let holds = &request.entry.holds;
     let labels = graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
     let (classes, labelled) = match labels {
@@ -203,7 +257,7 @@ fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -
 }
 
 /// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.
-pub fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
+fn compare_counts(request: &IngestRequest, nodes: u32, edges: u64, counts: Option<&Counts>) -> Result<(), StageError> {
     let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
     let found = [
         ("nodes", expected_nodes, Some(u64::from(nodes))),
@@ -236,6 +290,24 @@ pub fn task(graph: &RawGraph) -> &'static str {
     }
 }
 
+/// What `fill_in` needs all sorted edges for, if anything. `planted`: communities are known.
+pub fn needs_sorted_edges(request: &IngestRequest, graph: &RawGraph, planted: bool) -> Option<&'static str> {
+    use spec::Features as Wanted;
+    let filler = Filler { request, community: None, made_up: Vec::new(), seed: request.spec.seed };
+    if !filler.is_labelled(graph) && filler.classes() > 0 && !planted {
+        return Some("made-up labels");
+    }
+    let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    match request.spec.features {
+        _ if graph.kinds.is_some() => None,
+        Wanted::Degree => Some("ingest.features: degree"),
+        Wanted::Random if !planted => Some("ingest.features: random"),
+        Wanted::Auto if !given && filler.width() == 0 && graph.graphs.is_some() => Some("features that are degrees"),
+        Wanted::Auto if !given && filler.width() > 0 && !planted => Some("made-up features"),
+        _ => None,
+    }
+}
+
 /// Adds what is missing.
 struct Filler<'a> {
     request: &'a IngestRequest,
@@ -258,10 +330,23 @@ impl Filler<'_> {
         self.request.entry.stand_in.filter(|_| matches!(self.request.source, Source::StandIn { .. }))
     }
 
+    /// Classes of labels that are made up.
+    fn classes(&self) -> u32 {
+        self.recipe().map_or(self.request.entry.made_up.classes, |recipe| recipe.classes)
+    }
+
+    /// Columns of features that are made up.
+    fn width(&self) -> u32 {
+        self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features)
+    }
+
+    fn is_labelled(&self, graph: &RawGraph) -> bool {
+        graph.labels.is_some() || graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some())
+    }
+
     fn labels(&mut self, graph: &mut RawGraph) {
-        let classes = self.recipe().map_or(self.request.entry.made_up.classes, |recipe| recipe.classes);
-        let labelled = graph.labels.is_some() || graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
-        if labelled || classes == 0 {
+        let classes = self.classes();
+        if self.is_labelled(graph) || classes == 0 {
             return;
         }
         let planted = self.planted(graph, classes);
@@ -288,7 +373,7 @@ impl Filler<'_> {
                 }
             };
         }
-        let width = self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features);
+        let width = self.width();
         let one_hot = graph.node_labels.as_ref().and_then(fill::features::one_hot_label);
         let given = std::mem::take(&mut graph.features);
         graph.features = match (wanted, given, one_hot) {

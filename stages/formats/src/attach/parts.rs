@@ -2,7 +2,7 @@
 //!
 //! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file; another number of rows is an error
 //! never     replaces features that there are
-use super::{Found, Role, arrays_as, stem_and_end, tabled};
+use super::{Beside, Role, arrays_as, stem_and_end, tabled};
 use crate::raw::{EdgeFeatures, Features, RawGraph, Read, ReadError};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl Part {
 
 /// All that were found.
 #[derive(Default)]
-pub(super) struct Parts(Vec<(Part, Found)>);
+pub(super) struct Parts(Vec<(Part, Beside)>);
 
 impl Parts {
     /// Reads a file if its name says that it is of a part; says whether.
@@ -50,7 +50,7 @@ impl Parts {
             let error = ReadError::new(path, "two files have the features of the same part of the graph");
             return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
         }
-        self.0.push((part, Found { from: path.to_path_buf(), values }));
+        self.0.push((part, Beside { from: path.to_path_buf(), values }));
         Ok(true)
     }
 
@@ -75,7 +75,7 @@ impl Parts {
     }
 }
 
-fn fill_kind(graph: &mut RawGraph, name: &str, found: Found, from: &Path) -> Read<()> {
+fn fill_kind(graph: &mut RawGraph, name: &str, found: Beside, from: &Path) -> Read<()> {
     let known = graph.kinds.as_ref().map_or_else(|| "nodes without kinds".to_owned(), |kinds| kinds.names.join(", "));
     let place = graph.kinds.as_mut().and_then(|kinds| Some((kinds.names.iter().position(|known| known == name)?, kinds)));
     let Some((place, kinds)) = place else {
@@ -88,7 +88,7 @@ fn fill_kind(graph: &mut RawGraph, name: &str, found: Found, from: &Path) -> Rea
 }
 
 /// Features with so many rows, where there are none yet.
-fn rows_of(mut found: Found, count: usize, of: &str, are_there: bool) -> Read<Features> {
+fn rows_of(mut found: Beside, count: usize, of: &str, are_there: bool) -> Read<Features> {
     if are_there {
         let error = ReadError::new(&found.from, format!("there are features of each {of} already"));
         return Err(Box::new(error.expected("them in one place", "this file too")));

@@ -1,13 +1,13 @@
 //! The successor lists of a BVGraph, one after the other.
 //!
 //! how       a list is part of an earlier one (blocks of it are copied), then intervals, then single successors (residuals); three ascending
-//!           sequences without a number in common, which are merged. Earlier lists are read where they were written
+//!           sequences without a number in common, which are merged. Of earlier lists the last are kept, as far as one may refer back
 use super::{
     bits::{Bits, Broken, Code, signed},
     properties::Properties,
 };
 use crate::raw::{Read, ReadError};
-use std::path::Path;
+use std::{collections::VecDeque, path::Path};
 
 /// Arcs that a stream may hold whatever its size, and for each of its bits. A clique packs any number of arcs into few bits; real
 /// graphs, the most regular too, have about one bit an arc.
@@ -16,9 +16,9 @@ const ARCS_PER_BIT: u64 = 256;
 /// A writer may fill its last word.
 const BITS_LEFT_MOST: u64 = 63;
 
-/// Where each list begins and behind the last, and all successors.
-pub fn decode(path: &Path, stream: Vec<u8>, properties: &Properties) -> Read<(Vec<u64>, Vec<u32>)> {
-    if properties.little { Decoder::<true>::new(stream, properties).run(path) } else { Decoder::<false>::new(stream, properties).run(path) }
+/// Hands over every node with its successors.
+pub fn decode(path: &Path, stream: Vec<u8>, properties: &Properties, take: impl FnMut(u32, &[u32]) -> Read<()>) -> Read<()> {
+    if properties.little { Decoder::<true>::new(stream, properties).run(path, take) } else { Decoder::<false>::new(stream, properties).run(path, take) }
 }
 
 /// What is wrong with a list.
@@ -41,7 +41,11 @@ fn wrong<T>(what: &'static str, expected: impl ToString, found: impl ToString) -
 struct Decoder<'a, const LITTLE: bool> {
     bits: Bits<LITTLE>,
     properties: &'a Properties,
-    offsets: Vec<u64>,
+    /// Arcs so far.
+    arcs: u64,
+    /// The last lists, as many as one may refer to.
+    recent: VecDeque<Vec<u32>>,
+    /// The list at hand.
     targets: Vec<u32>,
     /// Parts of the list at hand, kept for their memory.
     copied: Vec<u32>,
@@ -52,10 +56,10 @@ struct Decoder<'a, const LITTLE: bool> {
 impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
     fn new(stream: Vec<u8>, properties: &'a Properties) -> Self {
         let (copied, intervals, residuals) = Default::default();
-        Decoder { bits: Bits::new(stream), properties, offsets: vec![0], targets: Vec::new(), copied, intervals, residuals }
+        Decoder { bits: Bits::new(stream), properties, arcs: 0, recent: VecDeque::new(), targets: Vec::new(), copied, intervals, residuals }
     }
 
-    fn run(mut self, path: &Path) -> Read<(Vec<u64>, Vec<u32>)> {
+    fn run(mut self, path: &Path, mut take: impl FnMut(u32, &[u32]) -> Read<()>) -> Read<()> {
         let Properties { nodes, arcs, .. } = *self.properties;
         let bits = self.bits.length();
         let most = ARCS_FREE.max(bits.saturating_mul(ARCS_PER_BIT));
@@ -68,13 +72,18 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             let error = ReadError::new(path, "the properties claim more nodes than the graph has bits");
             return Err(Box::new(error.expected(format!("at most {bits} nodes"), nodes.to_string()).hint(FETCH)));
         }
-        self.offsets.reserve(nodes as usize);
         for node in 0..nodes {
             let start = self.bits.at();
             self.list(node).map_err(|fault| self.report(path, node, start, fault))?;
-            self.offsets.push(self.targets.len() as u64);
+            self.arcs += self.targets.len() as u64;
+            take(node, &self.targets)?;
+            self.recent.push_back(std::mem::take(&mut self.targets));
+            if self.recent.len() as u64 > self.properties.window {
+                self.targets = self.recent.pop_front().unwrap_or_default();
+                self.targets.clear();
+            }
         }
-        let (at, found) = (self.bits.at(), self.targets.len() as u64);
+        let (at, found) = (self.bits.at(), self.arcs);
         if found != arcs {
             let error = ReadError::new(path, "the graph has fewer arcs than its properties say");
             return Err(Box::new(error.expected(format!("{arcs} arcs"), found.to_string()).hint(FETCH)));
@@ -83,7 +92,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
             let error = ReadError::new(path, "the graph goes on behind the list of its last node").at_byte(at / 8);
             return Err(Box::new(error.expected("the end of the file", format!("{} more bits", bits - at)).hint(FETCH)));
         }
-        Ok((self.offsets, self.targets))
+        Ok(())
     }
 
     fn report(&self, path: &Path, node: u32, start: u64, fault: Fault) -> Box<ReadError> {
@@ -100,11 +109,11 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         Ok(self.bits.number(code)?)
     }
 
-    /// Decodes the list of the next node and appends it.
+    /// Decodes the list of the next node.
     fn list(&mut self, node: u32) -> Result<(), Fault> {
         let properties = self.properties;
         let degree = self.number(properties.outdegrees)?;
-        let left = properties.arcs - self.targets.len() as u64;
+        let left = properties.arcs - self.arcs;
         if degree > left.min(properties.nodes.into()) {
             return wrong("its outdegree is too large", format!("at most {} nodes, and {left} arcs that are left", properties.nodes), degree);
         }
@@ -118,7 +127,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
                 return wrong("it refers too far back", format!("at most {} lists", properties.window.min(node.into())), back);
             }
             if back > 0 {
-                self.copy(u64::from(node) - back, degree)?;
+                self.copy(back, degree)?;
             }
         }
         let mut extra = degree - self.copied.len() as u64;
@@ -131,10 +140,10 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         self.merge()
     }
 
-    /// Copies blocks of the list of an earlier node.
-    fn copy(&mut self, from: u64, degree: u64) -> Result<(), Fault> {
-        let from = from as usize;
-        let (mut at, end) = (self.offsets[from], self.offsets[from + 1]);
+    /// Copies blocks of the list so far back.
+    fn copy(&mut self, back: u64, degree: u64) -> Result<(), Fault> {
+        let from = self.recent.len() - back as usize;
+        let (mut at, end) = (0, self.recent[from].len() as u64);
         let blocks = self.number(self.properties.block_counts)?;
         if blocks > end - at + 1 {
             return wrong("it copies more blocks than there are successors", end - at + 1, blocks);
@@ -146,13 +155,13 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
                 return wrong("it copies more than there is", format!("at most {} successors", end - at), length);
             }
             if block % 2 == 0 {
-                self.copied.extend_from_slice(&self.targets[at as usize..(at + length) as usize]);
+                self.copied.extend_from_slice(&self.recent[from][at as usize..(at + length) as usize]);
             }
             at += length;
         }
         // What follows the last block is copied if that one was not.
         if blocks % 2 == 0 {
-            self.copied.extend_from_slice(&self.targets[at as usize..end as usize]);
+            self.copied.extend_from_slice(&self.recent[from][at as usize..end as usize]);
         }
         if self.copied.len() as u64 > degree {
             return wrong("it copies more successors than it has", degree, self.copied.len());
@@ -197,9 +206,8 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         Ok(())
     }
 
-    /// Appends copied successors, intervals and residuals in ascending order.
+    /// Puts copied successors, intervals and residuals together in ascending order.
     fn merge(&mut self) -> Result<(), Fault> {
-        let start = self.targets.len();
         match (self.copied.is_empty(), self.intervals.is_empty(), self.residuals.is_empty()) {
             (_, true, true) => self.targets.extend_from_slice(&self.copied),
             (true, _, true) => self.targets.extend_from_slice(&self.intervals),
@@ -222,7 +230,7 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
                 }
             }
         }
-        match self.targets[start..].windows(2).find(|pair| pair[0] >= pair[1]) {
+        match self.targets.windows(2).find(|pair| pair[0] >= pair[1]) {
             None => Ok(()),
             Some(pair) => wrong("a successor comes twice", "each once", pair[1]),
         }

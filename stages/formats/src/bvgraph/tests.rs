@@ -6,7 +6,7 @@ use super::{
 use crate::{
     edge_list,
     raw::{NodeIds, Place},
-    trial::{edges_by_id, fixture, shared, tiny_edges},
+    trial::{both_ways, edges_by_id, fixture, shared, tiny_edges},
 };
 use encode::{Writer, encode};
 use proptest::prelude::*;
@@ -99,8 +99,13 @@ fn counted(properties: Properties, lists: &[Vec<u32>]) -> Properties {
 }
 
 fn decoded(stream: Vec<u8>, properties: &Properties) -> Read<Vec<Vec<u32>>> {
-    let (offsets, targets) = decode::decode(Path::new("a.graph"), stream, properties)?;
-    Ok(offsets.windows(2).map(|row| targets[row[0] as usize..row[1] as usize].to_vec()).collect())
+    let mut lists = Vec::new();
+    decode::decode(Path::new("a.graph"), stream, properties, |node, list| {
+        assert_eq!(node as usize, lists.len());
+        lists.push(list.to_vec());
+        Ok(())
+    })?;
+    Ok(lists)
 }
 
 const HEAD: &str = "graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\n";
@@ -111,7 +116,7 @@ fn pair(stream: &[u8], properties: &str) -> Read<RawGraph> {
     let files = ["a.graph", "a.properties"].map(|name| folder.path().join(name));
     fs::write(&files[0], stream).unwrap();
     fs::write(&files[1], properties).unwrap();
-    let graph = read(&files, &Options::default())?;
+    let graph = both_ways(|limit| read_within(&files, &Options::default(), limit))?;
     assert_eq!(graph.validate(), Ok(()));
     Ok(graph)
 }
@@ -202,10 +207,10 @@ fn a_folder_has_one_pair() {
     let files = [file("a.graph", ""), file("a.properties", &text), file("a.offsets", "\0"), file("b.graph", "2 1\n2\n1\n"), file("c.properties", "x=1")];
     let (format, found) = crate::detect(folder.path(), &files).unwrap();
     assert_eq!((format.name, &found[..]), ("bvgraph", &files[..2]));
-    assert_eq!((format.read)(&found, &Options::default()).unwrap().nodes(), 0);
+    assert_eq!(format.read(&found, &Options::default()).unwrap().nodes(), 0);
     // Without the properties of a BVGraph a file of this name is METIS.
     assert_eq!(crate::detect(folder.path(), &files[3..]).unwrap().0.name, "metis");
-    let error = read(&files[..1], &Options::default()).unwrap_err();
+    let error = FORMAT.read(&files[..1], &Options::default()).unwrap_err();
     assert!(error.what.contains("one pair") && error.expected.contains(".properties"), "{error}");
 }
 
@@ -221,7 +226,7 @@ fn real_graphs_have_the_arcs_of_their_source() {
         let files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file()).collect();
         let (format, files) = crate::detect(&folder, &files).unwrap();
         let start = Instant::now();
-        let graph = (format.read)(&files, &Options::default()).unwrap();
+        let graph = format.read(&files, &Options::default()).unwrap();
         println!("{name}: {:.1} million arcs a second", f64::from(arcs) / 1e6 / start.elapsed().as_secs_f64());
         assert_eq!((format.name, graph.nodes(), graph.edges.len() as u32, graph.validate()), ("bvgraph", nodes, arcs, Ok(())));
         let listed = edge_list::read(&folder.join(format!("{name}.arcs.txt.gz")), &Options::default()).unwrap();
@@ -237,8 +242,8 @@ fn real_graphs_have_the_arcs_of_their_source() {
 #[test]
 fn the_other_order_of_a_real_graph_is_that_of_its_text() {
     let Some(folder) = shared("web_cnr-2000/url_order") else { return };
-    let graph = read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| folder.join(name)), &Options::default()).unwrap();
-    let text = crate::ascii_graph::read(&folder.join("cnr-2000.graph-txt.gz"), &Options::default()).unwrap();
+    let graph = FORMAT.read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| folder.join(name)), &Options::default()).unwrap();
+    let text = crate::ascii_graph::FORMAT.read(&[folder.join("cnr-2000.graph-txt.gz")], &Options::default()).unwrap();
     assert!(graph == text);
 }
 
@@ -253,7 +258,7 @@ fn the_tiny_graph_is_the_same_in_this_format() {
         fs::write(&files[0], encode(&lists, &Properties::read(&files[1]).unwrap(), |_| 0)).unwrap();
     }
     let (format, found) = crate::detect(Path::new(""), &files).unwrap();
-    let graph = (format.read)(&found, &Options::default()).unwrap();
+    let graph = format.read(&found, &Options::default()).unwrap();
     let mut expected = tiny_edges(false);
     expected.dedup();
     assert_eq!((format.name, graph.nodes(), edges_by_id(&graph, false)), ("bvgraph", 9, expected));

@@ -1,9 +1,14 @@
 //! Communities: one a node, several a node, and every fault.
 use super::*;
-use crate::raw::Place;
+use crate::raw::{Place, RawGraph};
 use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
+
+/// With edges in memory, and in a file.
+fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| read_within(files, options, limit))
+}
 
 fn read_texts(edges: &str, communities: &str, options: &Options) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();

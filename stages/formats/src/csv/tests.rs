@@ -1,9 +1,14 @@
 //! Tables: the small graph, every column, every fault.
 use super::*;
-use crate::raw::{Column, Features, Labels, NO_CLASS, Place, TEST, TRAIN, VALIDATION};
+use crate::raw::{Column, Features, Labels, NO_CLASS, Place, RawGraph, TEST, TRAIN, VALIDATION};
 use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
+
+/// With edges in memory, and in a file.
+fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| read_within(files, options, limit))
+}
 
 fn read_texts(edges: &str, nodes: &str, options: &Options) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();

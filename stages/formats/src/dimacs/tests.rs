@@ -2,13 +2,13 @@
 use super::*;
 use crate::{
     raw::{Column, NodeIds, Place},
-    trial::{CUTS, edges_by_id, fixture, read_written, shared, tiny_edges, told},
+    trial::{CUTS, both_ways, edges_by_id, fixture, read_written, shared, tiny_edges, told},
 };
 use proptest::prelude::*;
 use std::fs;
 
 fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.gr", text.as_ref(), |path| read_by(&[path.to_path_buf()], options, sizes))
+    read_written("a.gr", text.as_ref(), |path| both_ways(|limit| read_by(&[path.to_path_buf()], options, limit, sizes)))
 }
 
 fn text(text: &str) -> Read<RawGraph> {
@@ -20,7 +20,7 @@ fn placed(places: &str, sizes: Sizes) -> Read<RawGraph> {
     read_written("a.co", places.as_bytes(), |path| {
         let graph = path.with_file_name("a.gr");
         fs::write(&graph, "p sp 3 1\na 1 3 2\n").unwrap();
-        read_by(&[path.to_path_buf(), graph], &Options::default(), sizes)
+        both_ways(|limit| read_by(&[path.to_path_buf(), graph.clone()], &Options::default(), limit, sizes))
     })
 }
 
@@ -122,17 +122,17 @@ fn a_folder_has_one_graph() {
     let files = [file("d.gr", "p sp 2 0\n"), file("t.gr", "p sp 2 0\n"), file("a.co", "p aux sp co 2\nv 1 1 1\nv 2 2 2\n"), file("notes.txt", "nothing")];
     let (format, found) = crate::detect(folder.path(), &files).unwrap();
     assert_eq!((format.name, found.len()), ("dimacs", 3));
-    let error = (format.read)(&found, &Options::default()).unwrap_err();
+    let error = format.read(&found, &Options::default()).unwrap_err();
     assert!(error.what.contains("one graph file") && error.found == "d.gr, t.gr" && error.hint.contains("catalogue"), "{error}");
-    assert_eq!((format.read)(&[files[2].clone(), files[1].clone()], &Options::default()).unwrap().columns.len(), 2);
-    assert!(recognise(&Look::new(&files[2..])).is_none() && read(&files[2..3], &Options::default()).unwrap_err().what.contains("one graph file"));
+    assert_eq!(format.read(&[files[2].clone(), files[1].clone()], &Options::default()).unwrap().columns.len(), 2);
+    assert!(recognise(&Look::new(&files[2..])).is_none() && FORMAT.read(&files[2..3], &Options::default()).unwrap_err().what.contains("one graph file"));
 }
 
 #[test]
 fn real_networks_have_the_counts_of_their_source() {
     if let Some(folder) = shared("dimacs9_NY") {
         let file = |name: &str| folder.join(name);
-        let graph = read(&[file("USA-road-d.NY.gr.gz"), file("USA-road-d.NY.co.gz")], &Options::default()).unwrap();
+        let graph = FORMAT.read(&[file("USA-road-d.NY.gr.gz"), file("USA-road-d.NY.co.gz")], &Options::default()).unwrap();
         assert_eq!((graph.nodes(), graph.edges.len(), graph.validate(), graph.directed), (264_346, 733_846, Ok(()), Some(true)));
         let range = |graph: &RawGraph| {
             let weight = graph.edges.weight.as_ref().unwrap();
@@ -141,17 +141,17 @@ fn real_networks_have_the_counts_of_their_source() {
         assert_eq!(range(&graph), (1.0, 36_946.0));
         let Column::Integers(x) = &graph.columns[0].1 else { panic!("expected whole numbers") };
         assert_eq!((x.len(), x[0], x.iter().all(Option::is_some)), (264_346, Some(-73_530_767), true));
-        let times = read(&[file("USA-road-t.NY.gr.gz")], &Options::default()).unwrap();
+        let times = FORMAT.read(&[file("USA-road-t.NY.gr.gz")], &Options::default()).unwrap();
         assert_eq!((times.edges.len(), range(&times)), (733_846, (2.0, 92_366.0)));
     }
     if let Some(folder) = shared("dimacs9_rome99") {
-        let graph = read(&[folder.join("rome99.gr")], &Options::default()).unwrap();
+        let graph = FORMAT.read(&[folder.join("rome99.gr")], &Options::default()).unwrap();
         assert_eq!((graph.nodes(), graph.edges.len(), graph.validate()), (3353, 8870, Ok(())));
-        let error = read(&[folder.join("rome99.txt")], &Options::default()).unwrap_err();
+        let error = FORMAT.read(&[folder.join("rome99.txt")], &Options::default()).unwrap_err();
         assert!(error.what.contains("problem that is not read") && error.hint.contains("p sp"), "{error}");
     }
     let Some(folder) = shared("tiny_gapbs") else { return };
-    let graph = read(&[folder.join("4.gr")], &Options { first_id: Some(0), ..Options::default() }).unwrap();
+    let graph = FORMAT.read(&[folder.join("4.gr")], &Options { first_id: Some(0), ..Options::default() }).unwrap();
     let listed = crate::edge_list::read(&folder.join("4.wel"), &Options::default()).unwrap();
     assert_eq!((graph.nodes(), graph.edges.len(), edges_by_id(&graph, true)), (14, 256, edges_by_id(&listed, true)));
 }
@@ -159,7 +159,7 @@ fn real_networks_have_the_counts_of_their_source() {
 #[test]
 fn the_tiny_graph_is_the_same_in_this_format() {
     let files = [fixture("tiny.co"), fixture("tiny.gr")];
-    let graph = read(&files, &Options::default()).unwrap();
+    let graph = FORMAT.read(&files, &Options::default()).unwrap();
     assert_eq!((graph.nodes(), edges_by_id(&graph, true), graph.columns.len()), (8, tiny_edges(true), 2));
     assert_eq!(crate::detect(Path::new(""), &files).unwrap().0.name, "dimacs");
 }
@@ -167,10 +167,13 @@ fn the_tiny_graph_is_the_same_in_this_format() {
 #[test]
 fn the_result_does_not_depend_on_threads() {
     let Some(path) = shared("dimacs9_rome99/rome99.gr") else { return };
-    let expected = read(std::slice::from_ref(&path), &Options::default()).unwrap();
+    let expected = FORMAT.read(std::slice::from_ref(&path), &Options::default()).unwrap();
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert_eq!(pool.install(|| read_by(std::slice::from_ref(&path), &Options::default(), Sizes { block: 5000, piece: 99 })).unwrap(), expected);
+        assert_eq!(
+            pool.install(|| both_ways(|limit| read_by(std::slice::from_ref(&path), &Options::default(), limit, Sizes { block: 5000, piece: 99 }))).unwrap(),
+            expected
+        );
     }
 }
 

@@ -28,18 +28,23 @@ pub fn compact(path: &Path, pieces: Vec<Piece>) -> Read<(NodeIds, Vec<u32>, Vec<
 
 /// Names of the relations, ascending; each piece's index then counts in them.
 pub fn relations(path: &Path, pieces: &mut [Piece]) -> Read<Option<Vec<String>>> {
-    let mut names: Vec<String> = pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect();
+    let names = names_of_relations(path, pieces.iter().flat_map(|piece| piece.relation.words.iter().cloned()).collect())?;
+    pieces.par_iter_mut().for_each(|piece| {
+        let row: Vec<u32> = piece.relation.words.iter().map(|word| names.partition_point(|known| known < word) as u32).collect();
+        piece.relation.index.iter_mut().for_each(|index| *index = row[*index as usize]);
+    });
+    Ok((!names.is_empty()).then_some(names))
+}
+
+/// Ascending, each once.
+pub fn names_of_relations(path: &Path, mut names: Vec<String>) -> Read<Vec<String>> {
     names.sort_unstable();
     names.dedup();
     if names.len() > RELATIONS_MOST {
         let error = ReadError::new(path, "the edges have too many relations").expected(format!("at most {RELATIONS_MOST}"), names.len().to_string());
         return Err(Box::new(error.hint("name the column of relations in the catalogue's entry:  read: {relation: NAME}  (none: there are none)")));
     }
-    pieces.par_iter_mut().for_each(|piece| {
-        let row: Vec<u32> = piece.relation.words.iter().map(|word| names.partition_point(|known| known < word) as u32).collect();
-        piece.relation.index.iter_mut().for_each(|index| *index = row[*index as usize]);
-    });
-    Ok((!names.is_empty()).then_some(names))
+    Ok(names)
 }
 
 fn largest(ends: &Ends) -> u64 {

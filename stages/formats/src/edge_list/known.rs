@@ -10,7 +10,8 @@ use crate::blocks::count;
 use crate::{
     Options,
     decompress::Plain,
-    raw::{NodeIds, RawGraph, Read, ReadError},
+    raw::{NodeIds, Read, ReadError},
+    spill::{self, Found, rows_among},
 };
 use std::path::Path;
 
@@ -23,44 +24,31 @@ pub struct Known {
     pub type_is_relation: bool,
 }
 
-/// The row among `nodes` of each id of `ids`; none: it is not there.
-fn rows_among(ids: &NodeIds, nodes: &NodeIds) -> Vec<Option<u32>> {
-    let number = |row: usize| match ids {
-        NodeIds::Numbers(numbers) => numbers[row],
-        _ => row as u64,
-    };
-    let row = |row: usize| match (ids, nodes) {
-        (NodeIds::Strings(words), NodeIds::Strings(nodes)) => nodes.binary_search(&words[row]).ok(),
-        (NodeIds::Strings(_), _) | (_, NodeIds::Strings(_)) => None,
-        (_, NodeIds::Count(nodes)) => usize::try_from(number(row)).ok().filter(|&id| id < *nodes as usize),
-        (_, NodeIds::Numbers(nodes)) => nodes.binary_search(&number(row)).ok(),
-    };
-    (0..ids.len()).map(|id| row(id).map(|row| row as u32)).collect()
-}
-
 /// Puts the edges onto the rows of these nodes. `again` opens the edges once more, to find the line of an edge that names no node.
-pub fn onto(graph: &mut RawGraph, nodes: NodeIds, options: &Options, known: &Known, again: impl FnOnce() -> Read<Plain>) -> Read<()> {
+pub fn onto(found: Found, nodes: NodeIds, options: &Options, known: &Known, again: impl FnOnce() -> Read<Plain>) -> Read<Found> {
+    let (mut graph, spilled) = found;
     if graph.ids == nodes {
-        return Ok(());
+        return Ok((graph, spilled));
     }
     let rows = rows_among(&graph.ids, &nodes);
-    let missing = |row: &u32| rows[*row as usize].is_none();
-    let wrong = graph.edges.source.iter().zip(&graph.edges.target).position(|(source, target)| missing(source) || missing(target));
-    if let Some(edge) = wrong {
-        let (source, target) = (graph.edges.source[edge], graph.edges.target[edge]);
-        let (end, row) = if missing(&source) { ("source", source) } else { ("target", target) };
+    let missing = |row: u32| rows[row as usize].is_none();
+    if rows.contains(&None)
+        && let Some((at, edge)) = spill::find(&graph.edges, spilled.as_ref(), |edge| missing(edge.source) || missing(edge.target))?
+    {
+        let (end, row) = if missing(edge.source) { ("source", edge.source) } else { ("target", edge.target) };
         let id = match &graph.ids {
             NodeIds::Count(_) => row.to_string(),
             NodeIds::Numbers(numbers) => numbers[row as usize].to_string(),
             NodeIds::Strings(words) => words[row as usize].clone(),
         };
-        return Err(no_node(again()?, options, known, edge, end, &id, &nodes));
+        return Err(no_node(again()?, options, known, at as usize, end, &id, &nodes));
     }
-    let row = |row: &mut u32| *row = rows[*row as usize].unwrap_or(*row);
-    graph.edges.source.iter_mut().for_each(row);
-    graph.edges.target.iter_mut().for_each(row);
+    let rows: Vec<u32> = rows.into_iter().zip(0..).map(|(row, known)| row.unwrap_or(known)).collect();
+    let move_row = |row: &mut u32| *row = rows[*row as usize];
+    graph.edges.source.iter_mut().for_each(move_row);
+    graph.edges.target.iter_mut().for_each(move_row);
     graph.ids = nodes;
-    Ok(())
+    Ok((graph, spilled.map(|spilled| spilled.moved(rows))))
 }
 
 fn no_node(plain: Plain, options: &Options, known: &Known, edge: usize, end: &str, id: &str, nodes: &NodeIds) -> Box<ReadError> {

@@ -46,14 +46,19 @@ impl Piece {
     pub fn new(ends: Ends) -> Piece {
         Piece { ends, weight: Vec::new(), relation: Words::default(), features: Vec::new(), lines: 0 }
     }
+
+    /// What the edges take.
+    pub fn bytes(&self) -> u64 {
+        let words: usize = match &self.ends {
+            Ends::Words { words, .. } => words.iter().map(|word| word.len() + size_of::<String>()).sum(),
+            Ends::Narrow(_) | Ends::Wide(_) => 0,
+        };
+        let ends = self.ends.len() * if matches!(self.ends, Ends::Wide(_)) { 16 } else { 8 };
+        (words + ends + 4 * (self.weight.len() + self.relation.index.len() + self.features.len())) as u64
+    }
 }
 
 impl Ends {
-    /// What the edges take.
-    pub fn bytes(&self) -> usize {
-        self.len() * if matches!(self, Ends::Wide(_)) { 16 } else { 8 }
-    }
-
     pub fn len(&self) -> usize {
         match self {
             Ends::Narrow(pairs) => pairs.len(),

@@ -491,26 +491,18 @@ proptest! {
     }
 }
 
-/// Ids, edges and weights of a list that is read with no memory for its edges at all.
+/// A list that is read with no memory for its edges at all.
 fn read_spilled(text: &[u8], options: &Options) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edges");
     std::fs::write(&path, text).unwrap();
-    let known = Known::default();
-    let mut parser = Parser::new(&path, options, &known, Sizes { block: 64, piece: 16 });
-    parser.limit = Some(Limit { memory: 0, folder: folder.path().to_path_buf() });
+    let known = Known { type_is_relation: true, ..Known::default() };
+    let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
+    let mut parser = Parser::new(&path, options, &known, &limit, Sizes { block: 64, piece: 16 });
     parser.read(Plain::open(&path)?)?;
-    let (mut graph, spilled) = parser.finish()?;
-    let Some(spilled) = spilled else { return Ok(graph) };
-    let mut weight = Vec::new();
-    spilled.each(|source, target, one| {
-        graph.edges.source.push(source);
-        graph.edges.target.push(target);
-        weight.push(one);
-        Ok(())
-    })?;
-    graph.edges.weight = spilled.weighted.then_some(weight);
-    Ok(graph)
+    let found = parser.finish()?;
+    assert!(found.1.is_some());
+    Ok(crate::trial::held(found))
 }
 
 #[test]
@@ -523,8 +515,12 @@ fn edges_in_a_file_are_those_in_memory() {
     // A first line that counts, with isolated nodes; and one that counts wrongly.
     texts.push(format!("100 200\n{}", (0..200).map(|edge| format!("{} {}\n", edge % 80, edge % 31)).collect::<String>()));
     texts.push(format!("100 205\n{}", (0..200).map(|edge| format!("{} {}\n", edge % 80, edge % 31)).collect::<String>()));
+    // Words, and relations that come one after the other.
+    texts.push((0..300).map(|edge| format!("w{} w{} 0.5\n", edge * 7 % 90, edge * edge % 83)).collect());
+    texts.push(format!("source,target,type\n{}", (0..300).map(|edge| format!("{},{},r{}\n", edge * 7 % 90, edge % 83, 9 - edge / 40)).collect::<String>()));
     for text in texts {
-        let held = read_text(&text, Options::default(), SIZES);
+        let known = Known { type_is_relation: true, ..Known::default() };
+        let held = crate::trial::read_written("edges", text.as_bytes(), |path| Ok(read_by(Plain::open(path)?, &Options::default(), &known, SIZES)?.0));
         let spilled = read_spilled(text.as_bytes(), &Options::default());
         match (held, spilled) {
             (Ok(held), Ok(spilled)) => assert_eq!(spilled, held),
@@ -532,6 +528,7 @@ fn edges_in_a_file_are_those_in_memory() {
             (held, spilled) => panic!("{held:?} against {spilled:?}"),
         }
     }
-    let error = read_spilled(b"a b\nb c\nc d\nd e\nf g\ng h\nh i\ni j\nj k\nk l\nl m\nm n\nn o\no p\np q\nq r\nr s\n", &Options::default()).unwrap_err();
+    let options = Options { edge_features: vec!["x".into()], ..Options::default() };
+    let error = read_spilled(format!("source,target,x\n{}", "1,2,3\n".repeat(40)).as_bytes(), &options).unwrap_err();
     assert!(error.to_string().contains("--memory"), "{error}");
 }

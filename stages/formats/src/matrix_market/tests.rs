@@ -2,13 +2,13 @@
 use super::*;
 use crate::{
     raw::{NodeIds, Place},
-    trial::{CUTS, edges_by_id, fixture, read_written, shared, tiny_edges, told},
+    trial::{CUTS, both_ways, edges_by_id, fixture, read_written, shared, tiny_edges, told},
 };
 use proptest::prelude::*;
 use std::fs;
 
 fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.mtx", text.as_ref(), |path| read_by(path, options, sizes))
+    read_written("a.mtx", text.as_ref(), |path| both_ways(|limit| read_by(path, options, limit, sizes)))
 }
 
 fn text(text: &str) -> Read<RawGraph> {

@@ -1,7 +1,8 @@
 //! The header and the neighbour lists of a METIS file, as they stand.
 use crate::{
     counted::Claim,
-    raw::{NODES_MOST, Read, ReadError},
+    raw::{Edges, NODES_MOST, Read, ReadError},
+    spill::{Limit, Sink, Spilled},
     text::{self, Fault, Grammar, Scan, Sizes},
 };
 use std::path::Path;
@@ -36,16 +37,25 @@ pub struct Header {
 #[derive(Default)]
 pub struct Lists {
     pub header: Header,
-    /// Neighbours of each vertex.
-    pub degree: Vec<u32>,
-    /// All neighbours, list after list.
-    pub target: Vec<u32>,
-    /// Weights of the edges to them.
-    pub weight: Option<Vec<f32>>,
+    /// How many lists there are.
+    pub vertices: u32,
+    /// All neighbours, list after list, as edges from the vertex in whose list they stand.
+    pub edges: Edges,
+    /// The same, where they do not fit.
+    pub spilled: Option<Spilled>,
+    /// How many they are, and those among them that are the vertex itself.
+    pub count: u64,
+    loops: u64,
     /// Sizes and weights of vertices, row after row.
     pub numbers: Vec<i64>,
     /// For each comment line among the lists, how many vertices stand before it.
     comments: Vec<u32>,
+}
+
+/// Reads lists.
+struct Reader<'a> {
+    lists: Lists,
+    sink: Sink<'a>,
     /// The flag 100 means sizes.
     with_sizes: bool,
     read_header: bool,
@@ -61,46 +71,30 @@ pub fn may_be_without_sizes(error: &ReadError) -> bool {
 
 impl Lists {
     /// Reads a file. `with_sizes`: the flag 100 means vertex sizes.
-    pub fn read(path: &Path, with_sizes: bool, sizes: Sizes) -> Read<Lists> {
-        let mut lists = Lists { with_sizes, ..Lists::default() };
-        text::parse(path, &mut lists, sizes)?;
-        if !lists.read_header {
+    pub fn read(path: &Path, with_sizes: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
+        let mut reader = Reader { lists: Lists::default(), sink: Sink::new(path, limit), with_sizes, read_header: false };
+        text::parse(path, &mut reader, sizes)?;
+        let Reader { mut lists, sink, read_header, .. } = reader;
+        if !read_header {
             let error = ReadError::new(path, "the METIS file has no header").expected("a line  VERTICES EDGES", "the end of the file");
             return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
         }
-        let found = lists.degree.len() as u64;
-        lists.header.vertices.reached(path, "lists of neighbours (an empty line is one, too)", found)?;
+        lists.header.vertices.reached(path, "lists of neighbours (an empty line is one, too)", u64::from(lists.vertices))?;
+        lists.count = sink.count();
+        (lists.edges, lists.spilled) = sink.finish()?;
+        if lists.header.flags.edge_weights {
+            lists.edges.weight.get_or_insert_default();
+        }
         Ok(lists)
     }
 
     /// Whether there are as many neighbours as edges claim: two for each, of a self loop perhaps one.
     pub fn is_count_of_header(&self, directed: bool) -> bool {
-        let (found, claimed) = (self.target.len() as u64, self.header.edges.count);
+        let claimed = self.header.edges.count;
         if directed {
-            return found == claimed;
+            return self.count == claimed;
         }
-        found == claimed.saturating_mul(2) || found + self.loops() == claimed.saturating_mul(2)
-    }
-
-    fn loops(&self) -> u64 {
-        self.rows().enumerate().map(|(vertex, row)| row.iter().filter(|&&target| target as usize == vertex).count() as u64).sum()
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &[u32]> {
-        self.degree.iter().scan(0, |start, &degree| {
-            let row = &self.target[*start..*start + degree as usize];
-            *start += degree as usize;
-            Some(row)
-        })
-    }
-
-    /// The vertex in whose list each neighbour stands.
-    pub fn sources(&self) -> Vec<u32> {
-        let mut source = Vec::with_capacity(self.target.len());
-        for (vertex, &degree) in self.degree.iter().enumerate() {
-            source.resize(source.len() + degree as usize, vertex as u32);
-        }
-        source
+        self.count == claimed.saturating_mul(2) || self.count + self.loops == claimed.saturating_mul(2)
     }
 
     /// The line of a vertex's list.
@@ -113,24 +107,24 @@ impl Lists {
 /// The lists of some lines.
 #[derive(Default)]
 pub struct Piece {
-    degree: Vec<u32>,
-    target: Vec<u32>,
-    weight: Vec<f32>,
+    vertices: u32,
+    /// Sources count from the first line of the piece.
+    edges: Edges,
     numbers: Vec<i64>,
     comments: Vec<u32>,
     /// The first empty line where weights or sizes should stand, by vertex and byte: right only behind the last vertex.
     bare: Option<(u32, usize)>,
 }
 
-impl Grammar for Lists {
+impl Grammar for Reader<'_> {
     type Piece = Piece;
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault> {
         let mut scan = Scan::new(lines);
         while scan.more() {
             if !scan.line_ends() && scan.byte() != b'%' {
-                self.header = read_header(&mut scan, lines, before)?;
-                self.header.flags.sizes &= self.with_sizes;
+                self.lists.header = read_header(&mut scan, lines, before)?;
+                self.lists.header.flags.sizes &= self.with_sizes;
                 self.read_header = true;
                 scan.next_line();
                 return Ok(Some(scan.at.min(lines.len())));
@@ -142,17 +136,18 @@ impl Grammar for Lists {
 
     fn body(&self, lines: &[u8], piece: &mut Piece) -> Result<(), Fault> {
         let mut scan = Scan::new(lines);
+        piece.edges.weight = self.lists.header.flags.edge_weights.then(Vec::new);
         while scan.more() {
             let empty = scan.line_ends();
             if scan.byte() == b'%' {
-                piece.comments.push(piece.degree.len() as u32);
+                piece.comments.push(piece.vertices);
             } else if !empty {
-                self.vertex(&mut scan, piece)?;
+                self.lists.vertex(&mut scan, piece)?;
             } else {
-                if self.header.flags.numbers() > 0 && piece.bare.is_none() {
-                    piece.bare = Some((piece.degree.len() as u32, scan.at.min(lines.len())));
+                if self.lists.header.flags.numbers() > 0 && piece.bare.is_none() {
+                    piece.bare = Some((piece.vertices, scan.at.min(lines.len())));
                 }
-                piece.degree.push(0);
+                piece.vertices += 1;
             }
             scan.next_line();
         }
@@ -160,32 +155,37 @@ impl Grammar for Lists {
     }
 
     fn accept(&mut self, mut piece: Piece, lines: &[u8]) -> Result<(), Fault> {
-        let before = self.degree.len() as u64;
-        let left = self.header.vertices.count - before;
+        let Reader { lists, sink, .. } = self;
+        let before = lists.vertices;
+        let left = lists.header.vertices.count - u64::from(before);
         if let Some((vertex, byte)) = piece.bare
             && u64::from(vertex) < left
         {
             let fault =
-                Fault::new(byte, if self.header.flags.sizes { NO_SIZE.to_string() + " is missing" } else { "the weight of a vertex is missing".into() });
+                Fault::new(byte, if lists.header.flags.sizes { NO_SIZE.to_string() + " is missing" } else { "the weight of a vertex is missing".into() });
             return Err(fault.expected("a whole number", b"").hint("a vertex without neighbours has its weights alone in its line"));
         }
         // Empty lines may follow the last vertex.
-        if piece.degree.len() as u64 >= left {
+        if u64::from(piece.vertices) >= left {
             if let Some(byte) = list_behind(lines, left) {
                 let fault = Fault::new(byte, "the file has more lines of neighbours than its header says vertices");
-                let fault = fault.expected(format!("the end of the file behind {} of them", self.header.vertices.count), text::first_line(&lines[byte..]));
+                let fault = fault.expected(format!("the end of the file behind {} of them", lists.header.vertices.count), text::first_line(&lines[byte..]));
                 return Err(fault.hint("correct the count in the header, if the lists are whole"));
             }
-            piece.degree.truncate(left as usize);
+            piece.vertices = left as u32;
         }
-        self.comments.extend(piece.comments.iter().map(|&vertex| vertex + before as u32));
-        self.degree.append(&mut piece.degree);
-        self.target.append(&mut piece.target);
-        self.numbers.append(&mut piece.numbers);
-        if self.header.flags.edge_weights {
-            self.weight.get_or_insert_default().append(&mut piece.weight);
-        }
+        lists.comments.extend(piece.comments.iter().map(|&vertex| vertex + before));
+        lists.vertices += piece.vertices;
+        lists.numbers.append(&mut piece.numbers);
+        piece.edges.source.iter_mut().for_each(|source| *source += before);
+        let ends = piece.edges.source.iter().zip(&piece.edges.target);
+        lists.loops += ends.filter(|(source, target)| source == target).count() as u64;
+        sink.take(piece.edges);
         Ok(())
+    }
+
+    fn settle(&mut self) -> Read<()> {
+        self.sink.settle()
     }
 }
 
@@ -196,15 +196,15 @@ impl Lists {
             let name = if number == 0 && flags.sizes { NO_SIZE } else { "the weight of a vertex" };
             piece.numbers.push(read_integer(scan, name)?);
         }
-        let start = piece.target.len();
         while !scan.line_ends() {
-            piece.target.push(scan.row("a neighbour", 1, self.header.vertices.count as u32)?);
-            if flags.edge_weights {
+            piece.edges.source.push(piece.vertices);
+            piece.edges.target.push(scan.row("a neighbour", 1, self.header.vertices.count as u32)?);
+            if let Some(weight) = &mut piece.edges.weight {
                 let hint = "fmt 1 says that each neighbour is followed by the weight of the edge; without weights it is 0";
-                piece.weight.push(scan.finite("the weight of an edge", hint)?);
+                weight.push(scan.finite("the weight of an edge", hint)?);
             }
         }
-        piece.degree.push((piece.target.len() - start) as u32);
+        piece.vertices += 1;
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! METIS: all formats of lines, real graphs, every fault with its place.
 use super::*;
-use crate::trial::{CUTS, edges_by_id, fixture, read_written, shared, tiny_edges, told};
+use crate::trial::{CUTS, both_ways, edges_by_id, fixture, read_written, shared, tiny_edges, told};
 use crate::{matrix_market, raw::NodeIds};
 use proptest::prelude::*;
 use std::fs;
 
 fn text_by(text: impl AsRef<[u8]>, options: &Options, sizes: Sizes) -> Read<RawGraph> {
-    read_written("a.graph", text.as_ref(), |path| read_by(path, options, sizes))
+    read_written("a.graph", text.as_ref(), |path| both_ways(|limit| read_by(path, options, limit, sizes)))
 }
 
 fn text(text: &str) -> Read<RawGraph> {
@@ -155,7 +155,7 @@ fn real_graphs_have_the_counts_of_their_source() {
     }
     let mesh = folder.join("metis.mesh");
     let (format, files) = crate::detect(&folder, std::slice::from_ref(&mesh)).unwrap();
-    let error = (format.read)(&files, &Options::default()).unwrap_err();
+    let error = format.read(&files, &Options::default()).unwrap_err();
     assert!(error.what.contains("mesh") && error.hint.contains("m2gmetis"), "{error}");
     // Of a graph and its mesh the graph is read.
     assert_eq!(crate::detect(&folder, &[folder.join("4elt.graph"), mesh]).unwrap().1, [folder.join("4elt.graph")]);
@@ -192,7 +192,7 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for sizes in [Sizes { block: 1000, piece: 7 }, Sizes { block: 64_000, piece: 999 }] {
-            assert_eq!(pool.install(|| read_by(&path, &Options::default(), sizes)).unwrap(), expected);
+            assert_eq!(pool.install(|| both_ways(|limit| read_by(&path, &Options::default(), limit, sizes))).unwrap(), expected);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! never     reads block or diagonal forms
 use super::Npz;
 use crate::{
-    npy::Array,
+    npy::{Array, Parts},
     raw::{Features, Read, ReadError},
 };
 
@@ -14,12 +14,19 @@ const EMPTY_ROWS_MOST: u64 = 1 << 22;
 /// Rows that a matrix without offsets may have for each of its entries.
 const ROWS_AN_ENTRY: u64 = 1 << 10;
 
+/// Entries that are read at once.
+const ENTRIES_AT_ONCE: usize = 1 << 18;
+
 /// Arrays by name.
 pub trait Arrays {
     /// Whether there is an array of this name.
     fn has(&self, name: &str) -> bool;
     /// The array of this name.
     fn array(&self, name: &str) -> Read<Array>;
+    /// The array of this name, part by part.
+    fn parts(&self, name: &str) -> Read<Parts<'_>> {
+        self.array(name).map(Parts::whole)
+    }
     /// An error about all of them.
     fn error(&self, what: String) -> ReadError;
 }
@@ -33,12 +40,17 @@ impl Arrays for Npz {
         Npz::array(self, name)
     }
 
+    fn parts(&self, name: &str) -> Read<Parts<'_>> {
+        Npz::parts(self, name)
+    }
+
     fn error(&self, what: String) -> ReadError {
         Npz::error(self, what)
     }
 }
 
-/// The entries of a matrix in the order of the file.
+/// Entries of a matrix in the order of the file.
+#[derive(Default)]
 pub struct Entries {
     /// Its rows.
     pub rows: u32,
@@ -63,6 +75,18 @@ pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
 
 /// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`.
 pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
+    let mut all = Entries::default();
+    let (rows, columns) = each(npz, prefix, |part| {
+        all.row.extend_from_slice(&part.row);
+        all.column.extend_from_slice(&part.column);
+        all.value.extend_from_slice(&part.value);
+        Ok(())
+    })?;
+    Ok(Entries { rows, columns, ..all })
+}
+
+/// The same part by part; rows and columns come back.
+pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Read<()>) -> Read<(u32, u32)> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
     let form = if npz.has(&name("format")) {
@@ -72,52 +96,86 @@ pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
     } else {
         "csr".into()
     };
-    let value = npz.array(&name("data"))?.f32s()?;
-    let (row, column) = match form.as_str() {
-        "coo" => (npz.array(&name("row"))?.rows_below(rows)?, npz.array(&name("col"))?.rows_below(columns)?),
-        "csr" => compressed(npz, prefix, rows, columns)?,
-        "csc" => {
-            let (column, row) = compressed(npz, prefix, columns, rows)?;
-            (row, column)
-        }
+    let mut values = npz.parts(&name("data"))?;
+    let (outer, inner) = if form == "csc" { (columns, rows) } else { (rows, columns) };
+    let (mut lines, mut index) = match form.as_str() {
+        "coo" => (Lines::Listed(Box::new(npz.parts(&name("row"))?)), npz.parts(&name("col"))?),
+        "csr" | "csc" => (Lines::Compressed { offsets: Vec::new(), line: 0, at: 0 }, npz.parts(&name("indices"))?),
         other => {
             let error = npz.error(format!("a sparse matrix of the form `{other}` is not read")).expected("csr, csc or coo", format!("`{other}`"));
             return Err(Box::new(error.hint("write it again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())")));
         }
     };
-    if row.len() != value.len() || column.len() != value.len() {
-        let error = npz.error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
-        return Err(Box::new(error.expected(format!("{} entries", value.len()), format!("{} and {}", row.len(), column.len()))));
+    if let Lines::Compressed { offsets, .. } = &mut lines {
+        *offsets = read_offsets(npz, prefix, outer, index.count())?;
     }
-    let most = EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(value.len() as u64)).min(u64::from(u32::MAX));
+    let counts = (if let Lines::Listed(rows) = &lines { rows.count() } else { index.count() }, index.count());
+    if counts != (values.count(), values.count()) {
+        let error = npz.error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
+        return Err(Box::new(error.expected(format!("{} entries", values.count()), format!("{} and {}", counts.0, counts.1))));
+    }
+    let most = EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(values.count())).min(u64::from(u32::MAX));
     let claim = |extent: u64, most: u64, what: &str| {
         let error = || Box::new(npz.error(format!("a sparse matrix claims too many {what}")).expected(format!("at most {most}"), extent.to_string()));
         u32::try_from(extent).ok().filter(|_| extent <= most).ok_or_else(error)
     };
-    let rows = if form == "csr" { claim(rows, u64::from(u32::MAX), "rows")? } else { claim(rows, most, "rows")? };
-    Ok(Entries { rows, columns: claim(columns, u64::from(u32::MAX), "columns")?, row, column, value })
+    let extents = (claim(rows, if form == "csr" { u64::from(u32::MAX) } else { most }, "rows")?, claim(columns, u64::from(u32::MAX), "columns")?);
+    for _ in 0..values.count().div_ceil(ENTRIES_AT_ONCE as u64).max(1) {
+        let value = values.next(ENTRIES_AT_ONCE)?.f32s()?;
+        let line = lines.next(value.len(), outer)?;
+        let index = index.next(ENTRIES_AT_ONCE)?.rows_below(inner)?;
+        let (row, column) = if form == "csc" { (index, line) } else { (line, index) };
+        take(Entries { rows: extents.0, columns: extents.1, row, column, value })?;
+    }
+    Ok(extents)
 }
 
-/// The rows and the columns of a matrix in compressed rows.
-fn compressed(npz: &impl Arrays, prefix: &str, rows: u64, columns: u64) -> Read<(Vec<u32>, Vec<u32>)> {
-    let (offsets_from, index_from) = (npz.array(&format!("{prefix}indptr"))?, npz.array(&format!("{prefix}indices"))?);
-    let (offsets, index) = (offsets_from.u64s()?, index_from.rows_below(columns)?);
+/// The rows of entries (of a matrix in compressed columns: the columns).
+enum Lines<'a> {
+    Listed(Box<Parts<'a>>),
+    Compressed {
+        offsets: Vec<u64>,
+        line: u32,
+        /// Entries so far.
+        at: u64,
+    },
+}
+
+impl Lines<'_> {
+    fn next(&mut self, count: usize, below: u64) -> Read<Vec<u32>> {
+        match self {
+            Lines::Listed(rows) => rows.next(count)?.rows_below(below),
+            Lines::Compressed { offsets, line, at } => {
+                let mut lines = Vec::with_capacity(count);
+                let end = *at + count as u64;
+                while *at < end {
+                    let last = offsets[*line as usize + 1].min(end);
+                    lines.resize(lines.len() + (last - *at) as usize, *line);
+                    *at = last;
+                    *line += u32::from(*at < end);
+                }
+                Ok(lines)
+            }
+        }
+    }
+}
+
+/// Where each row begins and behind the last, of so many entries.
+fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Read<Vec<u64>> {
+    let offsets_from = npz.array(&format!("{prefix}indptr"))?;
+    let offsets = offsets_from.u64s()?;
     let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found)));
     if rows.checked_add(1) != Some(offsets.len() as u64) {
         return wrong("the offsets of a sparse matrix do not fit its shape", format!("{rows} rows and one more"), offsets.len().to_string());
     }
-    if offsets.first() != Some(&0) || offsets.last() != Some(&(index.len() as u64)) {
+    if offsets.first() != Some(&0) || offsets.last() != Some(&entries) {
         let found = format!("{} to {}", offsets.first().unwrap_or(&0), offsets.last().unwrap_or(&0));
-        return wrong("the offsets of a sparse matrix do not fit its indices", format!("0 to {}", index.len()), found);
+        return wrong("the offsets of a sparse matrix do not fit its indices", format!("0 to {entries}"), found);
     }
     if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         return wrong("the offsets of a sparse matrix do not ascend", format!("at least {}", offsets[at]), format!("{} at {}", offsets[at + 1], at + 1));
     }
-    let mut row = Vec::with_capacity(index.len());
-    for (at, pair) in offsets.windows(2).enumerate() {
-        row.resize(pair[1] as usize, at as u32);
-    }
-    Ok((row, index))
+    Ok(offsets)
 }
 
 impl Entries {
@@ -149,15 +207,6 @@ impl Entries {
             offsets.push(index.len() as u64);
         }
         Features::Sparse { columns: self.columns, offsets, index, values }
-    }
-
-    /// The values as weights; none where all are 1, as graphs without weights are written.
-    pub fn weights(&mut self, npz: &Npz) -> Read<Option<Vec<f32>>> {
-        if let Some(at) = self.value.iter().position(|weight| !weight.is_finite()) {
-            let error = npz.error(format!("entry {at} of the adjacency has a weight that is not finite"));
-            return Err(Box::new(error.expected("a finite number", self.value[at].to_string())));
-        }
-        Ok(self.value.iter().any(|&weight| weight != 1.0).then(|| std::mem::take(&mut self.value)))
     }
 
     /// An error where the rows are not the nodes.

@@ -2,6 +2,11 @@
 use super::*;
 use crate::raw::{NO_CLASS, TEST, TRAIN, VALIDATION};
 
+/// With edges in memory, and in a file.
+fn read(path: &Path, options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| super::read(path, options, limit))
+}
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/npz").join(name)
 }

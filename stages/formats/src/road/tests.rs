@@ -1,9 +1,14 @@
 //! Road networks: the small graph, and every fault.
 use super::*;
-use crate::raw::Place;
+use crate::raw::{Place, RawGraph};
 use crate::trial::changed;
 use proptest::prelude::*;
 use std::fs;
+
+/// With edges in memory, and in a file.
+fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| read_within(files, options, limit))
+}
 
 fn read_texts(nodes: &str, edges: &str) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();

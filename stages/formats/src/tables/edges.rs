@@ -2,7 +2,8 @@
 //!
 //! promises  edges in the order of the rows of the parts; row groups are read at the same time, the result is the same for any number of threads
 //! never     takes a column for an end or a weight whose name does not say so
-//! bounds    16 bytes an edge while it is read, 8 afterwards; 4 more each for weight, relation and a feature
+//! bounds    16 bytes an edge while it is read, 8 afterwards; 4 more each for weight, relation and a feature. Beyond a share of the limit row
+//!           groups are read one after the other, batch by batch, and edges go to a file
 use super::{
     column::{self, Sort},
     ends::{self, Ids, Index, Words},
@@ -12,6 +13,7 @@ use crate::{
     Options,
     npy::Number,
     raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError},
+    spill::{Limit, OwnIds, Sink, Spilled, Told, features_have_to_fit},
 };
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
@@ -28,6 +30,9 @@ const ENDS: [(&[&str], &[&str]); 6] = [
 ];
 const WEIGHTS: &[&str] = &["weight", "w"];
 const RELATIONS: &[&str] = &["type", "relation", "rel", "edge_type", "predicate"];
+
+/// Pieces that are read at once.
+const JOBS_A_THREAD: usize = 4;
 
 /// Where each thing stands.
 struct Columns {
@@ -133,8 +138,33 @@ fn no_ends(source: &Source) -> Box<ReadError> {
     Box::new(error.expected(expected, source.names()).hint("name them in the catalogue:  read: {source: NAME, target: NAME}"))
 }
 
-/// Reads all parts. `nodes`: the ids of the node table; none: nodes are those that edges name. `by_row`: ends are rows of that table.
-pub fn read(sources: &[Source], options: &Options, nodes: Option<NodeIds>, by_row: bool) -> Read<(NodeIds, Edges, Vec<String>)> {
+/// The nodes, where a table of them was read.
+pub struct Nodes {
+    pub ids: NodeIds,
+    /// Ends of edges are rows of that table.
+    pub by_row: bool,
+}
+
+/// What the edge table holds.
+pub struct Found {
+    pub ids: NodeIds,
+    pub edges: Edges,
+    pub spilled: Option<Spilled>,
+    /// Names of the relations.
+    pub relations: Vec<String>,
+}
+
+/// An edge table of one or several parts.
+struct Parts<'a> {
+    sources: &'a [Source],
+    columns: Vec<Columns>,
+    /// The first part.
+    path: &'a Path,
+    limit: &'a Limit,
+}
+
+/// Reads all parts. Without a table of nodes, nodes are those that edges name.
+pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: &Limit) -> Read<Found> {
     let columns: Vec<Columns> = sources.iter().map(|source| Columns::find(source, options)).collect::<Read<_>>()?;
     let Some((first, path)) = columns.first().zip(sources.first().map(|source| source.path.as_path())) else {
         return Err(Box::new(ReadError::new(Path::new("edges.parquet"), "there is no edge table").expected("edges.parquet or edges.arrow", "none")));
@@ -145,47 +175,127 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<NodeIds>, by_ro
             return Err(Box::new(error.expected(sources[0].names(), source.names())));
         }
     }
-    let jobs: Vec<(usize, usize)> = sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
-    let pieces: Vec<Read<Piece>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece, &columns[of])).collect();
-    let pieces: Vec<Piece> = pieces.into_iter().collect::<Read<_>>()?;
-    let ids = match nodes {
-        Some(ids) => ids,
-        None => distinct(path, &pieces, first.sort)?,
+    let (typed, weighted, width) = (first.relation.is_some(), first.weight.is_some(), first.features.len());
+    let parts = Parts { sources, columns, path, limit };
+    let (mut found, seen) = match nodes {
+        Some(Nodes { ids, by_row }) => {
+            let counted = NodeIds::Count(ids.len() as u32);
+            let (edges, spilled, seen) = parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
+            (Found { ids, edges, spilled, relations: Vec::new() }, seen)
+        }
+        None => parts.among_themselves()?,
     };
-    let weight = first.weight.map(|_| pieces.iter().flat_map(|piece| piece.weight.iter().copied()).collect());
-    let mut edges = Edges { weight, ..Edges::default() };
-    let mut names = Vec::new();
-    if first.relation.is_some() {
-        (edges.relation, names) = relations(path, &pieces).map(|(relation, names)| (Some(relation), names))?;
+    if typed {
+        let (names, places) = relations(path, &seen)?;
+        found.edges.relation.get_or_insert_default().iter_mut().for_each(|relation| *relation = places[usize::from(*relation)]);
+        found.spilled.iter_mut().for_each(|spilled| spilled.name_relations(&places));
+        found.relations = names;
     }
-    if !first.features.is_empty() {
-        let values = pieces.iter().flat_map(|piece| piece.features.iter().copied()).collect();
-        edges.features = Some(EdgeFeatures { columns: first.features.len() as u32, values });
+    // A table without rows has its columns as well.
+    if weighted {
+        found.edges.weight.get_or_insert_default();
     }
-    let counted = NodeIds::Count(ids.len() as u32);
-    let index = Index::new(if by_row { &counted } else { &ids });
-    let rows: Vec<Read<(Vec<u32>, Vec<u32>)>> = pieces.par_iter().map(|piece| piece.rows(&index, &sources[piece.of], &columns[piece.of])).collect();
-    for rows in rows {
-        let (source, target) = rows?;
-        edges.source.extend(source);
-        edges.target.extend(target);
+    if width > 0 {
+        found.edges.features.get_or_insert_with(|| EdgeFeatures { columns: width as u32, values: Vec::new() });
     }
-    Ok((ids, edges, names))
+    Ok(found)
+}
+
+impl Parts<'_> {
+    /// Edges of nodes that are known, and their relations in the order in which they came.
+    fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>)> {
+        let (mut sink, mut seen) = (Sink::new(self.path, self.limit), Words::default());
+        self.each(
+            |piece| piece.into_edges(index, self),
+            |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
+                edges.relation = self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
+                sink.take(edges);
+                sink.settle()
+            },
+        )?;
+        let (edges, spilled) = sink.finish()?;
+        Ok((edges, spilled, seen.list))
+    }
+
+    /// Edges of the nodes that they name, and their relations in the order in which they came.
+    fn among_themselves(&self) -> Read<(Found, Vec<String>)> {
+        let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
+        self.each(Ok, |piece: Piece| {
+            held += piece.bytes();
+            pieces.push(piece);
+            if spill.is_none() && self.limit.admits(held) {
+                return Ok(());
+            }
+            let spill = match &mut spill {
+                Some(spill) => spill,
+                none => none.insert(OwnIds::new(self.path, self.limit)?),
+            };
+            pieces.drain(..).try_for_each(|piece| piece.write(spill, self.path))
+        })?;
+        if let Some(spill) = spill {
+            let (ids, seen, spilled) = spill.finish(false)?;
+            return Ok((Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new() }, seen));
+        }
+        let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
+        let index = Index::new(&ids);
+        let (limit, mut seen) = (Limit::none(), Words::default());
+        let mut sink = Sink::new(self.path, &limit);
+        let rows: Vec<Read<(Edges, Vec<u32>, Words)>> = pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
+        for rows in rows {
+            let (mut edges, relation, names) = rows?;
+            edges.relation = self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
+            sink.take(edges);
+        }
+        let (edges, spilled) = sink.finish()?;
+        Ok((Found { ids, edges, spilled, relations: Vec::new() }, seen.list))
+    }
+
+    /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of them over in their order. A piece that
+    /// does not fit comes in several.
+    fn each<T: Send>(&self, parse: impl Fn(Piece) -> Read<T> + Sync, mut take: impl FnMut(T) -> Read<()>) -> Read<()> {
+        let jobs: Vec<(usize, usize)> = self.sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
+        let size = |&(of, piece): &(usize, usize)| self.sources[of].size(piece);
+        let mut jobs = &jobs[..];
+        while let Some(first) = jobs.first() {
+            if !self.limit.admits(size(first)) {
+                self.read_in_order(*first, &mut |piece| take(parse(piece)?))?;
+                jobs = &jobs[1..];
+                continue;
+            }
+            let mut bytes = 0u64;
+            let most = JOBS_A_THREAD * rayon::current_num_threads();
+            let fit = |job: &&(usize, usize)| {
+                bytes = bytes.saturating_add(size(job));
+                self.limit.admits(bytes)
+            };
+            let (now, later) = jobs.split_at(jobs.iter().take(most).take_while(fit).count());
+            let read = |&(of, piece): &(usize, usize)| parse(read_piece(&self.sources[of], of, piece, &self.columns[of])?);
+            let parsed: Vec<Read<T>> = now.par_iter().map(read).collect();
+            parsed.into_iter().try_for_each(|parsed| take(parsed?))?;
+            jobs = later;
+        }
+        Ok(())
+    }
+
+    /// Reads a piece batch by batch.
+    fn read_in_order(&self, (of, piece): (usize, usize), take: &mut dyn FnMut(Piece) -> Read<()>) -> Read<()> {
+        let (source, columns) = (&self.sources[of], &self.columns[of]);
+        source.read(piece, &columns.all(), &mut |first, batch| {
+            let mut read = Piece::empty(of, first, columns.sort);
+            read.extend(source, columns, first, batch)?;
+            take(read)
+        })
+    }
+}
+
+/// Relations by their places among all that were seen; too many of them are refused once all are known.
+fn named(seen: &mut Words, relation: &[u32], names: &[String]) -> Vec<u16> {
+    let places: Vec<u16> = names.iter().map(|name| seen.place(name) as u16).collect();
+    relation.iter().map(|&relation| places[relation as usize]).collect()
 }
 
 fn read_piece(source: &Source, of: usize, piece: usize, columns: &Columns) -> Read<Piece> {
-    let empty = || Ids::empty(columns.sort);
-    let mut read = Piece {
-        source: empty(),
-        target: empty(),
-        words: Words::default(),
-        weight: Vec::new(),
-        relation: Vec::new(),
-        relations: Words::default(),
-        features: Vec::new(),
-        of,
-        first: u64::MAX,
-    };
+    let mut read = Piece::empty(of, u64::MAX, columns.sort);
     source.read(piece, &columns.all(), &mut |first, batch| {
         read.first = read.first.min(first);
         read.extend(source, columns, first, batch)
@@ -194,6 +304,57 @@ fn read_piece(source: &Source, of: usize, piece: usize, columns: &Columns) -> Re
 }
 
 impl Piece {
+    fn empty(of: usize, first: u64, sort: Sort) -> Piece {
+        let empty = || Ids::empty(sort);
+        Piece {
+            source: empty(),
+            target: empty(),
+            words: Words::default(),
+            weight: Vec::new(),
+            relation: Vec::new(),
+            relations: Words::default(),
+            features: Vec::new(),
+            of,
+            first,
+        }
+    }
+
+    /// What it takes.
+    fn bytes(&self) -> u64 {
+        let words: usize = self.words.list.iter().map(|word| 2 * (word.len() + size_of::<String>())).sum();
+        (words + self.source.bytes() + self.target.bytes() + 4 * (self.weight.len() + self.relation.len() + self.features.len())) as u64
+    }
+
+    /// Writes it to a file in its own ids.
+    fn write(&self, spill: &mut OwnIds, path: &Path) -> Read<()> {
+        if !self.features.is_empty() {
+            return Err(features_have_to_fit(path));
+        }
+        let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
+        match (&self.source, &self.target) {
+            (Ids::Numbers(source), Ids::Numbers(target)) => {
+                let wide = source.iter().chain(target).any(|&id| id > u64::from(u32::MAX));
+                spill.take_numbers(wide, source.iter().zip(target).map(|(&source, &target)| [source, target]), told)
+            }
+            (Ids::Words(source), Ids::Words(target)) => {
+                spill.take_words(&self.words.list, source.iter().zip(target).map(|(&source, &target)| [source, target]), told)
+            }
+            // Both ends are of one sort: `Columns::find` compared them.
+            _ => Ok(()),
+        }
+    }
+
+    /// Edges by row without relations, and these by their places in the names behind them.
+    fn into_edges(self, index: &Index<'_>, parts: &Parts) -> Read<(Edges, Vec<u32>, Words)> {
+        let columns = &parts.columns[self.of];
+        let (source, target) = self.rows(index, &parts.sources[self.of], columns)?;
+        let Piece { weight, relation, relations, features, .. } = self;
+        let weight = columns.weight.map(|_| weight);
+        let width = columns.features.len() as u32;
+        let features = (width > 0).then_some(EdgeFeatures { columns: width, values: features });
+        Ok((Edges { source, target, weight, relation: None, features }, relation, relations))
+    }
+
     fn extend(&mut self, source: &Source, columns: &Columns, first: u64, batch: &RecordBatch) -> Read<()> {
         let name = |column: usize| source.schema.field(column).name().as_str();
         let array = |column: usize| {
@@ -296,11 +457,10 @@ fn distinct(path: &Path, pieces: &[Piece], sort: Sort) -> Read<NodeIds> {
     ends::distinct_numbers(path, &columns)
 }
 
-/// Relations by ascending name (numbers by value), and the names.
-fn relations(path: &Path, pieces: &[Piece]) -> Read<(Vec<u16>, Vec<String>)> {
-    let mut names: Vec<&String> = pieces.iter().flat_map(|piece| &piece.relations.list).collect();
+/// Names of the relations, ascending (numbers by value), and the place there of each that was seen.
+fn relations(path: &Path, seen: &[String]) -> Read<(Vec<String>, Vec<u16>)> {
+    let mut names: Vec<&String> = seen.iter().collect();
     names.sort();
-    names.dedup();
     if names.iter().all(|name| name.parse::<i64>().is_ok()) {
         names.sort_by_key(|name| name.parse::<i64>().unwrap_or_default());
     }
@@ -309,10 +469,5 @@ fn relations(path: &Path, pieces: &[Piece]) -> Read<(Vec<u16>, Vec<String>)> {
         return Err(Box::new(error.hint("is the right column read?  read: {relation: NAME}, or none")));
     }
     let places: std::collections::HashMap<&String, u16> = names.iter().enumerate().map(|(at, name)| (*name, at as u16)).collect();
-    let mut relation = Vec::with_capacity(pieces.iter().map(|piece| piece.relation.len()).sum());
-    for piece in pieces {
-        let of_place: Vec<u16> = piece.relations.list.iter().map(|name| places[name]).collect();
-        relation.extend(piece.relation.iter().map(|&place| of_place[place as usize]));
-    }
-    Ok((relation, names.into_iter().cloned().collect()))
+    Ok((names.iter().map(|name| (*name).clone()).collect(), seen.iter().map(|name| places[name]).collect()))
 }

@@ -53,6 +53,14 @@ impl Ids {
         if sort == Sort::Words { Ids::Words(Vec::new()) } else { Ids::Numbers(Vec::new()) }
     }
 
+    /// What they take.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Ids::Numbers(numbers) => 8 * numbers.len(),
+            Ids::Words(places) => 4 * places.len(),
+        }
+    }
+
     /// Appends a batch; `first` is the number of its first row in the file.
     pub fn extend(&mut self, source: &Source, name: &str, first: u64, array: &dyn Array, words: &mut Words) -> Read<()> {
         let wrong = |row: usize, found: String| {

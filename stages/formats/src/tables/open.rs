@@ -48,6 +48,8 @@ pub struct Source {
     /// Written by the store of this program.
     pub ours: bool,
     form: Form,
+    /// Its length.
+    bytes: u64,
 }
 
 enum Form {
@@ -89,7 +91,7 @@ pub fn open(part: &Part) -> Read<Source> {
         _ => return refuse(&format!("{length} bytes that begin with {first:02x?}"), AGAIN),
     };
     let ours = matches!(&form, Form::Parquet(metadata, _) if metadata.metadata().file_metadata().created_by() == Some("warploom"));
-    Ok(Source { path: path.clone(), constants: part.constants.clone(), schema, ours, form })
+    Ok(Source { path: path.clone(), constants: part.constants.clone(), schema, ours, form, bytes: length })
 }
 
 /// The bytes of a column in a row group, from one to another.
@@ -279,6 +281,14 @@ impl Source {
         match &self.form {
             Form::Parquet(metadata, _) => metadata.metadata().num_row_groups(),
             Form::Blocks { .. } | Form::Messages => 1,
+        }
+    }
+
+    /// About as many bytes as the edges of a piece take.
+    pub fn size(&self, piece: usize) -> u64 {
+        match &self.form {
+            Form::Parquet(metadata, _) => u64::try_from(metadata.metadata().row_group(piece).num_rows()).unwrap_or(0).saturating_mul(16),
+            Form::Blocks { .. } | Form::Messages => self.bytes,
         }
     }
 

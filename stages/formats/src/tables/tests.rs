@@ -6,6 +6,11 @@ use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use std::sync::Arc;
 
+/// With edges in memory, and in a file.
+fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| read_within(files, options, limit))
+}
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/graphs/arrays/tables").join(name)
 }

@@ -1,9 +1,17 @@
 //! Sets of AM-GCN: as files, as an archive, and every fault.
 use super::*;
 use crate::trial::changed;
-use crate::{raw::Place, zip::tests::archive_of};
+use crate::{
+    raw::{Place, RawGraph},
+    zip::tests::archive_of,
+};
 use proptest::prelude::*;
 use std::fs;
+
+/// With edges in memory, and in a file.
+fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    crate::trial::both_ways(|limit| read_within(files, options, limit))
+}
 
 const SET: [(&str, &str); 7] = [
     ("s/a.edge", "0 1\n1 0\n2\t2\n"),

@@ -2,7 +2,7 @@
 //!
 //! promises  the same edges in the same order as the transform in memory, whatever the size of runs and the number of threads
 //! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name and go with the process
-//! never     takes relations or features of edges
+//! never     takes features of edges
 use super::{
     Counts, Duplicates, Options, SelfLoops,
     sort::{Carried, Ends, Layout, Sorted},
@@ -14,8 +14,8 @@ use std::{
     io::{self, BufWriter, Write},
     ops::Range,
     os::unix::fs::FileExt,
-    path::Path,
 };
+use warploom_formats::spill::{Edge, Limit};
 
 /// Bytes that sorting a run takes for each edge, weights and all buffers included.
 const SORT_BYTES: u64 = 64;
@@ -70,20 +70,22 @@ pub struct Runs<C> {
 }
 
 impl<C: Stored> Runs<C> {
-    /// No edges yet. The file lies in `folder`.
-    pub fn new(nodes: u32, options: Options, memory: u64, folder: &Path) -> io::Result<Runs<C>> {
-        let layout = Layout::new(nodes, 0).ok_or_else(|| io::Error::other("any number of nodes fits a key"))?;
-        let run_edges = usize::try_from(memory / 2 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
-        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(folder)?);
+    /// No edges yet.
+    pub(crate) fn new(layout: Layout, nodes: u32, options: Options, limit: &Limit) -> io::Result<Runs<C>> {
+        let run_edges = usize::try_from(limit.memory / 2 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
+        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
         let pending = (Ends::default(), Vec::new());
-        Ok(Runs { layout, nodes, options, memory, run_edges, pending, file, written: 0, edges: Vec::new(), reverses: Vec::new(), listed: 0 })
+        Ok(Runs { layout, nodes, options, memory: limit.memory, run_edges, pending, file, written: 0, edges: Vec::new(), reverses: Vec::new(), listed: 0 })
     }
 
-    /// One more edge, behind all others.
-    pub fn push(&mut self, source: u32, target: u32, carried: C) -> io::Result<()> {
+    /// One more edge, behind all others; its weight is what `carried` says.
+    pub fn push(&mut self, edge: Edge, carried: C) -> io::Result<()> {
         let (ends, list) = &mut self.pending;
-        ends.source.push(source);
-        ends.target.push(target);
+        ends.source.push(edge.source);
+        ends.target.push(edge.target);
+        if self.layout.has_relations() {
+            ends.relation.get_or_insert_default().push(edge.relation);
+        }
         list.push(carried);
         self.listed += 1;
         if list.len() == self.run_edges { self.flush() } else { Ok(()) }
@@ -93,7 +95,7 @@ impl<C: Stored> Runs<C> {
     fn flush(&mut self) -> io::Result<()> {
         let (ends, carried) = std::mem::take(&mut self.pending);
         if self.options.symmetrize {
-            let reverse = Ends { source: ends.target.clone(), target: ends.source.clone(), relation: None };
+            let reverse = Ends { source: ends.target.clone(), target: ends.source.clone(), relation: ends.relation.clone() };
             let run = self.write(&Sorted::new(reverse, carried.clone(), self.layout, self.nodes))?;
             self.reverses.push(run);
         }
@@ -119,8 +121,8 @@ impl<C: Stored> Runs<C> {
         Ok(start..self.written)
     }
 
-    /// Merges all runs, applies the options, and hands over the edges in order.
-    pub fn merge<E: From<io::Error>>(mut self, mut emit: impl FnMut(u32, u32, C) -> Result<(), E>) -> Result<Counts, E> {
+    /// Merges all runs, applies the options, and hands over the edges in order: source, target, relation and what the edge carries.
+    pub fn merge<E: From<io::Error>>(mut self, mut emit: impl FnMut(u32, u32, u16, C) -> Result<(), E>) -> Result<Counts, E> {
         if !self.pending.1.is_empty() {
             self.flush()?;
         }
@@ -136,7 +138,7 @@ impl<C: Stored> Runs<C> {
             nodes: self.nodes,
             options: self.options,
             next_loop: 0,
-            emit: |key, carried| emit(layout.source(key), layout.target(key), carried),
+            emit: |key, carried| emit(layout.source(key), layout.target(key), layout.relation(key), carried),
         };
         let mut counts = Counts { listed: self.listed, ..Counts::default() };
         let (mut own, mut other, mut symmetric) = (Vec::new(), Vec::new(), 0);

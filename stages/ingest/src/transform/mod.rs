@@ -101,12 +101,9 @@ pub struct Counts {
 
 /// Applies the options to the edges of a graph with `nodes` nodes and, if edges have any, `relations` relations.
 pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) -> Result<Transformed, Refused> {
-    let layout = Layout::new(nodes, relations).ok_or(Refused::TooMany { nodes, relations })?;
+    let layout = layout(nodes, relations, edges.relation.is_some(), options)?;
     let Edges { source, target, weight, relation, features } = edges;
     let typed = relation.is_some();
-    if typed && matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
-        return Err(Refused::LoopOfNoRelation);
-    }
     if features.is_some() && source.len() >= NOT_LISTED as usize {
         return Err(Refused::TooManyWithFeatures);
     }
@@ -132,6 +129,15 @@ pub fn transform(edges: Edges, nodes: u32, relations: usize, options: &Options) 
         }
     };
     Ok(Transformed { edges, counts })
+}
+
+/// The key of edges that the options can be applied to; `typed`: they have relations.
+pub(crate) fn layout(nodes: u32, relations: usize, typed: bool, options: &Options) -> Result<Layout, Refused> {
+    let layout = Layout::new(nodes, relations).ok_or(Refused::TooMany { nodes, relations })?;
+    if typed && matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
+        return Err(Refused::LoopOfNoRelation);
+    }
+    Ok(layout)
 }
 
 /// The steps in their order.

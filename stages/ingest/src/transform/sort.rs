@@ -118,6 +118,11 @@ impl Layout {
         self.source(key) == self.target(key)
     }
 
+    /// Whether there are several relations.
+    pub fn has_relations(self) -> bool {
+        self.relation_bits > 0
+    }
+
     pub fn bits(self) -> u32 {
         2 * self.node_bits + self.relation_bits
     }

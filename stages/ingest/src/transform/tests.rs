@@ -2,6 +2,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use warploom_formats::spill::{Edge, Limit};
 
 fn edges(list: &[(u32, u32, f32)]) -> Edges {
     Edges {
@@ -80,18 +81,20 @@ proptest! {
     #[test]
     fn runs_on_disk_give_the_edges_of_the_transform_in_memory((nodes, list) in (1u32..60).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..400))), options in any_options(), run_edges in 1usize..50) {
         let expected = transform(edges(&list), nodes, 0, &options).unwrap();
-        let mut runs = external::Runs::<f32>::new(nodes, options, 0, &std::env::temp_dir()).unwrap();
+        let (layout, limit) = (Layout::new(nodes, 0).unwrap(), Limit { memory: 0, folder: std::env::temp_dir() });
+        let edge = |source: u32, target: u32| Edge { source, target, relation: 0, weight: 1.0 };
+        let mut runs = external::Runs::<f32>::new(layout, nodes, options, &limit).unwrap();
         runs.run_edges = run_edges;
-        list.iter().for_each(|&(source, target, weight)| runs.push(source, target, weight).unwrap());
+        list.iter().for_each(|&(source, target, weight)| runs.push(edge(source, target), weight).unwrap());
         let mut found = Vec::new();
-        let counts = runs.merge::<std::io::Error>(|source, target, weight| { found.push((source, target, weight)); Ok(()) }).unwrap();
+        let counts = runs.merge::<std::io::Error>(|source, target, _, weight| { found.push((source, target, weight)); Ok(()) }).unwrap();
         prop_assert_eq!(found, listed(&expected.edges));
         prop_assert_eq!(counts, expected.counts);
-        let mut bare = external::Runs::<()>::new(nodes, options, 0, &std::env::temp_dir()).unwrap();
+        let mut bare = external::Runs::<()>::new(layout, nodes, options, &limit).unwrap();
         bare.run_edges = run_edges;
-        list.iter().for_each(|&(source, target, _)| bare.push(source, target, ()).unwrap());
+        list.iter().for_each(|&(source, target, _)| bare.push(edge(source, target), ()).unwrap());
         let mut ends = Vec::new();
-        bare.merge::<std::io::Error>(|source, target, ()| { ends.push((source, target)); Ok(()) }).unwrap();
+        bare.merge::<std::io::Error>(|source, target, _, ()| { ends.push((source, target)); Ok(()) }).unwrap();
         prop_assert_eq!(ends, expected.edges.source.iter().copied().zip(expected.edges.target.iter().copied()).collect::<Vec<_>>());
     }
 
@@ -118,6 +121,12 @@ proptest! {
             expected.extend(slow(&own, nodes, &options).into_iter().map(|(source, target, weight)| (source, target, relation, weight)));
         }
         expected.sort_by_key(|edge| (edge.0, edge.1, edge.2));
+        let mut runs = external::Runs::<f32>::new(Layout::new(nodes, 3).unwrap(), nodes, options, &Limit { memory: 0, folder: std::env::temp_dir() }).unwrap();
+        runs.run_edges = 7;
+        list.iter().enumerate().for_each(|(at, &(source, target, relation))| runs.push(Edge { source, target, relation, weight: 1.0 }, number(at)).unwrap());
+        let mut merged = Vec::new();
+        runs.merge::<std::io::Error>(|source, target, relation, weight| { merged.push((source, target, relation, weight)); Ok(()) }).unwrap();
+        prop_assert_eq!(&merged, &expected);
         let (relation, weight, features) = (result.relation.unwrap(), result.weight.unwrap(), result.features.unwrap());
         let found: Vec<_> = (0..weight.len()).map(|at| (result.source[at], result.target[at], relation[at], weight[at])).collect();
         prop_assert_eq!(found, expected);

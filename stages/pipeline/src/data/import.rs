@@ -191,7 +191,7 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
     let (format, own) = warploom_formats::detect(draft, &paths).map_err(wrong)?;
-    let mut graph = (format.read)(&own, options).map_err(wrong)?;
+    let mut graph = format.read(&own, options).map_err(wrong)?;
     let beside: Vec<PathBuf> = paths.iter().filter(|path| !own.contains(path)).cloned().collect();
     let used = attach::attach(&mut graph, &beside).map_err(wrong)?;
     if let Some(unused) = beside.iter().find(|path| !used.contains(path)) {

@@ -1,0 +1,319 @@
+//! Edges that do not fit the memory that may be used: kept in a nameless file until they are sorted.
+//!
+//! promises  edges come back in the order of the file that was read, as rows; the nameless file goes with the process
+//! promises  a quarter of `Limit::memory` for edges, beside what belongs to the nodes and a few blocks of the file that is read
+//! never     takes features of edges: those sets have to fit
+mod own_ids;
+
+use crate::raw::{Edges, NodeIds, RawGraph, Read, ReadError};
+use own_ids::Rows;
+pub(crate) use own_ids::{OwnIds, Told, rows_among};
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Read as _, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+/// Bytes that are written and read at once.
+const BUFFER_BYTES: usize = 1 << 18;
+/// Edges that come back at once.
+const BLOCK_EDGES: usize = 1 << 16;
+
+/// A graph; its edges, where they are in a file: the graph has none then.
+pub type Found = (RawGraph, Option<Spilled>);
+
+/// How much memory edges may take, and where they go beyond it.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Bytes.
+    pub memory: u64,
+    /// A folder on a disk with room.
+    pub folder: PathBuf,
+}
+
+impl Limit {
+    /// Edges stay in memory, however many there are.
+    pub fn none() -> Limit {
+        Limit { memory: u64::MAX, folder: PathBuf::new() }
+    }
+
+    /// Whether edges of so many bytes may stay: sorting them takes three times as much beside.
+    pub fn admits(&self, bytes: u64) -> bool {
+        bytes <= self.memory / 4
+    }
+}
+
+/// An edge by row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// Where it begins.
+    pub source: u32,
+    /// Where it ends.
+    pub target: u32,
+    /// Its relation; 0 without relations.
+    pub relation: u16,
+    /// Its weight; 1 without weights.
+    pub weight: f32,
+}
+
+/// Hands over every edge of a graph, wherever its edges are, with its place in the list.
+pub(crate) fn each(held: &Edges, spilled: Option<&Spilled>, mut take: impl FnMut(u64, Edge)) -> Read<()> {
+    let (weight, relation) = (held.weight.as_deref(), held.relation.as_deref());
+    let ends = held.source.iter().zip(&held.target).enumerate();
+    ends.for_each(|(at, (&source, &target))| {
+        let edge = Edge { source, target, relation: relation.map_or(0, |relation| relation[at]), weight: weight.map_or(1.0, |weight| weight[at]) };
+        take(at as u64, edge);
+    });
+    let Some(spilled) = spilled else { return Ok(()) };
+    let mut at = 0;
+    spilled.each(|edge| {
+        take(at, edge);
+        at += 1;
+        Ok(())
+    })
+}
+
+/// The first edge of which this is true, and its place in the list.
+pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, is: impl Fn(Edge) -> bool) -> Read<Option<(u64, Edge)>> {
+    let mut found = None;
+    each(held, spilled, |at, edge| {
+        if found.is_none() && is(edge) {
+            found = Some((at, edge));
+        }
+    })?;
+    Ok(found)
+}
+
+/// Where a reader puts edges by row, in their order: in memory while they fit, then in a file.
+pub(crate) struct Sink<'a> {
+    path: &'a Path,
+    limit: &'a Limit,
+    held: Edges,
+    spill: Option<Spill>,
+    count: u64,
+}
+
+impl<'a> Sink<'a> {
+    /// For edges of this file.
+    pub fn new(path: &'a Path, limit: &'a Limit) -> Sink<'a> {
+        Sink { path, limit, held: Edges::default(), spill: None, count: 0 }
+    }
+
+    /// More edges behind the others; they have weights and relations as those do.
+    pub fn take(&mut self, edges: Edges) {
+        self.count += edges.len() as u64;
+        if self.held.is_empty() && self.held.source.capacity() == 0 {
+            self.held = edges;
+            return;
+        }
+        fn extend<T: Copy>(list: &mut Option<Vec<T>>, more: Option<Vec<T>>) {
+            more.iter().for_each(|more| list.get_or_insert_default().extend_from_slice(more));
+        }
+        self.held.source.extend_from_slice(&edges.source);
+        self.held.target.extend_from_slice(&edges.target);
+        extend(&mut self.held.weight, edges.weight);
+        extend(&mut self.held.relation, edges.relation);
+        if let (Some(features), Some(more)) = (&mut self.held.features, edges.features) {
+            features.values.extend_from_slice(&more.values);
+        }
+    }
+
+    /// How many edges came so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Writes what is held away, if it takes more than it may. To be called once a block was read.
+    pub fn settle(&mut self) -> Read<()> {
+        if self.spill.is_none() && self.limit.admits(self.held.bytes()) {
+            return Ok(());
+        }
+        if self.held.features.is_some() {
+            return Err(features_have_to_fit(self.path));
+        }
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::new(self.limit)?),
+        };
+        spill.write_rows(&self.held)?;
+        self.held.source.clear();
+        self.held.target.clear();
+        self.held.weight.iter_mut().for_each(Vec::clear);
+        self.held.relation.iter_mut().for_each(Vec::clear);
+        Ok(())
+    }
+
+    /// All edges: held, or in a file.
+    pub fn finish(mut self) -> Read<(Edges, Option<Spilled>)> {
+        self.settle()?;
+        match self.spill {
+            None => Ok((self.held, None)),
+            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?))),
+        }
+    }
+}
+
+/// The refusal of what the file does not take.
+pub(crate) fn features_have_to_fit(path: &Path) -> Box<ReadError> {
+    let error = ReadError::new(path, "the edges do not fit the memory that may be used, and they have features");
+    Box::new(error.hint("allow more with  --memory SIZE"))
+}
+
+/// Edges that are being written.
+struct Spill {
+    folder: PathBuf,
+    file: BufWriter<File>,
+    blocks: Vec<Block>,
+    edges: u64,
+}
+
+/// Edges that were written together: their ends, then weights, then relations.
+#[derive(Debug)]
+struct Block {
+    /// Ends are of 64 bits rather than 32.
+    wide: bool,
+    weighted: bool,
+    typed: bool,
+    edges: usize,
+}
+
+impl Spill {
+    fn new(limit: &Limit) -> Read<Spill> {
+        let file = tempfile::tempfile_in(&limit.folder).map_err(|error| unwritten(&limit.folder, &error))?;
+        Ok(Spill { folder: limit.folder.clone(), file: BufWriter::with_capacity(BUFFER_BYTES, file), blocks: Vec::new(), edges: 0 })
+    }
+
+    fn write_rows(&mut self, edges: &Edges) -> Read<()> {
+        let pairs = edges.source.iter().zip(&edges.target).map(|(&source, &target)| [source, target].map(u64::from));
+        self.write(false, pairs, edges.weight.as_deref().unwrap_or_default(), edges.relation.as_deref().unwrap_or_default())
+    }
+
+    /// Writes edges; weights and relations are one an edge, or none at all.
+    fn write(&mut self, wide: bool, mut pairs: impl ExactSizeIterator<Item = [u64; 2]>, weight: &[f32], relation: &[u16]) -> Read<()> {
+        let count = pairs.len();
+        let mut at = 0;
+        while at < count {
+            let end = (at + BLOCK_EDGES).min(count);
+            let block = Block { wide, weighted: !weight.is_empty(), typed: !relation.is_empty(), edges: end - at };
+            let (weight, relation) = (weight.get(at..end).unwrap_or_default(), relation.get(at..end).unwrap_or_default());
+            write_block(&mut self.file, wide, pairs.by_ref().take(end - at), weight, relation).map_err(|error| unwritten(&self.folder, &error))?;
+            self.edges += block.edges as u64;
+            self.blocks.push(block);
+            at = end;
+        }
+        Ok(())
+    }
+
+    fn finish(self, rows: Rows) -> Read<Spilled> {
+        let Spill { folder, file, blocks, edges } = self;
+        let file = file.into_inner().map_err(|error| unwritten(&folder, error.error()))?;
+        let (weighted, typed) = (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
+        Ok(Spilled { folder, file, blocks, skip_first: false, rows, relation_of: None, edges, weighted, typed })
+    }
+}
+
+fn write_block(file: &mut impl Write, wide: bool, pairs: impl Iterator<Item = [u64; 2]>, weight: &[f32], relation: &[u16]) -> io::Result<()> {
+    for id in pairs.flatten() {
+        if wide { file.write_all(&id.to_le_bytes())? } else { file.write_all(&(id as u32).to_le_bytes())? }
+    }
+    weight.iter().try_for_each(|weight| file.write_all(&weight.to_le_bytes()))?;
+    relation.iter().try_for_each(|relation| file.write_all(&relation.to_le_bytes()))
+}
+
+/// The disk did not take the edges.
+fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
+    let what = format!("cannot keep the edges in a file while they are sorted: {error}");
+    let hint = "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store";
+    Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
+}
+
+/// Edges in a file, and how what is written there becomes rows.
+#[derive(Debug)]
+pub struct Spilled {
+    folder: PathBuf,
+    file: File,
+    blocks: Vec<Block>,
+    skip_first: bool,
+    rows: Rows,
+    /// The relation of each number that stands in the file; none: they are relations.
+    relation_of: Option<Vec<u16>>,
+    /// How many edges there are.
+    pub edges: u64,
+    /// Whether they have weights that mean something.
+    pub weighted: bool,
+    /// Whether they have relations.
+    pub typed: bool,
+}
+
+impl Spilled {
+    /// Edges by row that were held so far, without their features.
+    pub fn of(edges: Edges, limit: &Limit) -> Read<Spilled> {
+        let mut spill = Spill::new(limit)?;
+        spill.write_rows(&edges)?;
+        spill.finish(Rows::Same)
+    }
+
+    /// The same edges, of nodes with the ids `known`, as rows of nodes with more ids.
+    pub fn onto(self, known: &NodeIds, ids: &NodeIds) -> Spilled {
+        if known == ids {
+            return self;
+        }
+        let rows = rows_among(known, ids);
+        self.moved(rows.into_iter().zip(0..).map(|(row, known)| row.unwrap_or(known)).collect())
+    }
+
+    /// The same edges; what was row i is `rows[i]`.
+    pub(crate) fn moved(mut self, rows: Vec<u32>) -> Spilled {
+        self.rows = Rows::Moved(Box::new(self.rows), rows);
+        self
+    }
+
+    /// What was relation i is `relations[i]`.
+    pub(crate) fn name_relations(&mut self, relations: &[u16]) {
+        self.relation_of = Some(match self.relation_of.take() {
+            None => relations.to_vec(),
+            Some(before) => before.into_iter().map(|relation| relations[usize::from(relation)]).collect(),
+        });
+    }
+
+    /// Hands over every edge.
+    pub fn each(&self, mut take: impl FnMut(Edge) -> io::Result<()>) -> Read<()> {
+        let mut skip = self.skip_first;
+        let result = each_stored(&self.file, &self.blocks, |source, target, relation, weight| {
+            if std::mem::take(&mut skip) {
+                return Ok(());
+            }
+            let relation = self.relation_of.as_ref().map_or(relation, |relations| relations.get(usize::from(relation)).copied().unwrap_or(relation));
+            let weight = if self.weighted { weight } else { 1.0 };
+            take(Edge { source: self.rows.of(source), target: self.rows.of(target), relation, weight })
+        });
+        result.map_err(|error| unwritten(&self.folder, &error))
+    }
+}
+
+/// All edges as they stand in the file.
+fn each_stored(mut file: &File, blocks: &[Block], mut take: impl FnMut(u64, u64, u16, f32) -> io::Result<()>) -> io::Result<()> {
+    file.rewind()?;
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+    let (mut ends, mut weights, mut relations) = (Vec::new(), Vec::new(), Vec::new());
+    for block in blocks {
+        ends.resize(block.edges * if block.wide { 16 } else { 8 }, 0);
+        weights.resize(if block.weighted { block.edges * 4 } else { 0 }, 0);
+        relations.resize(if block.typed { block.edges * 2 } else { 0 }, 0);
+        reader.read_exact(&mut ends)?;
+        reader.read_exact(&mut weights)?;
+        reader.read_exact(&mut relations)?;
+        let weight = |at: usize| weights.get(4 * at..4 * at + 4).map_or(1.0, |bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte])));
+        let relation = |at: usize| relations.get(2 * at..2 * at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        for at in 0..block.edges {
+            if block.wide {
+                let id = |first: usize| u64::from_le_bytes(std::array::from_fn(|byte| ends[first + byte]));
+                take(id(16 * at), id(16 * at + 8), relation(at), weight(at))?;
+            } else {
+                let id = |first: usize| u64::from(u32::from_le_bytes(std::array::from_fn(|byte| ends[first + byte])));
+                take(id(8 * at), id(8 * at + 4), relation(at), weight(at))?;
+            }
+        }
+    }
+    Ok(())
+}
