@@ -290,7 +290,7 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
-    /// Sum; 0 over nothing. In the order of the row.
+    /// Sum; 0 over nothing. In the order of the row, or another that only the row's length and the number of columns decide.
     Sum,
     /// Smallest; infinity (ids: the sentinel) over nothing.
     Min,

@@ -1,7 +1,7 @@
 //! neighbour_reduce: `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`.
 //!
-//! promises  edges are combined one after another in the order of the row (of the first adjacency, then of the second), so
-//!           that threads and instruction set change no bit; over nothing: sum 0, minimum infinity (ids: the sentinel),
+//! promises  edges are combined one after another in the order of the row (of the first adjacency, then of the second); with one
+//!           column in four lanes, edge by edge in turn, and by blocks of 512 edges: threads and instruction set change no bit; over nothing: sum 0, minimum infinity (ids: the sentinel),
 //!           maximum minus infinity; a NaN message makes the row NaN
 //! never     uses an atomic operation or fused multiply-add; stores a message
 //! bounds    rows and units < 2^32; a row is the work of one thread, however long it is

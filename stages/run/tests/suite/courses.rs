@@ -80,8 +80,9 @@ fn programs_of_ones_own_take_courses_where_they_may() {
         // No circle can be below zero where edges lead to larger ids alone.
         let mut given = weighted();
         let EdgeTable { source, target, weight, .. } = &mut given.edges;
-        source.iter_mut().zip(target).for_each(|(from, to)| (*from, *to) = (*from.min(&mut *to), *to.max(&mut *from)));
-        weight.as_mut().unwrap().iter_mut().step_by(3).for_each(|weight| *weight = -*weight);
+        source.iter_mut().zip(target.iter_mut()).for_each(|(from, to)| (*from, *to) = (*from.min(&mut *to), *to.max(&mut *from)));
+        let ends = source.iter().zip(target.iter());
+        weight.as_mut().unwrap().iter_mut().zip(ends).step_by(3).filter(|(_, (from, to))| from != to).for_each(|(weight, _)| *weight = -*weight);
         given
     });
     let text = |first: &str, next: &str| format!("def own(v):\n    v.a = {first}\n    while changed(v.a):\n        v.a = {next}\n    return v.a\n");
@@ -106,7 +107,7 @@ fn programs_of_ones_own_take_courses_where_they_may() {
         ("the largest label", &directed, text("v.indegree", "max(v.a, max(u.a for u in v.nbs))"), "supersteps"),
         ("only some edges", &directed, text("v.id", "min(v.a, min(u.a for u in v.nbs if u.indegree > 3))"), "supersteps"),
     ] {
-        let name_of_file = name.replace(' ', "_");
+        let name_of_file = name.replace([' ', '-'], "_");
         let pipeline = |bound: &str| {
             own_text(&workshop, &name_of_file, &text.replace("own(v)", &format!("{name_of_file}(v)")), &format!("reorder: {{method: degree}}{bound}"))
         };
