@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
     fn new(search: &'a Search<'a>, nodes: usize) -> Self {
         let mut reached = vec![0u64; nodes.div_ceil(64)];
         // What lies behind the last vertex is never looked for.
-        if let (Some(last), true) = (reached.last_mut(), nodes % 64 > 0) {
+        if let (Some(last), true) = (reached.last_mut(), !nodes.is_multiple_of(64)) {
             *last = !0 << (nodes % 64);
         }
         let mut level = vec![FAR; nodes];
