@@ -3,9 +3,10 @@ use rayon::prelude::*;
 use warploom_vertex::gir::{EdgeSet, Function, Op, Reduction, Type};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
+use super::common::common_neighbors;
 use super::element::{Element, over_nothing};
 use super::source::{At, Get, Rows, Source, ends, walk};
-use super::{Call, EdgeGraph, Part, Values, ValuesMut};
+use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 
 /// Vertices of one task: few enough to share the heavy ones out.
@@ -225,28 +226,5 @@ fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a,
             let other = if row < edges { row + edges } else { row - edges };
             out.copy_from_slice(source.row(At::row(other), &mut scratch));
         }
-    });
-}
-
-/// Adjacent vertices of each, ascending, each once; then how many two lists share, apart from the two ends.
-fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
-    let adjacent = |vertex: usize| {
-        let mut found = Vec::new();
-        walk(graph, EdgeSet::BOTH, vertex, |at| found.push(at.far as u32));
-        found.sort_unstable();
-        found.dedup();
-        found
-    };
-    let adjacent: Vec<Vec<u32>> = (0..graph.nodes).into_par_iter().map(adjacent).collect();
-    out.par_iter_mut().enumerate().for_each(|(edge, out)| {
-        let (source, target) = (graph.source[edge], graph.target[edge]);
-        let (first, second) = (&adjacent[source as usize], &adjacent[target as usize]);
-        let (mut left, mut right, mut count) = (0, 0, 0);
-        while let (Some(&a), Some(&b)) = (first.get(left), second.get(right)) {
-            count += i64::from(a == b && a != source && a != target);
-            left += usize::from(a <= b);
-            right += usize::from(b <= a);
-        }
-        *out = count;
     });
 }

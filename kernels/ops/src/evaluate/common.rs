@@ -1,0 +1,197 @@
+//! common: how many vertices both ends of an edge are adjacent to, for all edges at once.
+//!
+//! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the same for any number of threads
+//! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs, which rank highest, have few
+//! limits    8 bytes an edge and 4 a pair of adjacent vertices for each thread
+//!
+//! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count one (Chiba & Nishizeki 1985; ranked by
+//! degree as Schank & Wagner 2005 do).
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use rayon::prelude::*;
+use warploom_vertex::gir::EdgeSet;
+
+use super::EdgeGraph;
+use super::source::walk;
+
+/// Vertices of one task.
+const TASK_VERTICES: usize = 512;
+/// Elements of one task where no vertex is heavier than another.
+const TASK_ELEMENTS: usize = 1 << 14;
+
+/// Writes the number for every edge.
+pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
+    let pairs = Pairs::of(graph);
+    let counts = pairs.counts();
+    let found: Vec<AtomicU32> = out.iter().map(|_| AtomicU32::new(0)).collect();
+    by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
+        for vertex in vertices {
+            let own = pairs.of_vertex(vertex);
+            marks.set(&pairs.far[own.clone()], own.start as u32);
+            walk(graph, EdgeSet::BOTH, vertex, |at| {
+                // Rows of out-edges come after those of all in-edges.
+                let edge = at.row % found.len();
+                if at.far == vertex {
+                    found[edge].store(adjacent(graph, vertex), Relaxed);
+                } else if let Some(pair) = marks.get(at.far) {
+                    found[edge].store(counts[pair as usize], Relaxed);
+                }
+            });
+            marks.unset(&pairs.far[own]);
+        }
+    });
+    out.par_iter_mut().zip(&found).with_min_len(TASK_ELEMENTS).for_each(|(out, found)| *out = i64::from(found.load(Relaxed)));
+}
+
+/// How many other vertices a vertex is adjacent to; for edges from it to itself, which are few.
+fn adjacent(graph: &EdgeGraph, vertex: usize) -> u32 {
+    let mut found = Vec::new();
+    walk(graph, EdgeSet::BOTH, vertex, |at| found.push(at.far));
+    found.sort_unstable();
+    found.dedup();
+    found.iter().filter(|&&far| far != vertex).count() as u32
+}
+
+/// Pairs of adjacent vertices, each once, by the one that ranks lower.
+struct Pairs {
+    nodes: usize,
+    offsets: Vec<u32>,
+    far: Vec<u32>,
+}
+
+impl Pairs {
+    fn of(graph: &EdgeGraph) -> Pairs {
+        let sides = [graph.incoming, graph.outgoing];
+        let entries = |vertex: usize| sides.iter().flatten().map(|side| side.offsets[vertex + 1] - side.offsets[vertex]).sum::<u64>() as u32;
+        let ranks: Vec<u32> = (0..graph.nodes).into_par_iter().with_min_len(TASK_ELEMENTS).map(entries).collect();
+        let is_above = |far: usize, vertex: usize| (ranks[far], far) > (ranks[vertex], vertex);
+        let parts = by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
+            let (mut far, mut ends) = (Vec::new(), Vec::new());
+            for vertex in vertices {
+                let start = far.len();
+                walk(graph, EdgeSet::BOTH, vertex, |at| {
+                    if is_above(at.far, vertex) && marks.add(at.far) {
+                        far.push(at.far as u32);
+                    }
+                });
+                marks.unset(&far[start..]);
+                ends.push(far.len() as u32);
+            }
+            (far, ends)
+        });
+        let (mut offsets, mut far) = (vec![0], Vec::with_capacity(parts.iter().map(|(far, _)| far.len()).sum()));
+        for (part, ends) in &parts {
+            offsets.extend(ends.iter().map(|end| far.len() as u32 + end));
+            far.extend_from_slice(part);
+        }
+        Pairs { nodes: graph.nodes, offsets, far }
+    }
+
+    fn of_vertex(&self, vertex: usize) -> std::ops::Range<usize> {
+        self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize
+    }
+
+    /// In how many triangles each pair is.
+    fn counts(&self) -> Vec<u32> {
+        let next = AtomicUsize::new(0);
+        // Counts of their own for each thread: a count that all share would have to be locked for every triangle.
+        let of_threads: Vec<Vec<u32>> = (0..rayon::current_num_threads())
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|_| {
+                let (mut counts, mut marks) = (vec![0; self.far.len()], Marks::default());
+                marks.fit(self.nodes);
+                while let Some(vertices) = task(&next, self.nodes) {
+                    vertices.for_each(|vertex| self.count(vertex, &mut counts, &mut marks));
+                }
+                counts
+            })
+            .collect();
+        let sum = |pair: usize| of_threads.iter().map(|counts| counts[pair]).sum();
+        (0..self.far.len()).into_par_iter().with_min_len(TASK_ELEMENTS).map(sum).collect()
+    }
+
+    /// The triangles of which this vertex ranks lowest.
+    #[inline]
+    fn count(&self, vertex: usize, counts: &mut [u32], marks: &mut Marks) {
+        let own = self.of_vertex(vertex);
+        if own.len() < 2 {
+            return;
+        }
+        marks.set(&self.far[own.clone()], own.start as u32);
+        for pair in own.clone() {
+            let second = self.of_vertex(self.far[pair] as usize);
+            let mut closed = 0;
+            for (third, count) in self.far[second.clone()].iter().zip(&mut counts[second]) {
+                if let Some(other) = marks.get(*third as usize) {
+                    *count += 1;
+                    closed += 1;
+                    marks.closed.push(other);
+                }
+            }
+            counts[pair] += closed;
+            marks.closed.drain(..).for_each(|other| counts[other as usize] += 1);
+        }
+        marks.unset(&self.far[own]);
+    }
+}
+
+/// A number for some vertices; 0 for all others.
+#[derive(Default)]
+struct Marks {
+    /// One more than the number.
+    of: Vec<u32>,
+    /// Pairs that were just closed.
+    closed: Vec<u32>,
+}
+
+impl Marks {
+    fn fit(&mut self, nodes: usize) {
+        self.of.resize(nodes, 0);
+    }
+
+    /// Numbers these vertices one after another.
+    fn set(&mut self, vertices: &[u32], first: u32) {
+        vertices.iter().zip(first + 1..).for_each(|(&vertex, number)| self.of[vertex as usize] = number);
+    }
+
+    fn unset(&mut self, vertices: &[u32]) {
+        vertices.iter().for_each(|&vertex| self.of[vertex as usize] = 0);
+    }
+
+    /// Marks a vertex; whether it was not marked.
+    fn add(&mut self, vertex: usize) -> bool {
+        std::mem::replace(&mut self.of[vertex], 1) == 0
+    }
+
+    #[inline(always)]
+    fn get(&self, vertex: usize) -> Option<u32> {
+        self.of[vertex].checked_sub(1)
+    }
+}
+
+/// The vertices of the next task, until there are none.
+fn task(next: &AtomicUsize, nodes: usize) -> Option<std::ops::Range<usize>> {
+    let start = next.fetch_add(1, Relaxed) * TASK_VERTICES;
+    (start < nodes).then(|| start..nodes.min(start + TASK_VERTICES))
+}
+
+/// What each task makes, in the order of the vertices; every thread has marks of its own.
+fn by_tasks<R: Send>(nodes: usize, work: impl Fn(std::ops::Range<usize>, &mut Marks) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let of_threads: Vec<Vec<(usize, R)>> = (0..rayon::current_num_threads())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|_| {
+            let (mut marks, mut made) = (Marks::default(), Vec::new());
+            marks.fit(nodes);
+            while let Some(vertices) = task(&next, nodes) {
+                made.push((vertices.start, work(vertices, &mut marks)));
+            }
+            made
+        })
+        .collect();
+    let mut all: Vec<(usize, R)> = of_threads.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|(start, _)| *start);
+    all.into_iter().map(|(_, made)| made).collect()
+}
