@@ -107,8 +107,8 @@ fn what_is_exported_is_imported_as_the_same_graph() {
 fn real_sets_come_back_with_all_that_they_have() {
     let Some(real) = Scene::real("interchange::real_sets_come_back_with_all_that_they_have") else { return };
     // Sparse features; words as classes; several kinds with features of their own; many graphs with features of edges; numbers to be
-    // predicted; several labels; words as ids with relations.
-    let sets = ["cora", "karate", "acm", "tu-mutag", "ogbg-molesol", "prone-ppi", "aifb", "FB15k-237"];
+    // predicted; several labels; words as ids with relations; classes called 1 to 6; places of nodes, `x` and `y`.
+    let sets = ["cora", "karate", "acm", "tu-mutag", "ogbg-molesol", "prone-ppi", "aifb", "FB15k-237", "ENZYMES", "road-oldenburg"];
     for name in sets {
         let from = ingested(&real, name);
         let mut scene = real.clone();

@@ -98,13 +98,18 @@ pub fn apply(graph: &mut RawGraph, spilled: Option<&mut Spilled>, names: &Names,
 
 /// Names the labels of graphs, where these have any, else those of nodes.
 fn name_classes(graph: &mut RawGraph, names: &Names, path: &Path) -> Read<()> {
+    let classes_told = match &graph.graphs {
+        Some(graphs) if graphs.labels.is_some() => graphs.classes_told,
+        _ => graph.classes_told,
+    };
     let of_graphs = graph.graphs.as_mut().and_then(|graphs| graphs.labels.as_mut());
     let are_nodes = of_graphs.is_none();
     let Some(Labels::Classes { class, names: found }) = of_graphs.or(graph.labels.as_mut()) else {
         graph.passed_over.push(format!("{} names of classes: there are no classes", names.classes.len()));
         return Ok(());
     };
-    let whole = found.iter().all(|name| name.parse::<u64>().is_ok());
+    // Names that a column told are names, however much they look like places.
+    let whole = !classes_told && found.iter().all(|name| name.parse::<u64>().is_ok());
     let places = if whole { by_place(found, names.classes.len()) } else { by_name(found, &names.classes) };
     let places = places.ok_or_else(|| stranger(path, "label", found, &names.classes))?;
     class.iter_mut().filter(|class| **class != NO_CLASS).for_each(|class| *class = places[*class as usize] as u32);
@@ -156,7 +161,7 @@ fn by_place(found: &[String], count: usize) -> Option<Vec<usize>> {
 }
 
 fn stranger(path: &Path, what: &str, found: &[String], names: &[String]) -> Box<ReadError> {
-    let first = found.iter().find(|name| !names.contains(name) && name.parse::<usize>().map_or(true, |place| place >= names.len()));
+    let first = found.iter().find(|name| !names.contains(name) && name.parse::<usize>().map_or(true, |place| place >= names.len())).or(found.first());
     let error = ReadError::new(path, format!("the graph has a {what} that the file of names does not have"));
     Box::new(
         error.expected(format!("one of {} names, or a place from 0 to {}", names.len(), names.len() - 1), format!("`{}`", first.map_or("", String::as_str))),
@@ -217,10 +222,21 @@ mod tests {
     }
 
     #[test]
+    fn names_that_a_column_told_are_no_places() {
+        let labels = |class: &[u32], names: &[&str]| Some(Labels::Classes { class: class.to_vec(), names: listed(names) });
+        let told = |names: &[&str], classes_told| RawGraph { labels: labels(&[0, 1, 0], names), ids: NodeIds::Count(3), classes_told, ..RawGraph::default() };
+        let classes = Names { classes: listed(&["1", "0"]), ..Names::default() };
+        assert_eq!(applied(told(&["1", "0"], true), &classes).unwrap().labels, labels(&[0, 1, 0], &["1", "0"]));
+        assert_eq!(applied(told(&["0", "1"], false), &classes).unwrap().labels, labels(&[0, 1, 0], &["1", "0"]));
+        let missing = Names { classes: listed(&["3", "4", "5"]), ..Names::default() };
+        assert_eq!(applied(told(&["5", "3"], true), &missing).unwrap().labels, labels(&[2, 0, 2], &["3", "4", "5"]));
+    }
+
+    #[test]
     fn labels_of_graphs_come_first_and_names_of_nothing_are_passed_over() {
         let mut many = RawGraph { labels: graph().labels, ids: NodeIds::Count(3), ..RawGraph::default() };
         let labels = Some(Labels::Classes { class: vec![0], names: listed(&["1"]) });
-        many.graphs = Some(Graphs { of_node: vec![0; 3], ids: NodeIds::Count(1), labels, splits: Vec::new() });
+        many.graphs = Some(Graphs { of_node: vec![0; 3], ids: NodeIds::Count(1), labels, ..Graphs::default() });
         let named = applied(many, &Names { classes: listed(&["off", "on"]), ..Names::default() }).unwrap();
         assert_eq!(named.graphs.unwrap().labels, Some(Labels::Classes { class: vec![1], names: listed(&["off", "on"]) }));
         assert_eq!(named.labels, graph().labels);

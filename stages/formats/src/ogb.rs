@@ -80,6 +80,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let splits = splits::read(&bundle, if by_graph { graph_count } else { nodes as usize }, if by_graph { "graph" } else { "node" })?;
     let (splits, graph_splits) = if by_graph { (Vec::new(), splits) } else { (splits, Vec::new()) };
     let graphs = (by_graph || graph_count > 1).then(|| Graphs {
+        classes_told: false,
         of_node: sizes.nodes.values.iter().enumerate().flat_map(|(graph, &count)| std::iter::repeat_n(graph as u32, count as usize)).collect(),
         ids: NodeIds::Count(graph_count as u32),
         labels: graph_labels.map(|table| table.labels()),

@@ -30,6 +30,8 @@ pub struct RawGraph {
     pub directed: Option<bool>,
     /// Labels of nodes.
     pub labels: Option<Labels>,
+    /// Whether the names of classes are words of a column beside the labels, also where they look like numbers.
+    pub classes_told: bool,
     /// Published splits; each has one byte a node.
     pub splits: Vec<Vec<u8>>,
     /// Features of nodes; none where kinds of nodes have features of their own.
@@ -79,6 +81,8 @@ pub struct Graphs {
     pub ids: NodeIds,
     /// Labels of graphs.
     pub labels: Option<Labels>,
+    /// As `RawGraph::classes_told`.
+    pub classes_told: bool,
     /// Published splits of graphs; each has one byte a graph.
     pub splits: Vec<Vec<u8>>,
 }

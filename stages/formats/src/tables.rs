@@ -86,6 +86,7 @@ fn read_nodes(sources: &[Source], options: &Options, graph: &mut RawGraph) -> Re
         Some(name) => table.take_ids(&[name])?.ok_or_else(|| table.missing(name))?,
     };
     graph.labels = table.take_labels(options.label.as_deref(), LABELS)?;
+    graph.classes_told = table.classes_told;
     graph.splits = table.take_splits()?;
     if let Some((of_node, names)) = table.take_shared(&["graph", "graph_id"])? {
         graph.graphs = Some(Graphs { of_node, ids: names, ..Graphs::default() });
@@ -135,6 +136,7 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
         *graph = row_of[*graph as usize].ok_or_else(missing)?;
     }
     graphs.labels = table.take_labels(None, LABELS)?;
+    graphs.classes_told = table.classes_told;
     graphs.splits = table.take_splits()?;
     graphs.ids = ids;
     Ok(())

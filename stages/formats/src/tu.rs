@@ -125,6 +125,7 @@ impl Set<'_> {
             return Err(Box::new(error.expected(format!("a graph from 1 to {count}"), indicator.values[row].to_string()).hint(hint)));
         }
         Ok(Graphs {
+            classes_told: false,
             of_node: indicator.values.iter().map(|graph| graph - 1).collect(),
             ids: NodeIds::Numbers((1..=count as u64).collect()),
             labels: labels.map(|(_, labels)| labels),

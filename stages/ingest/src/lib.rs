@@ -30,6 +30,7 @@ impl Stage for Ingest {
     const CONTRACT: Contract = contracts::INGEST;
 
     fn run(context: &Context, outputs: &mut Outputs, _inputs: &Inputs, request: &IngestRequest) -> Result<(), StageError> {
+        target::refuse_shares(request)?;
         let read = source::read(context, request)?;
         large::facts(outputs, request, &read.graph, read.provenance);
         let mut narrowed = target::narrow(request, read)?;

@@ -128,6 +128,7 @@ fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     graphs.of_node.iter().zip(stays).filter(|(_, stays)| **stays).for_each(|(&graph, _)| left[graph as usize] = true);
     let number = numbered(&left);
     Graphs {
+        classes_told: graphs.classes_told,
         of_node: kept(graphs.of_node, stays, 1).iter().map(|&graph| number[graph as usize]).collect(),
         ids: ids(graphs.ids, &left),
         labels: graphs.labels.map(|labels| rows_of_labels(labels, &left)),
@@ -190,7 +191,13 @@ mod tests {
             features: Some(features),
             columns: vec![("age".into(), Column::Integers(vec![Some(1), None, Some(3), Some(4), Some(5)]))],
             relations: vec!["r".into(), "s".into()],
-            graphs: Some(Graphs { of_node: vec![1, 1, 1, 0, 0], ids: NodeIds::Count(2), labels: Some(Labels::Values(vec![0.5, 1.5])), splits: vec![] }),
+            graphs: Some(Graphs {
+                classes_told: false,
+                of_node: vec![1, 1, 1, 0, 0],
+                ids: NodeIds::Count(2),
+                labels: Some(Labels::Values(vec![0.5, 1.5])),
+                splits: vec![],
+            }),
             ..RawGraph::default()
         }
     }

@@ -84,6 +84,17 @@ impl Narrowed {
     }
 }
 
+/// Shares of a split that are more than all there is.
+pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
+    let Some(spec::Split::Fractions(rule)) = &request.spec.split else { return Ok(()) };
+    let sum = rule.train + rule.validation + rule.test;
+    if sum <= 1.0 + 1e-9 {
+        return Ok(());
+    }
+    let what = format!("ingest.split: the shares of train, validation and test sum to {sum:.3}, and there is no more than 1");
+    Err(StageError::new(ErrorKind::Specification, what).hint("for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'"))
+}
+
 /// Transforms and fills in; returns what was made up of a real graph.
 pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<(RawGraph, Vec<String>), StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);

@@ -3,9 +3,9 @@ use rayon::prelude::*;
 use warploom_vertex::gir::{EdgeSet, Function, Op, Reduction, Type};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
-use super::common::common_neighbors;
 use super::element::{Element, over_nothing};
 use super::source::{At, Get, Rows, Source, ends, walk};
+use super::triangles::common_neighbors;
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 

@@ -5,7 +5,6 @@
 //!           blocks that depend on sizes only, sums over the vertices of a graph of many in the order in which they are listed
 //! never     stores rows of vertices by the edge: it reads them where an edge sees them
 //! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a graph of a set of many
-mod common;
 mod dense;
 mod edges;
 mod element;
@@ -13,6 +12,7 @@ mod elementwise;
 mod source;
 #[cfg(test)]
 mod tests;
+mod triangles;
 mod within;
 
 use warploom_vertex::gir::{EdgeSet, Input, Op, Type};

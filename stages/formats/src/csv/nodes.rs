@@ -32,6 +32,7 @@ pub struct Nodes {
 #[derive(Default)]
 struct Targets {
     labels: Option<Labels>,
+    classes_told: bool,
     splits: Vec<Vec<u8>>,
     taken: BTreeSet<usize>,
 }
@@ -66,7 +67,7 @@ impl Nodes {
     pub fn fill(self, graph: &mut RawGraph, options: &Options) -> Read<()> {
         let mut features = Vec::new();
         let targets = self.targets(options.label.as_deref())?;
-        (graph.labels, graph.splits) = (targets.labels, targets.splits);
+        (graph.labels, graph.splits, graph.classes_told) = (targets.labels, targets.splits, targets.classes_told);
         for (column, name) in self.table.names().iter().enumerate() {
             if column == self.id_column || targets.taken.contains(&column) {
                 continue;
@@ -103,7 +104,7 @@ impl Nodes {
         graphs.of_node.iter_mut().for_each(|graph| *graph = places[*graph as usize]);
         graphs.ids.clone_from(&self.ids);
         let targets = self.targets(None)?;
-        (graphs.labels, graphs.splits) = (targets.labels, targets.splits);
+        (graphs.labels, graphs.splits, graphs.classes_told) = (targets.labels, targets.splits, targets.classes_told);
         Ok(())
     }
 
@@ -111,8 +112,11 @@ impl Nodes {
     fn targets(&self, label: Option<&str>) -> Read<Targets> {
         let mut targets = Targets::default();
         let columns = || self.table.names().iter().enumerate().filter(|(column, _)| *column != self.id_column);
+        let has_x = columns().any(|(_, name)| name.eq_ignore_ascii_case("x"));
         let label = columns().find(|(column, name)| match label {
             Some(wanted) => *name == wanted,
+            // With an `x` beside it, `y` is a place.
+            None if name.eq_ignore_ascii_case("y") && has_x => false,
             None => LABELS.contains(&name.to_lowercase().as_str()) && !self.differs_everywhere(*column),
         });
         let named = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
@@ -124,6 +128,7 @@ impl Nodes {
                     let word = |&row: &u32| self.table.text(row as usize, column).map(|word| (!word.is_empty()).then(|| word.into_owned()));
                     if names::told_by(&mut labels, &self.order.iter().map(word).collect::<Read<Vec<_>>>()?) {
                         targets.taken.insert(column);
+                        targets.classes_told = true;
                     }
                 }
                 targets.labels = Some(labels);

@@ -29,6 +29,8 @@ pub struct Table {
     files: Vec<(PathBuf, usize)>,
     /// The row of the files that became row i; empty: as it is.
     order: Vec<u32>,
+    /// Whether labels that were taken have names of a column `class`.
+    pub classes_told: bool,
 }
 
 /// The columns of a row group, or of a file.
@@ -119,7 +121,7 @@ impl Values {
 
 /// Reads all columns of all parts.
 pub fn read(sources: &[Source]) -> Read<Table> {
-    let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new() };
+    let mut table = Table { rows: 0, columns: Vec::new(), files: Vec::new(), order: Vec::new(), classes_told: false };
     let jobs: Vec<(usize, usize)> = sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
     let pieces: Vec<Read<Piece>> = jobs.into_par_iter().map(|(of, piece)| read_piece(&sources[of], of, piece)).collect();
     for piece in pieces {
@@ -252,7 +254,10 @@ impl Table {
 
     /// Takes the labels.
     pub fn take_labels(&mut self, asked: Option<&str>, names: &[&str]) -> Read<Option<Labels>> {
-        let names = asked.as_slice().iter().copied().chain(names.iter().copied().filter(|_| asked.is_none())).collect::<Vec<_>>();
+        // With an `x` beside it, `y` is a place.
+        let has_x = self.columns.iter().any(|(known, _)| known.eq_ignore_ascii_case("x"));
+        let usual = names.iter().copied().filter(|name| asked.is_none() && !(has_x && *name == "y"));
+        let names = asked.as_slice().iter().copied().chain(usual).collect::<Vec<_>>();
         let Some((name, values)) = self.take(&names) else {
             return match asked {
                 None => Ok(None),
@@ -296,6 +301,7 @@ impl Table {
             && names::told_by(labels, words)
         {
             self.columns.remove(at);
+            self.classes_told = true;
         }
     }
 

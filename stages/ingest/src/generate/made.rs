@@ -88,7 +88,7 @@ fn graphs_of(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs 
         class
     };
     let labels = (classes > 0).then(|| labels::noisy(&each, classes, seed ^ 1));
-    Graphs { of_node, ids: NodeIds::Count(graphs), labels, splits: Vec::new() }
+    Graphs { of_node, ids: NodeIds::Count(graphs), labels, ..Graphs::default() }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! common: how many vertices both ends of an edge are adjacent to, for all edges at once.
+//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once.
 //!
 //! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the same for any number of threads
 //! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs, which rank highest, have few
