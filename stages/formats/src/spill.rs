@@ -276,6 +276,21 @@ impl Spilled {
         });
     }
 
+    /// Puts the edges into the memory of a graph that has none.
+    pub fn hold(&self, graph: &mut RawGraph) -> Read<()> {
+        let (mut weight, mut relation) = (Vec::new(), Vec::new());
+        self.each(|edge| {
+            graph.edges.source.push(edge.source);
+            graph.edges.target.push(edge.target);
+            weight.push(edge.weight);
+            relation.push(edge.relation);
+            Ok(())
+        })?;
+        graph.edges.weight = self.weighted.then_some(weight);
+        graph.edges.relation = self.typed.then_some(relation);
+        Ok(())
+    }
+
     /// Hands over every edge.
     pub fn each(&self, mut take: impl FnMut(Edge) -> io::Result<()>) -> Read<()> {
         let mut skip = self.skip_first;

@@ -59,19 +59,10 @@ pub fn both_ways(read: impl Fn(&Limit) -> Read<Found>) -> Read<RawGraph> {
 
 /// A graph with its edges in memory, wherever they were.
 pub fn held((mut graph, spilled): Found) -> RawGraph {
-    let Some(spilled) = spilled else { return graph };
-    assert!(graph.edges.is_empty());
-    let (mut weight, mut relation) = (Vec::new(), Vec::new());
-    let take = |edge: crate::spill::Edge| {
-        graph.edges.source.push(edge.source);
-        graph.edges.target.push(edge.target);
-        weight.push(edge.weight);
-        relation.push(edge.relation);
-        Ok(())
-    };
-    spilled.each(take).unwrap();
-    graph.edges.weight = spilled.weighted.then_some(weight);
-    graph.edges.relation = spilled.typed.then_some(relation);
+    if let Some(spilled) = spilled {
+        assert!(graph.edges.is_empty());
+        spilled.hold(&mut graph).unwrap();
+    }
     graph
 }
 

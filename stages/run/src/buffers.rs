@@ -60,8 +60,8 @@ impl<E: Pod> Aligned<E> {
         if bytes >= LARGE_PAGES_FROM {
             let _small_ones_do = pages.advise(memmap2::Advice::HugePage);
         }
-        // All pages at once take a third of the time that they take one by one, when a launch comes to each; many are shared out
-        // among the threads by that.
+        // Made with the buffer, no launch waits for them one by one; those of a large one are shared out among the threads that come
+        // to them first.
         #[cfg(target_os = "linux")]
         if bytes <= TOUCHED_AT_ONCE {
             let _later_does = pages.advise(memmap2::Advice::PopulateWrite);

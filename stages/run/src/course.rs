@@ -87,7 +87,7 @@ impl<'a, T: Precision> Sides<'a, T> {
             return None;
         }
         if let Place::Real(state) = state
-            && buffers.reals().get(state).iter().any(|value| value.widened().is_nan())
+            && buffers.reals().get(state).iter().any(|value| is_unordered(value.widened()))
         {
             return None;
         }
@@ -174,6 +174,11 @@ impl<'a, T: Precision> Sides<'a, T> {
         buffers.write_whole(state, |values, _| values.par_iter_mut().zip(&cores).with_min_len(TASK).for_each(|(value, core)| *value = i64::from(*core)));
         Some(Some(1))
     }
+}
+
+/// Whether the order in which it meets others decides what is left: what is no number, and the zero that equals another one.
+fn is_unordered(value: f64) -> bool {
+    value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }
 
 /// Every vertex gets the value at the first vertex of its part.

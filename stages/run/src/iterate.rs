@@ -78,6 +78,7 @@ impl<T: Precision> Walk<'_, T> {
         let first = saved.as_ref().map_or(0, |saved| saved.number);
         self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
         self.done = self.resumed_at;
+        self.courses = saved.as_ref().map_or_else(Vec::new, |saved| saved.courses.clone());
         self.context.progress.begin("iterating", 0, "supersteps");
         self.context.progress.advance(self.done);
         let mut converged = true;
@@ -88,7 +89,7 @@ impl<T: Precision> Walk<'_, T> {
             }
             if number >= first {
                 // At the bound, what is left is still computed, from the states as they are.
-                converged &= self.by_course(number, saved.is_some())? || self.repeat(number, checkpoints)?;
+                converged &= self.by_course(number, saved.is_some() && number == first)? || self.repeat(number, checkpoints)?;
             }
         }
         self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
@@ -110,7 +111,9 @@ impl<T: Precision> Walk<'_, T> {
         let taken = if resumed || !course::are_taken(self.spec) { None } else { course::take(self.executor, number, self.context.stop) };
         match taken {
             None => {
-                self.executor.machine.data.go_in_supersteps();
+                if self.executor.program.loops[number].course.is_some() {
+                    self.executor.machine.data.go_in_supersteps();
+                }
                 self.courses.push(SUPERSTEPS.to_owned());
                 Ok(false)
             }
@@ -147,7 +150,7 @@ impl<T: Precision> Walk<'_, T> {
                 return Ok(true);
             }
             if self.done < self.spec.max_supersteps {
-                checkpoints.save_if_due(self.done, || save(self.executor, number, self.done));
+                checkpoints.save_if_due(self.done, || save(self.executor, (number, self.done), &self.courses));
             }
         }
         if !self.spec.allow_unconverged {
@@ -161,7 +164,7 @@ impl<T: Precision> Walk<'_, T> {
         match self.executor.run(part, PASS, self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
-                Some(number) => stopped(self.executor, checkpoints, (number, self.done)),
+                Some(number) => stopped(self.executor, checkpoints, (number, self.done), &self.courses),
                 None if self.done == 0 => StageError::new(ErrorKind::Stopped, "stopped by a signal before the first superstep").hint("start again to go on"),
                 None => StageError::new(ErrorKind::Stopped, "stopped by a signal between two loops").hint("start again to go on"),
             }),
@@ -196,9 +199,9 @@ fn not_converged(until: &Until, change: &Change, done: u64) -> StageError {
         .hint(format!("allow more with  --set run.max_supersteps={}  or take what there is with  --set run.allow_unconverged=true", done.saturating_mul(10)))
 }
 
-fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, (number, done): (usize, u64)) -> StageError {
+fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, (number, done): (usize, u64), courses: &[String]) -> StageError {
     if done > 0
-        && let Err(mut error) = checkpoints.save(done, &save(executor, number, done))
+        && let Err(mut error) = checkpoints.save(done, &save(executor, (number, done), courses))
     {
         error.what = format!("stopped by a signal after superstep {done}, and the state could not be saved: {}", error.what);
         return error;
@@ -208,7 +211,7 @@ fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, 
 }
 
 /// The states of this loop and of all before it.
-fn save<T: Precision>(executor: &Executor<T>, number: usize, done: u64) -> Tensors {
+fn save<T: Precision>(executor: &Executor<T>, (number, done): (usize, u64), courses: &[String]) -> Tensors {
     let machine = &executor.machine;
     let state = |place: Place| match place {
         Place::Real(index) => Tensor::of_reals(&[machine.buffers.reals().get(index).len()], machine.buffers.reals().get(index)),
@@ -220,7 +223,12 @@ fn save<T: Precision>(executor: &Executor<T>, number: usize, done: u64) -> Tenso
     let named = states.flat_map(|(number, repeated)| repeated.commits.iter().enumerate().map(move |(index, (place, _))| (name_of(number, index), *place)));
     Tensors {
         arrays: named.map(|(name, place)| (name, state(place))).collect(),
-        facts: facts([("mode", "iterate".to_owned()), ("supersteps_done", done.to_string()), ("loop", number.to_string())]),
+        facts: facts([
+            ("mode", "iterate".to_owned()),
+            ("supersteps_done", done.to_string()),
+            ("loop", number.to_string()),
+            ("courses", courses.iter().take(number).cloned().collect::<Vec<_>>().join(",")),
+        ]),
     }
 }
 
@@ -232,6 +240,8 @@ fn name_of(number: usize, index: usize) -> String {
 struct Saved<T> {
     number: usize,
     done: u64,
+    /// Of the loops before.
+    courses: Vec<String>,
     states: Vec<Vec<State<T>>>,
 }
 
@@ -267,7 +277,9 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
         let of_loop = repeated.commits.iter().enumerate().map(|(index, (place, _))| state(number, index, *place));
         states.push(of_loop.collect::<Result<_, String>>()?);
     }
-    Ok(Saved { number, done, states })
+    let courses: String = fact(saved, "courses")?;
+    let courses = courses.split_terminator(',').map(str::to_owned).collect();
+    Ok(Saved { number, done, courses, states })
 }
 
 /// Puts the saved states of a loop, if there are any, into the executor.

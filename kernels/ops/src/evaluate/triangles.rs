@@ -2,7 +2,7 @@
 //!
 //! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the same for any number of threads
 //! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs, which rank highest, have few
-//! limits    8 bytes an edge and 4 a pair of adjacent vertices for each thread
+//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each thread
 //!
 //! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count one (Chiba & Nishizeki 1985; ranked by
 //! degree as Schank & Wagner 2005 do).

@@ -168,7 +168,7 @@ impl Lists {
         self.relations |= walked.is_some_and(|edges| edges.relation.is_some());
         let seen = inputs.iter().flat_map(Operand::rows).any(|rows| rows.view != View::Own);
         let at_hand = matches!(over, Some(Over::Vertices | Over::EdgesOf(_)));
-        self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_) | Op::CommonNeighbors);
+        self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_));
     }
 
     fn bytes(self, facts: &Facts) -> u64 {

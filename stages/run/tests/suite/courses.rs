@@ -91,6 +91,7 @@ fn programs_of_ones_own_take_courses_where_they_may() {
         ("labels along edges both ways", &both_ways, text("v.id", "min(min(u.a for u in v.outnbs), v.a)"), "joined trees"),
         ("the smallest number of a part", &directed, text("100 - v.indegree", "min(v.a, min(u.a for u in v.nbs))"), "joined trees"),
         ("the smallest real of a part", &directed, text("1.0 / (1 + v.indegree)", "min(v.a, min(u.a for u in v.nbs))"), "joined trees"),
+        ("zeros below zero", &directed, text("-0.0 if v.indegree > 9 else 0.0", "min(v.a, min(u.a for u in v.nbs))"), "supersteps"),
         ("levels against edges", &directed, text("10 if v.id == 9 else 31", "min(v.a, min(3 + u.a for u in v.outnbs))"), "levels"),
         ("levels both ways from many", &directed, text("-5 if v.indegree > 9 else 1", "min(v.a, min(u.a + 2 for u in v.nbs))"), "levels"),
         (

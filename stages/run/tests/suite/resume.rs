@@ -161,6 +161,33 @@ fn compiled_loops_stopped_anywhere_end_the_same() {
     }
 }
 
+/// A loop that takes a course, and one that goes in supersteps.
+const COURSE_AND_LOOP: &str = "def mixed(v):
+    v.core = v.indegree
+    while changed(v.core):
+        v.core = hindex(u.core for u in v.innbs)
+    v.share = 1.0 + v.core
+    while change(v.share) > 1.0e-9:
+        v.share = 0.5 * mean(u.share for u in v.nbs) + 0.1
+    return v.core, v.share
+";
+
+#[test]
+fn a_loop_after_a_course_goes_on_and_is_proved() {
+    let workshop = Workshop::new();
+    let graph = workshop.graph(&community(true));
+    let pipeline = own_text(&workshop, "mixed", COURSE_AND_LOOP, "reorder: {method: degree}");
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!(whole.record().courses, ["peeling", "supersteps"]);
+    let error = stopped(&workshop, &chain, None, Some(4)).err().unwrap();
+    assert!(error.what.contains("after superstep 4"), "{error}");
+    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    assert_eq!((resumed.record().resumed_at, resumed.record().courses), (4, whole.record().courses));
+    same("mixed", &resumed, &whole);
+    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// A training of six epochs, stopped in the third and again after the fifth, ends as one that was not.
 pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &str) {
     let whole = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
