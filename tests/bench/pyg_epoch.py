@@ -5,7 +5,7 @@ memory, with what the process held when all libraries were loaded and nothing el
 weights, the sorted or compressed form and its transpose) is made once, outside what is timed. The first start writes the
 initial parameters under our names, and every later one reads them.
 
-usage: pyg_epoch.py GRAPH_FOLDER MODEL FORM STEPS THREADS INIT.safetensors      MODEL: gcn, gin, gat; FORM: edge_index, sorted, csr
+usage: pyg_epoch.py GRAPH_FOLDER MODEL FORM STEPS THREADS INIT.safetensors DTYPE      MODEL: gcn, gin, gat; FORM: edge_index, sorted, csr; DTYPE: f32, f64
 """
 import json, pathlib, sys, time
 
@@ -112,7 +112,7 @@ def features_of(folder):
     width = json.loads((folder / "manifest.json").read_text())["counts"]["feature_columns"]
     counts = numpy.diff(rows.offsets.to_numpy())
     entries = rows.values
-    x = torch.zeros(len(rows), width)
+    x = torch.zeros(len(rows), width, dtype=torch.float32)
     row = torch.from_numpy(numpy.repeat(numpy.arange(len(rows)), counts))
     x[row, torch.from_numpy(entries.field("index").to_numpy().astype(numpy.int64))] = torch.from_numpy(entries.field("value").to_numpy().copy())
     return x
@@ -131,12 +131,13 @@ def start(net, path, degree):
     known = load_file(path)
     with torch.no_grad():
         for name, tensor in net.named():
-            tensor.copy_(known[name].reshape(tensor.shape))
+            tensor.copy_(known[name].reshape(tensor.shape))  # from f32, whatever the net has
 
 
 def main():
     folder, model, form, steps, threads, init = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), pathlib.Path(sys.argv[6])
     torch.set_num_threads(threads)
+    torch.set_default_dtype({"f32": torch.float32, "f64": torch.float64}[sys.argv[7]])
     torch.manual_seed(3)
     libraries = resident_peak()
     edges = parquet.read_table(folder / "edges.parquet")
@@ -144,7 +145,7 @@ def main():
     nodes = parquet.read_table(folder / "nodes.parquet")
     y = torch.tensor(nodes.column("label").to_numpy(zero_copy_only=False).astype(numpy.int64))
     train = torch.tensor(numpy.array([split[0] == 1 for split in nodes.column("split").to_pylist()]))
-    x = features_of(folder)
+    x = features_of(folder).to(torch.get_default_dtype())
     del edges, nodes
     net = MODELS[model](x.shape[1], int(y.max()) + 1)
     start(net, init, index.shape[1] / len(x))

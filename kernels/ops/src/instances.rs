@@ -25,7 +25,7 @@ pub trait OfScalars: Sized {
 /// Operations on reals.
 pub trait OfReals: Sized {
     /// `fused::fused`.
-    fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, work: &Work<Self>);
+    fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>);
 
     /// `evaluate::evaluate`.
     fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>);
@@ -66,8 +66,8 @@ macro_rules! of_scalars {
 macro_rules! of_reals {
     ($($real:ty),+) => {$(
         impl OfReals for $real {
-            fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, work: &Work<Self>) {
-                crate::fused::fused_of_type(kernel, outputs, work);
+            fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
+                crate::fused::fused_of_type(kernel, outputs, totals, work);
             }
 
             fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>) {

@@ -29,7 +29,7 @@ pub use arena::{ALIGNMENT, Arena, Peak, Place};
 pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};
 pub use evaluated::fixed;
-pub use fused::{is_row_wise, reduced};
+pub use fused::{is_row_wise, is_total, reduced};
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
 pub use work::{Gathered, Work};

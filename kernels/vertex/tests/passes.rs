@@ -239,6 +239,31 @@ fn order_keeps_a_sum_first_that_is_made_once() -> Result<(), Misfit> {
     Ok(())
 }
 
+/// A vertex's own row beside the sum over its neighbours' (GIN): both go through the product, where that narrows sparse features; where
+/// it widens, the sum that is made once stays before it.
+#[test]
+fn order_takes_the_own_row_through_the_product_with_the_sum() -> Result<(), Misfit> {
+    for (width, nonzeros, is_first) in [(16, Some(49_216), true), (4096, None, false)] {
+        let data = Data { sparse_features: nonzeros, ..citations() };
+        let mut builder = Builder::new("order", &data);
+        let (x, one, epsilon) = (input(&mut builder, Input::Features)?, builder.real(1.0), parameter(&mut builder, "epsilon", &[]));
+        let factor = builder.add(one, epsilon)?;
+        let own = builder.multiply(factor, x)?;
+        let far = builder.make(Op::Far(EdgeSet::IN), &[x])?;
+        let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, far, None)?;
+        let both = builder.add(own, sum)?;
+        let matrix = parameter(&mut builder, "weight", &[width, 1433]);
+        let value = builder.make(Op::Product { transposed: true }, &[both, matrix])?;
+        trained(&mut builder, value)?;
+        let (after, choices) = apply("order", builder.gir, &data);
+        let after = apply("dead", after, &data).0;
+        let product = after.ids().find(|id| matches!(after.node(*id).op, Op::Product { .. })).unwrap();
+        let reads_features = after.node(after.node(product).inputs[0]).op == Op::Input(Input::Features);
+        assert_eq!(reads_features, is_first, "{choices:?}\n{}", after.print(None));
+    }
+    Ok(())
+}
+
 /// One layer of attention with one head, as language.md's gat.
 fn attention(builder: &mut Builder<'_>, width: u64) -> Made {
     let x = input(builder, Input::Features)?;

@@ -4,7 +4,7 @@
 use warploom_contract::StageError;
 use warploom_ops::evaluate::{Index, Values, ValuesMut};
 use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Work, fused};
-use warploom_vertex::launch::{Buffer, BufferName, Direction, Operand, Operation, Over, Rows, View};
+use warploom_vertex::launch::{Buffer, BufferName, Direction, Operand, Operation, Over, Rows, View, is_total};
 
 use crate::{
     buffers::{Buffers, Made},
@@ -18,7 +18,9 @@ use crate::{
 pub struct Fused<T> {
     kernel: Kernel<T>,
     reads: Vec<Place>,
+    /// Rows of the walk, then totals.
     writes: Vec<Place>,
+    rows_written: usize,
     over: Over,
 }
 
@@ -36,20 +38,27 @@ impl<T: Precision> Fused<T> {
     pub fn resolve(names: &Names<'_>, operation: &Operation) -> Result<Self, StageError> {
         let Operation::Fused { over, locals, steps } = operation else { return Err(StageError::defect("a launch that is not fused was taken for one")) };
         let mut resolving = Resolving { names, locals, made: Vec::new(), reads: Vec::new() };
-        let (mut resolved, mut writes) = (Vec::new(), Vec::new());
+        let (mut resolved, mut writes, mut totals) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let Operation::Evaluate { out, shape, op, inputs } = step else { return Err(StageError::defect("a step of a fused launch is not evaluated")) };
             let held = resolving.buffer(out);
             let inputs = inputs.iter().map(|input| resolving.input(input, held.rows)).collect();
+            let level = match held.rows {
+                Rows::Nodes => Level::Row,
+                _ if is_total(op) => Level::Total,
+                _ => Level::Edge,
+            };
             let store = (!locals.contains(held)).then(|| {
-                writes.push(names.place(out));
-                writes.len() - 1
+                let group: &mut Vec<Place> = if level == Level::Total { &mut totals } else { &mut writes };
+                group.push(names.place(out));
+                group.len() - 1
             });
-            let level = if held.rows == Rows::Nodes { Level::Row } else { Level::Edge };
             resolved.push(Step { op: op.clone(), shape: shape.clone(), kind: held.element.kind(), level, inputs, store });
             resolving.made.push(out);
         }
-        Ok(Fused { kernel: Kernel::new(*over, &resolved), reads: resolving.reads, writes, over: *over })
+        let rows_written = writes.len();
+        writes.extend(totals);
+        Ok(Fused { kernel: Kernel::new(*over, &resolved), reads: resolving.reads, writes, rows_written, over: *over })
     }
 }
 
@@ -101,10 +110,15 @@ impl<T: Precision> Walk<'_, T> {
                 Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates reals and whole numbers"),
             };
             let reads: Vec<Values<T>> = work.reads.iter().map(values).collect();
-            let outputs = made.into_iter().map(|made| match made {
+            let mut made = made.into_iter().map(|made| match made {
                 Made::Real(elements) => ValuesMut::Real(elements),
                 Made::Whole(elements) => ValuesMut::Whole(elements),
                 Made::Id(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
+            });
+            let outputs = made.by_ref().take(work.rows_written).collect();
+            let totals = made.map(|total| match total {
+                ValuesMut::Real(elements) => elements,
+                ValuesMut::Whole(_) => unreachable!("a validated list totals reals"),
             });
             let unit_starts = match work.over {
                 Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,
@@ -113,7 +127,7 @@ impl<T: Precision> Walk<'_, T> {
                 Over::Vertices | Over::Edges(_) => &Vec::new(),
             };
             let context = self.context(Rows::Nodes);
-            fused(&work.kernel, outputs.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context });
+            fused(&work.kernel, outputs, totals.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context });
         });
     }
 }

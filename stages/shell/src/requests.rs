@@ -139,7 +139,7 @@ pub struct PlanRequest {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 6;
+pub const COMPILER_VERSION: u32 = 7;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {

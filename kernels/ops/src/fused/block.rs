@@ -3,9 +3,11 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
+use super::compared::{Compared, choose};
 use super::fetch::{Hand, is_real, reals, wholes};
 use super::gather::{Rows, dots};
 use super::kernel::{Kernel, Resolved, Way};
+use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
 use super::tile::{Cursor, Lists, Tile};
 use super::{Level, Work, arithmetic};
@@ -15,23 +17,58 @@ use crate::expression::arithmetic::{Source, copy};
 use crate::random::dropout::{Draws, Drops, Place};
 
 /// Values of the steps that are at hand.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Registers<T> {
-    pub reals: Vec<Vec<T>>,
+#[derive(Debug, Default)]
+pub(super) struct Registers<'o, T> {
+    pub reals: Vec<Held<'o, T>>,
     pub wholes: Vec<Vec<i64>>,
+}
+
+/// Real elements at hand: in scratch, or where they are stored in the end.
+#[derive(Debug)]
+pub(super) enum Held<'o, T> {
+    Scratch(Vec<T>),
+    Output(&'o mut [T]),
+}
+
+impl<T> Default for Held<'_, T> {
+    fn default() -> Self {
+        Held::Scratch(Vec::new())
+    }
+}
+
+impl<T: Copy + Default> Held<'_, T> {
+    pub fn elements(&self) -> &[T] {
+        match self {
+            Held::Scratch(elements) => elements,
+            Held::Output(elements) => elements,
+        }
+    }
+
+    /// Room for so many.
+    fn room(&mut self, count: usize) -> &mut [T] {
+        match self {
+            Held::Scratch(elements) => {
+                elements.resize(count, T::default());
+                elements
+            }
+            Held::Output(elements) => &mut elements[..count],
+        }
+    }
 }
 
 /// Everything that a task writes down.
 #[derive(Debug)]
-pub(super) struct Worker<T> {
+pub(super) struct Worker<'o, T> {
     arch: Arch,
-    registers: Registers<T>,
+    registers: Registers<'o, T>,
     tile: Tile,
-    reals: [Vec<T>; 3],
+    reals: [Vec<T>; 4],
     wholes: [Vec<i64>; 3],
     scratch: Scratch<T>,
     draws: Draws,
     graph_rows: Vec<u32>,
+    /// Of each total what was added up so far.
+    totals: Vec<Vec<T>>,
 }
 
 /// Rows that a step is done for.
@@ -42,32 +79,64 @@ struct Span {
     count: usize,
 }
 
-impl<T: Real + Element> Worker<T> {
+impl<'o, T: Real + Element> Worker<'o, T> {
     pub fn new(kernel: &Kernel<T>) -> Self {
         let count = kernel.steps.len();
         Worker {
             arch: Arch::new(),
-            registers: Registers { reals: vec![Vec::new(); count], wholes: vec![Vec::new(); count] },
+            registers: Registers { reals: (0..count).map(|_| Held::default()).collect(), wholes: vec![Vec::new(); count] },
             tile: Tile::default(),
             reals: Default::default(),
             wholes: Default::default(),
             scratch: Scratch::default(),
             draws: Draws::default(),
             graph_rows: Vec::new(),
+            totals: Vec::new(),
         }
     }
 
+    /// What was added up since this was asked last.
+    pub fn take_totals(&mut self, kernel: &Kernel<T>) -> Vec<Vec<T>> {
+        let made = std::mem::take(&mut self.totals);
+        if made.is_empty() { nothing(kernel) } else { made }
+    }
+
     /// All steps for these rows, written to the rows of the outputs.
-    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [ValuesMut<'o, T>]) {
         let at_once = kernel.rows_at_once();
         for done in (0..count).step_by(at_once) {
             let rows = at_once.min(count - done);
             let span = Span { first_row: first_row + done, first_near: first_row + done, count: rows };
+            self.lend(kernel, rows, outputs);
             match kernel.over {
                 Over::Edges(_) => self.edges(kernel, work, span),
                 Over::Vertices | Over::EdgesOf(_) => self.vertices(kernel, work, span),
             }
             self.store(kernel, (done, rows), outputs);
+            self.add_totals(kernel, work, span);
+        }
+    }
+
+    /// Adds the rows of a block to the totals.
+    fn add_totals(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+        if self.totals.is_empty() {
+            self.totals = nothing(kernel);
+        }
+        let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
+        let [first, second, ..] = &mut self.reals;
+        for (number, total) in kernel.totals.iter().zip(&mut self.totals) {
+            let step = &kernel.steps[*number];
+            let wide = |input: usize| step.input_shapes[input].iter().product::<u64>() as usize;
+            let left = hand.source(&step.inputs[0], &reals(), (Level::Row, span.count, wide(0)), first);
+            if step.op == Op::SumRows {
+                add_rows(self.arch, total, left);
+                continue;
+            }
+            let right = hand.source(&step.inputs[1], &reals(), (Level::Row, span.count, wide(1)), second);
+            let last = |input: usize| step.input_shapes[input].last().map_or(1, |length| *length as usize);
+            let (tall, broad) = (last(0), last(1));
+            let rows = (span.count * wide(0)).checked_div(tall).unwrap_or(0);
+            add_outer(total, (left, right), [tall, rows, broad]);
         }
     }
 
@@ -113,8 +182,7 @@ impl<T: Real + Element> Worker<T> {
         let count = rows * step.columns;
         if is_real(step.kind) {
             let made = &mut self.registers.reals[number];
-            made.clear();
-            made.resize(count, reduce::start(&step.op, step.kind));
+            made.room(count).fill(reduce::start(&step.op, step.kind));
         } else {
             let made = &mut self.registers.wholes[number];
             made.clear();
@@ -135,7 +203,7 @@ impl<T: Real + Element> Worker<T> {
         if is_real(step.kind) {
             let mut out = std::mem::take(&mut self.registers.reals[number]);
             let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
-            reduce::reals_of(self.arch, step, &hand, &mut out, &mut self.scratch);
+            reduce::reals_of(self.arch, step, &hand, out.room(span.count * step.columns), &mut self.scratch);
             self.registers.reals[number] = out;
         } else {
             let mut out = std::mem::take(&mut self.registers.wholes[number]);
@@ -150,8 +218,7 @@ impl<T: Real + Element> Worker<T> {
         let step = &kernel.steps[number];
         if is_real(step.kind) {
             let mut out = std::mem::take(&mut self.registers.reals[number]);
-            out.resize(span.count * step.columns, T::ZERO);
-            self.real(step, work, &mut out, span);
+            self.real(step, work, out.room(span.count * step.columns), span);
             self.registers.reals[number] = out;
         } else {
             let mut out = std::mem::take(&mut self.registers.wholes[number]);
@@ -164,7 +231,7 @@ impl<T: Real + Element> Worker<T> {
     fn real(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [T], span: Span) {
         let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
         let size = (step.level, span.count, step.columns);
-        let [first, second, third] = &mut self.reals;
+        let [first, second, third, fourth] = &mut self.reals;
         match &step.op {
             Op::Unary(operator) => arithmetic::unary(self.arch, out, hand.source(&step.inputs[0], &reals(), size, first), *operator),
             Op::Binary(operator) => {
@@ -172,9 +239,21 @@ impl<T: Real + Element> Worker<T> {
                 arithmetic::binary(self.arch, out, pair, *operator);
             }
             Op::Select => {
-                let holds = hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]);
                 let pair = (hand.source(&step.inputs[1], &reals(), size, second), hand.source(&step.inputs[2], &reals(), size, third));
+                if let Some(Compared { operator, inputs: [a, b] }) = &step.compared {
+                    let sources = [hand.source(a, &reals(), size, first), hand.source(b, &reals(), size, fourth), pair.0, pair.1];
+                    return choose(self.arch, out, *operator, sources);
+                }
+                let holds = hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]);
                 arithmetic::select(self.arch, out, holds, pair);
+            }
+            Op::Product { transposed } => {
+                let wide = step.input_shapes[0].iter().product::<u64>() as usize;
+                let inner = step.input_shapes[0].last().map_or(1, |length| *length as usize);
+                let made = step.shape.last().map_or(1, |length| *length as usize);
+                let left = hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                let right = hand.values(&step.inputs[1][0], &reals());
+                rows_times(out, left, (right, *transposed), [inner, made]);
             }
             Op::Cast(_) if !is_real(step.input_kind) => {
                 arithmetic::widen(self.arch, out, hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]));
@@ -215,7 +294,7 @@ impl<T: Real + Element> Worker<T> {
         let hand = Hand { work, registers: &self.registers, tile: &self.tile, first_row: span.first_row, first_near: span.first_near };
         let size = (step.level, span.count, step.columns);
         let [first, second, third] = &mut self.wholes;
-        let [real_first, real_second, _] = &mut self.reals;
+        let [real_first, real_second, ..] = &mut self.reals;
         match &step.op {
             Op::Unary(operator) => arithmetic::unary_whole(out, hand.source(&step.inputs[0], &wholes(), size, first), *operator),
             Op::Binary(operator) if is_real(step.input_kind) => {
@@ -250,17 +329,33 @@ impl<T: Real + Element> Worker<T> {
         }
     }
 
-    /// Copies what lies somewhere to where it does.
-    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+    /// Gives steps the rows of their outputs, to be made there.
+    fn lend(&mut self, kernel: &Kernel<T>, rows: usize, outputs: &mut [ValuesMut<'o, T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
-            let Some(output) = step.store else { continue };
-            let place = first * step.columns..(first + rows) * step.columns;
-            match &mut outputs[output] {
-                ValuesMut::Real(out) => out[place].copy_from_slice(&self.registers.reals[number][..rows * step.columns]),
-                ValuesMut::Whole(out) => out[place].copy_from_slice(&self.registers.wholes[number][..rows * step.columns]),
+            let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
+            if let ValuesMut::Real(rest) = &mut outputs[output] {
+                let (block, after) = std::mem::take(rest).split_at_mut(rows * step.columns);
+                *rest = after;
+                self.registers.reals[number] = Held::Output(block);
             }
         }
     }
+
+    /// Copies whole numbers that lie somewhere to where they do.
+    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+        for (number, step) in kernel.steps.iter().enumerate() {
+            let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
+            if let ValuesMut::Whole(out) = &mut outputs[output] {
+                let place = first * step.columns..(first + rows) * step.columns;
+                out[place].copy_from_slice(&self.registers.wholes[number][..rows * step.columns]);
+            }
+        }
+    }
+}
+
+/// Totals of no rows.
+fn nothing<T: Real>(kernel: &Kernel<T>) -> Vec<Vec<T>> {
+    kernel.totals.iter().map(|number| vec![T::ZERO; kernel.steps[*number].columns]).collect()
 }
 
 /// The input that a copy is of: of two, that which belongs to the pass.

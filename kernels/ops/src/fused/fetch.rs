@@ -17,7 +17,7 @@ const AHEAD: usize = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Hand<'h, 'a, T> {
     pub work: &'h Work<'a, T>,
-    pub registers: &'h Registers<T>,
+    pub registers: &'h Registers<'h, T>,
     pub tile: &'h Tile,
     /// First row of the block.
     pub first_row: usize,
@@ -28,7 +28,7 @@ pub(super) struct Hand<'h, 'a, T> {
 /// How elements of one type are found.
 pub(super) struct Access<T, A> {
     buffer: for<'v> fn(&Values<'v, T>) -> &'v [A],
-    step: fn(&Registers<T>, usize) -> &[A],
+    step: for<'r> fn(&'r Registers<'r, T>, usize) -> &'r [A],
     number: fn(Origin<T>) -> A,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn reals<T: Element>() -> Access<T, T> {
         Origin::Real(number) => number,
         _ => unreachable!("a validated list reads reals where it computes with reals"),
     };
-    Access { buffer: |values| values.real(), step: |registers, step| &registers.reals[step], number }
+    Access { buffer: |values| values.real(), step: |registers, step| registers.reals[step].elements(), number }
 }
 
 /// Bools, ints and ids.
@@ -145,7 +145,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         match (operand.at, level) {
             (At::One, _) => RowsOf::One,
             (At::Own, _) if is_step => RowsOf::From(0),
-            (At::Own, Level::Row) => RowsOf::From(self.first_row),
+            (At::Own, Level::Row | Level::Total) => RowsOf::From(self.first_row),
             (At::Own, Level::Edge) => RowsOf::By(0, &self.tile.rows),
             (At::Near, _) => RowsOf::By(if is_step { 0 } else { self.first_near }, &self.tile.near),
             (At::Far, _) => RowsOf::By(0, &self.tile.far),

@@ -5,6 +5,7 @@
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
+use super::compared::{self, Compared};
 use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;
@@ -21,6 +22,8 @@ pub struct Kernel<T> {
     /// Steps of rows that wait for no edge.
     pub(super) first: Vec<usize>,
     pub(super) passes: Vec<Pass>,
+    /// What is added up over all rows.
+    pub(super) totals: Vec<usize>,
     pub(super) output_columns: Vec<usize>,
     /// Rows and edges that are at hand at once.
     pub(super) block_rows: usize,
@@ -56,6 +59,8 @@ pub(super) struct Resolved<T> {
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: Way,
+    /// Of a choice: what it compares, where that lies nowhere.
+    pub compared: Option<Compared<T>>,
 }
 
 /// How a step is done.
@@ -115,6 +120,8 @@ pub(super) enum Layout {
 /// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second cache.
 const BLOCK_ELEMENTS: usize = 48 * 1024;
 const TILE_ELEMENTS: usize = 16 * 1024;
+/// Rows of a block at least where there is a dense product: it packs its matrix once a block.
+const PRODUCT_ROWS: usize = 64;
 
 impl<T: Real> Kernel<T> {
     /// Resolves the steps of a validated launch.
@@ -126,7 +133,8 @@ impl<T: Real> Kernel<T> {
             Over::Vertices => None,
         };
         let levels = levels(steps);
-        let resolved: Vec<Resolved<T>> = steps.iter().map(|step| resolve(step, direction)).collect();
+        let mut resolved: Vec<Resolved<T>> = steps.iter().map(|step| resolve(step, direction)).collect();
+        let left_out = compared::inline(&mut resolved);
         let mut passes: Vec<Pass> = vec![Pass::default(); levels.iter().copied().max().unwrap_or(0)];
         let mut first = Vec::new();
         for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.level == Level::Row) {
@@ -142,11 +150,15 @@ impl<T: Real> Kernel<T> {
         if let Over::Edges(_) = over {
             first = (0..steps.len()).collect();
         }
-        let outputs = steps.iter().filter_map(|step| step.store).count();
+        let lists = passes.iter_mut().flat_map(|pass| [&mut pass.edges, &mut pass.rows]);
+        lists.chain([&mut first]).for_each(|list| list.retain(|number| !left_out[*number]));
+        let stored = || resolved.iter().filter(|step| step.level != Level::Total);
+        let outputs = stored().filter_map(|step| step.store).count();
         let mut output_columns = vec![0; outputs];
-        resolved.iter().filter_map(|step| Some((step.store?, step.columns))).for_each(|(store, columns)| output_columns[store] = columns);
-        let wide = |level: Level| resolved.iter().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>();
-        let widest = resolved.iter().filter(|step| step.level == Level::Edge || step.way != Way::Plain).map(|step| step.columns).max().unwrap_or(1);
+        stored().filter_map(|step| Some((step.store?, step.columns))).for_each(|(store, columns)| output_columns[store] = columns);
+        let held = || resolved.iter().zip(&left_out).filter(|(_, left_out)| !**left_out).map(|(step, _)| step);
+        let wide = |level: Level| held().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>();
+        let widest = held().filter(|step| step.level == Level::Edge || step.way != Way::Plain).map(|step| step.columns).max().unwrap_or(1);
         let operands = || resolved.iter().filter(|step| step.level == Level::Edge || reduced(&step.op).is_some()).flat_map(|step| step.inputs.iter().flatten());
         let by_edge = |step: &Resolved<T>| match &step.op {
             Op::Dropout { .. } => step.level == Level::Edge,
@@ -155,16 +167,18 @@ impl<T: Real> Kernel<T> {
         };
         let wants_rows = resolved.iter().any(by_edge) || operands().any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
         let wants_near = operands().any(|operand| operand.at == At::Near);
+        let has_product = resolved.iter().any(|step| matches!(step.op, Op::Product { .. } | Op::Outer));
         Kernel {
             over,
             wants_rows,
             wants_near,
             edges_twice: over == Over::Edges(Rows::EdgesTwice),
-            block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(8, 1024),
+            block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
             steps: resolved,
             first,
             passes,
+            totals: (0..steps.len()).filter(|number| steps[*number].level == Level::Total).collect(),
             output_columns,
         }
     }
@@ -173,6 +187,11 @@ impl<T: Real> Kernel<T> {
     #[cfg(test)]
     pub(super) fn at_once(self, block_rows: usize, tile_edges: usize) -> Self {
         Kernel { block_rows, tile_edges, ..self }
+    }
+
+    /// Elements of all totals.
+    pub(super) fn total_elements(&self) -> usize {
+        self.totals.iter().map(|number| self.steps[*number].columns).sum()
     }
 
     /// What is wanted of a tile.
@@ -229,7 +248,8 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
     let resolve = |(input, own): (&Input, &Vec<u64>)| {
         // What keeps or picks elements reads rows as they are; all else lays them out as its own row.
         let wanted = match step.op {
-            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Reshape => own,
+            Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } | Op::Reshape | Op::Product { .. } => own,
+            _ if step.level == Level::Total => own,
             _ => &step.shape,
         };
         let at_edges = step.level == Level::Edge || reduced(&step.op).is_some();
@@ -252,6 +272,7 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
         input_shapes,
         store: step.store,
         way,
+        compared: None,
     }
 }
 

@@ -5,15 +5,21 @@
 //!   edges in tiles                          a value of edges is a tile that stays in the first cache, however many edges there are
 //!   sums of far rows straight from memory   rows of a wide sum are read once and never laid out by the edge (`gather`)
 //!
-//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a row's axis are added and the rounding
-//!           of `exp`; sums over the edges of a vertex go in the order of edge ids; the same bits for any number of threads
+//!   products with a matrix, block by block    what follows them finds their rows in the second cache (`Op::Product`)
+//!   totals block by block                     gradients of parameters read rows while they are at hand (`Level::Total`)
+//!
+//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a row's axis, in products and in totals
+//!           are added and the rounding of `exp`; sums over the edges of a vertex go in the order of edge ids; the same bits for any
+//!           number of threads
 //! never     stores a value of edges, unless it walks edges; reads what another row of the same walk makes
 //! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
 mod arithmetic;
 mod block;
+mod compared;
 mod fetch;
 mod gather;
 mod kernel;
+mod products;
 mod reduce;
 #[cfg(test)]
 mod tests;
@@ -27,6 +33,8 @@ use warploom_vertex::launch::Over;
 pub use kernel::Kernel;
 
 use crate::Real;
+use crate::division::partial_blocks;
+use crate::product_over_rows::add_in_order;
 use crate::evaluate::{EdgeGraph, Element, Index, Values, ValuesMut};
 use crate::random::dropout::Context;
 use block::Worker;
@@ -44,7 +52,7 @@ pub struct Step {
     pub level: Level,
     /// What it is computed from.
     pub inputs: Vec<Input>,
-    /// Which output it is, if it is one.
+    /// Which output it is, if it is one; of totals, which total.
     pub store: Option<usize>,
 }
 
@@ -55,6 +63,8 @@ pub enum Level {
     Row,
     /// An edge.
     Edge,
+    /// All vertices: something added up over their rows.
+    Total,
 }
 
 /// What a step reads.
@@ -107,11 +117,11 @@ pub struct Work<'a, T> {
 const TASK_ROWS: usize = 4096;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
-pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, work: &Work<T>) {
-    T::run_fused(kernel, outputs, work);
+pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
+    T::run_fused(kernel, outputs, totals, work);
 }
 
-pub(crate) fn fused_of_type<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, work: &Work<T>) {
+pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<'o, T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
     let rows = match kernel.over {
         Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
@@ -125,16 +135,29 @@ pub(crate) fn fused_of_type<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<
             &even
         }
     };
-    let tasks = divided(outputs, &kernel.output_columns, starts);
-    let idle: Mutex<Vec<Worker<T>>> = Mutex::new(Vec::new());
-    tasks.into_par_iter().with_max_len(1).for_each(|(first_row, count, mut outputs)| {
+    let mut tasks = divided(outputs, &kernel.output_columns, starts);
+    // A task by itself, or, where something is added up, as many as have one partial sum.
+    let (_, chunks) = partial_blocks(rows, kernel.total_elements());
+    let at_once = if kernel.totals.is_empty() { 1 } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
+    let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
+    let run = |tasks: &mut [Task<'o, T>]| {
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut worker = taken.unwrap_or_else(|| Worker::new(kernel));
-        worker.rows(kernel, work, (first_row, count), &mut outputs);
+        tasks.iter_mut().for_each(|(first_row, count, outputs)| worker.rows(kernel, work, (*first_row, *count), outputs));
+        let partial = worker.take_totals(kernel);
         if let Ok(mut idle) = idle.lock() {
             idle.push(worker);
         }
-    });
+        partial
+    };
+    if kernel.totals.is_empty() {
+        tasks.par_chunks_mut(at_once).with_max_len(1).for_each(|tasks| drop(run(tasks)));
+        return;
+    }
+    let partials: Vec<Vec<Vec<T>>> = tasks.par_chunks_mut(at_once).with_max_len(1).map(run).collect();
+    for (number, total) in totals.into_iter().enumerate() {
+        add_in_order(total, partials.iter().map(|partial| &partial[number]));
+    }
 }
 
 /// First row, number of rows, and the rows of each output.

@@ -1,6 +1,6 @@
 //! tests: how many rows and edges are at hand at once changes no bit, nor does the number of threads; each kind of step is compared
 //! with the same operation for all rows at a time (`evaluate`).
-use warploom_vertex::gir::{Binary, EdgeSet, Op, Pooling, Reduction, Type, Unary};
+use warploom_vertex::gir::{Binary, EdgeSet, Number, Op, Pooling, Reduction, Type, Unary};
 use warploom_vertex::launch::{Direction, Over};
 
 use super::*;
@@ -138,7 +138,7 @@ fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<
     let outputs = reals.iter_mut().zip(&mut wholes).zip(&kinds);
     let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { ValuesMut::Real(reals) } else { ValuesMut::Whole(wholes) });
     let reads = buffers.values();
-    fused(kernel, outputs.collect(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default() });
+    fused(kernel, outputs.collect(), Vec::new(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default() });
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
         if *kind == Type::Real { reals.iter().map(|value| value.widened()).collect() } else { wholes.iter().map(|value| *value as f64).collect() }
     };
@@ -232,7 +232,7 @@ fn every_width_of_a_gathered_sum_is_right() {
         let kernel = Kernel::<f32>::new(Over::EdgesOf(Direction::In), std::slice::from_ref(&sum));
         let mut made = vec![0.0f32; NODES * width];
         let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
-        fused(&kernel, vec![ValuesMut::Real(&mut made)], &work);
+        fused(&kernel, vec![ValuesMut::Real(&mut made)], Vec::new(), &work);
         for row in 0..NODES {
             for column in 0..width {
                 let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
@@ -259,12 +259,83 @@ fn a_walk_over_edges_sees_both_ends() {
         let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
         let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
         let work = Work { reads: &[Values::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default() };
-        fused(&kernel, vec![ValuesMut::Real(&mut made)], &work);
+        fused(&kernel, vec![ValuesMut::Real(&mut made)], Vec::new(), &work);
         for (row, made) in made.iter().enumerate() {
             let edge = row % sample.source.len();
             let is_in = set.direction != Direction::Out && row < sample.source.len();
             let (far, near) = if is_in { (sample.source[edge], sample.target[edge]) } else { (sample.target[edge], sample.source[edge]) };
             assert_eq!(*made, left[far as usize] * 10.0 + left[near as usize], "{set}, row {row}");
+        }
+    }
+}
+
+/// Rows of a sum times a matrix, and choices by comparisons that lie nowhere: of rows and of edges, with numbers and without, over rows
+/// that no count of elements at once divides.
+#[test]
+fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
+    let sample = Sample::new();
+    let set = EdgeSet::IN;
+    let (left, wide): (Vec<f64>, Vec<f64>) = (numbers(NODES, 21), numbers(NODES * 9, 22));
+    let matrix: Vec<f64> = numbers(5 * 9, 23);
+    let (nine, five) = (&[9][..], &[5][..]);
+    let real = |from: From, shape: &[u64], index: Index| read(from, shape, index, Type::Real);
+    let bools = |from: usize, shape: &[u64]| read(From::Step(from), shape, Index::Same, Type::Bool);
+    let (seen, own) = (|index: Index| real(From::Buffer(0), &[], index), |step: usize, shape: &[u64]| real(From::Step(step), shape, Index::Same));
+    let number = |number: f64| Input::Number(Number::Real(number));
+    for (transposed, shape) in [(true, [5, 9]), (false, [9, 5])] {
+        let compared = |operator: Binary, shape: &[u64], level: Level, inputs: Vec<Input>| step(Op::Binary(operator), shape, Type::Bool, level, inputs);
+        let total =
+            |op: Op, shape: &[u64], inputs: Vec<Input>, number: usize| Step { store: Some(number), ..step(op, shape, Type::Real, Level::Total, inputs) };
+        let mut steps = vec![
+            step(Op::Reduce(Reduction::Sum, set), nine, Type::Real, Level::Row, vec![real(From::Buffer(1), nine, Index::Far(set))]), // 0
+            step(Op::Product { transposed }, five, Type::Real, Level::Row, vec![own(0, nine), real(From::Buffer(2), &shape, Index::One)]), // 1
+            compared(Binary::Less, five, Level::Row, vec![number(0.1), own(1, five)]),                                                // 2
+            step(Op::Select, five, Type::Real, Level::Row, vec![bools(2, five), own(1, five), number(-1.0)]),                         // 3
+            compared(Binary::LessEqual, &[], Level::Edge, vec![seen(Index::Far(set)), seen(Index::Near(set))]),                       // 4
+            step(Op::Select, &[], Type::Real, Level::Edge, vec![bools(4, &[]), seen(Index::Far(set)), seen(Index::Near(set))]),       // 5
+            step(Op::Reduce(Reduction::Sum, set), &[], Type::Real, Level::Row, vec![own(5, &[])]),                                    // 6
+            compared(Binary::NotEqual, five, Level::Row, vec![own(1, five), own(3, five)]),                                           // 7
+            step(Op::Select, five, Type::Real, Level::Row, vec![bools(7, five), number(2.0), own(3, five)]),                          // 8
+            total(Op::SumRows, five, vec![own(3, five)], 0),
+            total(Op::SumRows, &[], vec![own(6, &[])], 1),
+            total(Op::Outer, &[5, 9], vec![own(1, five), real(From::Buffer(1), nine, Index::Same)], 2),
+        ];
+        [1, 3, 6, 8].into_iter().enumerate().for_each(|(output, step)| steps[step].store = Some(output));
+        let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
+        assert_eq!((kernel.passes[0].edges.as_slice(), kernel.passes[0].rows.as_slice()), (&[5][..], &[1, 3, 8][..]), "comparisons are no steps");
+        let reads = [Values::Real(&left), Values::Real(&wide), Values::Real(&matrix)];
+        let work = Work { reads: &reads, graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
+        let found = in_pools(|| {
+            let mut made: Vec<Vec<f64>> = [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
+            let mut totals = [vec![1.0; 5], vec![1.0], vec![1.0; 45]];
+            let outputs = made.iter_mut().map(|made| ValuesMut::Real(made)).collect();
+            fused(&kernel, outputs, totals.iter_mut().map(|total| total.as_mut_slice()).collect(), &work);
+            [made.concat(), totals.concat()].concat()
+        });
+        let (product, rest) = found.split_at(NODES * 5);
+        let (chosen, rest) = rest.split_at(NODES * 5);
+        let (smaller, rest) = rest.split_at(NODES);
+        let (last, totals) = rest.split_at(NODES * 5);
+        let over_rows = |value: &dyn Fn(usize) -> f64| (0..NODES).map(value).sum::<f64>();
+        let mut wanted: Vec<f64> = (0..5).map(|column| over_rows(&|row| chosen[row * 5 + column])).collect();
+        wanted.push(over_rows(&|row| smaller[row]));
+        wanted.extend((0..45).map(|at| over_rows(&|row| product[row * 5 + at / 9] * wide[row * 9 + at % 9])));
+        for (number, (found, wanted)) in totals.iter().zip(&wanted).enumerate() {
+            assert!((found - wanted).abs() < 1e-9, "total {number}: {found} of {wanted}");
+        }
+        for row in 0..NODES {
+            let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
+            let wanted: f64 = far.iter().map(|far| if left[*far as usize] <= left[row] { left[*far as usize] } else { left[row] }).sum();
+            assert!((smaller[row] - wanted).abs() < 1e-9, "row {row}: {} of {wanted}", smaller[row]);
+            for column in 0..5 {
+                let weight = |inner: usize| matrix[if transposed { column * 9 + inner } else { inner * 5 + column }];
+                let summed = |inner: usize| far.iter().map(|far| wide[*far as usize * 9 + inner]).sum::<f64>();
+                let wanted: f64 = (0..9).map(|inner| summed(inner) * weight(inner)).sum();
+                let at = row * 5 + column;
+                assert!((product[at] - wanted).abs() < 1e-9, "row {row}: {} of {wanted}", product[at]);
+                assert_eq!(chosen[at], if 0.1 < product[at] { product[at] } else { -1.0 });
+                assert_eq!(last[at], if product[at] != chosen[at] { 2.0 } else { chosen[at] });
+            }
         }
     }
 }

@@ -25,14 +25,31 @@ impl<T> Matrix<'_, T> {
     }
 }
 
+/// What becomes of the elements that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// They are written over.
+    Gone,
+    /// The product is added to them.
+    Kept,
+}
+
 /// `out = left @ right` with left rows x inner, right inner x columns and out rows x columns, row-major.
-pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, [rows, inner, columns]: [usize; 3]) {
+pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, sizes: [usize; 3]) {
+    gemm_onto(out, Before::Gone, left, right, sizes);
+}
+
+/// `out = left @ right`, or `out += left @ right`.
+pub(crate) fn gemm_onto<T: Real>(out: &mut [T], before: Before, left: Matrix<T>, right: Matrix<T>, [rows, inner, columns]: [usize; 3]) {
     assert_eq!(rows.checked_mul(columns), Some(out.len()), "out has {rows} x {columns} elements");
     if out.is_empty() {
         return;
     }
+    let is_kept = before == Before::Kept;
     if inner == 0 {
-        out.fill(T::ZERO);
+        if !is_kept {
+            out.fill(T::ZERO);
+        }
         return;
     }
     assert!(left.holds(rows, inner), "left has {rows} x {inner} elements");
@@ -48,14 +65,14 @@ pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, [r
             out.as_mut_ptr(),
             1,
             columns as isize,
-            false,
+            is_kept,
             left.data.as_ptr(),
             left.column_stride as isize,
             left.row_stride as isize,
             right.data.as_ptr(),
             right.column_stride as isize,
             right.row_stride as isize,
-            T::ZERO,
+            if is_kept { T::ONE } else { T::ZERO },
             T::ONE,
             false,
             false,

@@ -1,22 +1,25 @@
 //! groups: which launches of a part become one.
 //!
 //! promises  a group can be done vertex by vertex (or edge by edge) in any order; launches outside of groups come as early as they can,
-//!           so that groups grow; the order depends on the list alone
+//!           so that groups grow; work on rows waits for the group that reads it, where nothing is gained by doing it before (a bool
+//!           of a relu's row is made where the gradient is, and is stored nowhere); the order depends on the list alone
 use std::collections::BTreeSet;
 
 use super::values::{Kind, Reading, Values};
-use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rows, View, reduced};
+use crate::launch::{Buffer, BufferName, Direction, Element, Launch, Operand, Operation, Over, Role, Rows, View, is_row_wise, reduced};
 
 /// Columns of rows of vertices that one group holds at most, so that a block of rows stays in the cache.
 const COLUMNS_MAX: u64 = 4096;
 
 /// A launch that is to be placed.
+#[derive(Clone)]
 struct Item<'a> {
     launch: &'a Launch,
     kind: Kind,
     reading: Reading,
     /// The edges that it reduces.
     direction: Option<Direction>,
+    part: usize,
 }
 
 /// Launches that become one.
@@ -26,6 +29,8 @@ pub(super) struct Group<'a> {
     /// Buffers that it reads and does not make.
     pub reads: BTreeSet<BufferName>,
     made: BTreeSet<&'a str>,
+    /// What it adds up over all vertices: there when all are done.
+    totals: BTreeSet<&'a str>,
     columns: u64,
 }
 
@@ -39,29 +44,81 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
     let mut unmade: BTreeSet<&str> = waiting.iter().flat_map(Item::writes).collect();
     let mut groups = Vec::new();
     while !waiting.is_empty() {
-        let is_ready =
-            |item: &Item, group: &Group| item.reading.leaves.iter().all(|(name, _)| !unmade.contains(name.as_str()) || group.made.contains(name.as_str()));
         let nothing = Group::new();
-        let apart = waiting.iter().position(|item| item.kind == Kind::Other && is_ready(item, &nothing));
-        let first = apart.or_else(|| waiting.iter().position(|item| is_ready(item, &nothing))).unwrap_or(0);
-        let mut group = Group::new();
-        group.add(values, waiting.remove(first));
-        let mut at = 0;
-        while group.over.is_some() && at < waiting.len() {
-            if is_ready(&waiting[at], &group) && group.takes(values, &waiting[at]) {
-                group.add(values, waiting.remove(at));
-                // What was passed over may have waited for this.
-                at = 0;
-            } else {
-                at += 1;
-            }
+        let ready: Vec<usize> = (0..waiting.len()).filter(|at| waiting[*at].is_ready(&unmade, &nothing)).collect();
+        let apart = ready.iter().copied().find(|at| waiting[*at].kind == Kind::Other);
+        let first = apart.or_else(|| ready.first().copied()).unwrap_or(0);
+        let mut members = grown(values, &waiting, &unmade, first);
+        // Another group may be what this one's rows should wait for.
+        if members.len() == 1 && can_wait(values, &waiting, &members, first) {
+            let others = ready.iter().filter(|at| **at != first).map(|at| grown(values, &waiting, &unmade, *at));
+            members = others.into_iter().find(|members| !can_wait(values, &waiting, members, members[0])).unwrap_or(members);
         }
-        group.made.iter().for_each(|name| {
+        let mut group = Group::new();
+        // In the order in which they were found: each is ready when it comes.
+        let (mut taken, mut rest): (Vec<Option<Item>>, Vec<Option<Item>>) = (Vec::new(), waiting.into_iter().map(Some).collect());
+        members.iter().for_each(|at| taken.push(rest[*at].take()));
+        taken.into_iter().flatten().for_each(|item| group.add(values, &item));
+        waiting = rest.into_iter().flatten().collect();
+        group.made.iter().chain(&group.totals).for_each(|name| {
             unmade.remove(name);
         });
         groups.push(group);
     }
     groups
+}
+
+/// Positions of the launches that become one with that at `first`, in an order in which they can be done.
+fn grown<'a>(values: &Values<'a>, waiting: &[Item<'a>], unmade: &BTreeSet<&str>, first: usize) -> Vec<usize> {
+    let mut group = Group::new();
+    group.add(values, &waiting[first]);
+    let mut members = vec![first];
+    let mut at = 0;
+    while group.over.is_some() && at < waiting.len() {
+        if !members.contains(&at) && waiting[at].is_ready(unmade, &group) && group.takes(values, &waiting[at]) {
+            group.add(values, &waiting[at]);
+            members.push(at);
+            // What was passed over may have waited for this.
+            at = 0;
+        } else {
+            at += 1;
+        }
+    }
+    while let Some(place) = members.iter().rposition(|at| members.len() > 1 && can_wait(values, waiting, &members, *at)) {
+        members.remove(place);
+    }
+    members
+}
+
+/// Whether a member of a group, work on rows that no other member reads, is better done by those that read it: they read no more then
+/// than they would read of it, and do it where its rows are at hand.
+fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> bool {
+    let item = &waiting[at];
+    let Operation::Evaluate { out, op, .. } = &item.launch.operation else { return false };
+    if item.kind != Kind::Vertex || item.direction.is_some() || !is_row_wise(op) || values.is_kept(out) {
+        return false;
+    }
+    let reads_it = |other: &&Item| other.reading.leaves.iter().any(|(name, _)| name == out);
+    let (inside, outside): (Vec<usize>, Vec<usize>) = (0..waiting.len()).filter(|other| reads_it(&&waiting[*other])).partition(|other| members.contains(other));
+    let at_hand = |other: &usize| {
+        let leaves = &waiting[*other].reading.leaves;
+        matches!(waiting[*other].kind, Kind::Vertex | Kind::Total) && leaves.iter().all(|(name, view)| name != out || *view == View::Own)
+    };
+    if !inside.is_empty() || outside.is_empty() || !outside.iter().all(at_hand) || values.is_read_after(out, item.part) {
+        return false;
+    }
+    let of_rows = |name: &str| values.buffer(name).filter(|buffer| buffer.rows == Rows::Nodes).map_or(0, bytes_of_row);
+    let mut names: Vec<&str> = item.reading.leaves.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    // What only this reads of what the group makes would have to be stored for it.
+    let is_made_here = |name: &str| members.iter().any(|other| waiting[*other].writes().contains(&name));
+    let lies_anyway = |name: &str| {
+        let others = (0..waiting.len()).filter(|other| *other != at && !members.contains(other));
+        values.is_kept(name) || values.is_read_after(name, item.part) || others.into_iter().any(|other| waiting[other].reading.leaves.iter().any(|(read, _)| read == name))
+    };
+    let read: u64 = names.iter().map(|name| of_rows(name)).sum();
+    names.iter().all(|name| !is_made_here(name) || lies_anyway(name)) && read <= 2 * of_rows(out)
 }
 
 impl<'a> Item<'a> {
@@ -71,7 +128,12 @@ impl<'a> Item<'a> {
             Operation::Evaluate { op, .. } if kind == Kind::Vertex => reduced(op).map(|edges| edges.direction),
             _ => None,
         };
-        Item { launch, kind, reading: values.reading(&launch.operation, part), direction }
+        Item { launch, kind, reading: values.reading(&launch.operation, part), direction, part }
+    }
+
+    /// Whether all that it reads is there, or made by the group.
+    fn is_ready(&self, unmade: &BTreeSet<&str>, group: &Group) -> bool {
+        self.reading.leaves.iter().all(|(name, _)| !unmade.contains(name.as_str()) || group.made.contains(name.as_str()))
     }
 
     fn writes(&self) -> Vec<&'a str> {
@@ -93,7 +155,7 @@ fn is_far(view: View, direction: Option<Direction>) -> bool {
 
 impl<'a> Group<'a> {
     fn new() -> Self {
-        Group { members: Vec::new(), over: None, reads: BTreeSet::new(), made: BTreeSet::new(), columns: 0 }
+        Group { members: Vec::new(), over: None, reads: BTreeSet::new(), made: BTreeSet::new(), totals: BTreeSet::new(), columns: 0 }
     }
 
     fn direction(&self) -> Option<Direction> {
@@ -105,6 +167,7 @@ impl<'a> Group<'a> {
         let fits = match (self.over, item.kind) {
             (Some(Over::Edges(rows)), Kind::Edge(wanted)) => rows == wanted,
             (Some(Over::Vertices), Kind::Vertex) => true,
+            (Some(Over::Vertices | Over::EdgesOf(_)), Kind::Total) => true,
             (Some(Over::EdgesOf(direction)), Kind::Vertex) => item.direction.is_none_or(|wanted| wanted == direction),
             _ => false,
         };
@@ -113,23 +176,27 @@ impl<'a> Group<'a> {
         fits && item.reading.leaves.iter().all(at_hand) && self.columns + columns(values, item) <= COLUMNS_MAX
     }
 
-    fn add(&mut self, values: &Values, item: Item<'a>) {
+    fn add(&mut self, values: &Values, item: &Item<'a>) {
         self.over = match (item.kind, item.direction) {
             (Kind::Other, _) => None,
             (Kind::Edge(rows), _) => Some(Over::Edges(rows)),
             (Kind::Vertex, Some(direction)) => Some(Over::EdgesOf(direction)),
-            (Kind::Vertex, None) => self.over.or(Some(Over::Vertices)),
+            (Kind::Vertex | Kind::Total, None) => self.over.or(Some(Over::Vertices)),
+            (Kind::Total, Some(_)) => self.over,
         };
         let new = item.reading.leaves.iter().map(|(name, _)| name).filter(|name| !self.made.contains(name.as_str()));
         self.reads.extend(new.cloned());
-        self.made.extend(item.writes());
-        self.columns += columns(values, &item);
-        self.members.push(item);
+        if item.kind == Kind::Total { &mut self.totals } else { &mut self.made }.extend(item.writes());
+        self.columns += columns(values, item);
+        self.members.push(item.clone());
     }
 
     /// The launch that does all of it; `is_read_outside` says what must lie somewhere.
     pub fn launch(&self, values: &Values<'a>, is_read_outside: &dyn Fn(&str) -> bool) -> Launch {
         let Some(over) = self.over else { return self.members[0].launch.clone() };
+        if let [Item { kind: Kind::Total, launch, .. }] = self.members.as_slice() {
+            return (*launch).clone();
+        }
         let (mut locals, mut steps): (Vec<Buffer>, Vec<Operation>) = (Vec::new(), Vec::new());
         for member in &self.members {
             for name in &member.reading.steps {
@@ -142,7 +209,7 @@ impl<'a> Group<'a> {
                 steps.push(renamed(values, operation, &member.reading.steps, true));
             }
             let Operation::Evaluate { out, .. } = &member.launch.operation else { continue };
-            if let Some(buffer) = values.buffer(out).filter(|buffer| buffer.role == Role::Value && !is_read_outside(out)) {
+            if let Some(buffer) = values.buffer(out).filter(|buffer| buffer.role == Role::Value && member.kind != Kind::Total && !is_read_outside(out)) {
                 locals.push(buffer.clone());
             }
             steps.push(renamed(values, &member.launch.operation, &member.reading.steps, false));
@@ -150,6 +217,11 @@ impl<'a> Group<'a> {
         let name = self.members.last().map_or_else(String::new, |member| member.launch.name.clone());
         Launch::unreckoned(name, Operation::Fused { over, locals, steps })
     }
+}
+
+/// Bytes of a row, with reals of 4.
+fn bytes_of_row(buffer: &Buffer) -> u64 {
+    buffer.columns * if matches!(buffer.element, Element::Whole(_)) { 8 } else { 4 }
 }
 
 /// Columns of rows of vertices that a launch adds to a group.

@@ -1,7 +1,8 @@
 //! values: which values of edges are made where they are read, and what a launch reads then.
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::launch::{Body, Buffer, BufferName, Launch, LaunchList, Operand, Operation, Role, Rows, Until, View, is_row_wise, reduced};
+use crate::gir::Op;
+use crate::launch::{Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, Until, View, is_row_wise, is_total, reduced};
 
 /// Columns of a value of edges that is stored for another reason, up to which it is rather read than made again.
 const NARROW: u64 = 8;
@@ -23,6 +24,9 @@ pub(super) struct Values<'a> {
     /// What must lie somewhere, whoever reads it.
     kept: BTreeSet<BufferName>,
     edges: BTreeMap<&'a str, EdgeValue<'a>>,
+    /// The last part that reads each buffer.
+    last: BTreeMap<BufferName, usize>,
+    is_training: bool,
 }
 
 /// A value of edges that could be made where it is read.
@@ -39,6 +43,8 @@ struct EdgeValue<'a> {
 pub(super) enum Kind {
     /// Work on rows of vertices, or a reduction over edges to them.
     Vertex,
+    /// Something added up over all vertices.
+    Total,
     /// Work on rows of edges that are stored.
     Edge(Rows),
     /// Not at all.
@@ -56,7 +62,7 @@ pub(super) struct Reading {
 
 impl<'a> Values<'a> {
     pub fn of(list: &'a LaunchList) -> Self {
-        let mut values = Values { buffers: list.index(), kept: kept(list), edges: BTreeMap::new() };
+        let mut values = Values { buffers: list.index(), kept: kept(list), edges: BTreeMap::new(), last: BTreeMap::new(), is_training: matches!(list.body, Body::Train(_)) };
         let all: Vec<(usize, &Launch)> =
             parts(list).iter().enumerate().flat_map(|(part, launches)| launches.iter().map(move |launch| (part, launch))).collect();
         for (order, (part, launch)) in all.iter().enumerate() {
@@ -64,8 +70,12 @@ impl<'a> Values<'a> {
                 values.edges.insert(out, EdgeValue { operation: &launch.operation, order, part: *part, stored: values.kept.contains(out) });
             }
         }
-        let is_training = matches!(list.body, Body::Train(_));
-        let others = list.launches();
+        for (part, launch) in &all {
+            for name in launch.operation.reads() {
+                values.last.insert(name.into_owned(), *part);
+            }
+        }
+        let (is_training, others) = (values.is_training, list.launches());
         for (part, launch) in &all {
             let makes_it_again = values.makes_again(&launch.operation);
             for name in launch.operation.reads() {
@@ -92,7 +102,7 @@ impl<'a> Values<'a> {
         match self.kind(operation) {
             Kind::Vertex => reduced(op).is_some(),
             Kind::Edge(_) => true,
-            Kind::Other => false,
+            Kind::Total | Kind::Other => false,
         }
     }
 
@@ -102,6 +112,11 @@ impl<'a> Values<'a> {
 
     pub fn is_kept(&self, name: &str) -> bool {
         self.kept.contains(name)
+    }
+
+    /// Whether a later part reads this.
+    pub fn is_read_after(&self, name: &str, part: usize) -> bool {
+        self.last.get(name).is_some_and(|last| *last > part)
     }
 
     /// Whether a value of edges lies somewhere; so does all that is none.
@@ -123,8 +138,15 @@ impl<'a> Values<'a> {
                 .flat_map(Operand::rows)
                 .any(|rows| rows.view == View::Own && self.buffers.get(rows.buffer.as_str()).is_some_and(|held| wanted(held.rows)))
         };
+        let of_nodes = |rows: &Rowed| rows.view == View::Own && self.buffers.get(rows.buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes);
         match made.rows {
+            // Loops end by totals, and are few columns wide: theirs are taken apart.
+            Rows::Fixed(_) if self.is_training && is_total(op) && made.element == Element::Real => {
+                if inputs.iter().all(|input| !input.rows().is_empty() && input.rows().into_iter().all(of_nodes)) { Kind::Total } else { Kind::Other }
+            }
             Rows::Nodes if is_row_wise(op) || reduced(op).is_some() => Kind::Vertex,
+            // A product of values of edges is one of many rows with a small matrix: by itself.
+            Rows::Edges | Rows::EdgesTwice if matches!(op, Op::Product { .. }) => Kind::Other,
             Rows::Edges | Rows::EdgesTwice if is_row_wise(op) && !rows_read(&|rows| matches!(rows, Rows::Graphs(_))) => Kind::Edge(made.rows),
             _ => Kind::Other,
         }

@@ -311,6 +311,7 @@ fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
         (Operation::NeighbourReduce { .. }, _) => Schedule::PartitionRows,
         (Operation::ProductOverRows { .. } | Operation::SparseProductOverRows { .. } | Operation::SumOverRows { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
         (Operation::Fused { over: Over::EdgesOf(_), .. }, _) => Schedule::PartitionRows,
+        (Operation::Fused { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
         (Operation::Evaluate { op: Op::Reduce(..) | Op::Fold(..), .. }, _) => Schedule::PartitionRows,
         (_, Rows::Nodes | Rows::Edges | Rows::EdgesTwice | Rows::Graphs(_)) => Schedule::RowBlocks(BLOCK_ROWS),
         (_, Rows::Fixed(rows)) if rows.saturating_mul(out.columns) <= BLOCK_ELEMENTS => Schedule::Whole,

@@ -131,11 +131,14 @@ impl Look<'_> {
             Operation::SparseProductOverRows { left, right, .. } => twice(self.entries(right), columns(left)),
             Operation::Evaluate { out, shape, op: Op::Product { .. }, inputs, .. } => {
                 let inner = inputs.first().and_then(|left| left.shape().last().copied()).unwrap_or(1);
-                let rows = buffer(out).map_or(0, |buffer| if let Rows::Fixed(_) = buffer.rows { 1 } else { self.facts.count(buffer.rows) });
+                let rows = buffer(out).map_or(self.facts.nodes, |buffer| if let Rows::Fixed(_) = buffer.rows { 1 } else { self.facts.count(buffer.rows) });
                 twice(rows.saturating_mul(shape.iter().product()), inner)
             }
             Operation::Evaluate { op: Op::Outer, inputs, .. } => {
-                let rows = inputs.first().into_iter().flat_map(Operand::rows).map(|rows| size(&rows.buffer)).max().unwrap_or(0);
+                // What only a walk knows is rows of its vertices.
+                let local = |rows: &super::Rowed| self.facts.nodes.saturating_mul(rows.shape.iter().product());
+                let size = |rows: &super::Rowed| if buffer(&rows.buffer).is_some() { size(&rows.buffer) } else { local(rows) };
+                let rows = inputs.first().into_iter().flat_map(Operand::rows).map(size).max().unwrap_or(0);
                 twice(rows, inputs.get(1).and_then(|right| right.shape().last().copied()).unwrap_or(1))
             }
             _ => 0,

@@ -2,6 +2,7 @@
 //!
 //! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product (type 2 of the GNNA paper) or
 //!           after it (type 1). The sum reads a row an edge, so its width decides
+//!           What is added to the sum goes through the product with it, where it is the summing vertex's row of the same value (`own`)
 //! keeps     the value as a real number; it is rounded in another order. Between product and sum only numbers of a vertex or an edge
 //!           (rows of shape []) may stand, as factor, divisor or condition
 //! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum runs once more along the reversed
@@ -10,6 +11,8 @@
 //!
 //! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward sum is one backward sum of the
 //! same width. It does not run after it: a backward sum often serves two gradients, and would be made twice.
+mod own;
+
 use super::{
     Choice, bytes, dead, hoist,
     rebuild::{Site, rebuild},
@@ -26,7 +29,14 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
             Op::Reduce(Reduction::Sum, _) => facts.product_first(site.id),
             _ => None,
         };
-        let Some(chain) = found else { return Ok(None) };
+        let Some(chain) = found else {
+            let terms = if facts.live[site.id.index()] { facts.own_and_sums(site.id) } else { None };
+            let Some(terms) = terms else { return Ok(None) };
+            let choice = facts.weigh_terms(&terms, site.id, data);
+            let taken = choice.taken;
+            choices.push(choice);
+            return if taken { terms.built(builder, site).map(Some) } else { Ok(None) };
+        };
         let choice = facts.weigh(&chain, site.id, data);
         let taken = choice.taken;
         choices.push(choice);
@@ -166,8 +176,7 @@ impl<'g> Facts<'g> {
         let (inner, outer) = if chain.transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
         let wide = self.gir.node(chain.x).columns();
         let narrow = wide / inner.max(1) * outer;
-        let summed = [chain.x].into_iter().chain(chain.steps[0].iter().chain(&chain.steps[1]).filter_map(|step| step.value())).chain(chain.mask);
-        let free = data.training && summed.clone().all(|id| self.constant[id.index()]);
+        let free = data.training && self.constant[chain.x.index()] && chain.summed_beside().all(|id| self.constant[id.index()]);
         let features = matches!(self.gir.node(chain.x).op, Op::Input(Input::Features));
         let bytes = Bytes {
             read: if features {
@@ -261,6 +270,13 @@ impl Chain {
         if !sum_first {
             value = builder.make(product.clone(), &[value, new(self.matrix)])?;
         }
+        value = self.summed(builder, site, value)?;
+        if sum_first { builder.make(product, &[value, new(self.matrix)]) } else { Ok(value) }
+    }
+
+    /// The chain's sum of this value's rows.
+    fn summed(&self, builder: &mut Builder<'_>, site: &Site<'_>, mut value: NodeId) -> Result<NodeId, Misfit> {
+        let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
         for step in &self.steps[0] {
             value = step.put(builder, site, value)?;
         }
@@ -272,6 +288,11 @@ impl Chain {
         for step in &self.steps[2] {
             value = step.put(builder, site, value)?;
         }
-        if sum_first { builder.make(product, &[value, new(self.matrix)]) } else { Ok(value) }
+        Ok(value)
+    }
+
+    /// What is summed beside the rows.
+    fn summed_beside(&self) -> impl Iterator<Item = NodeId> {
+        self.steps[0].iter().chain(&self.steps[1]).filter_map(Step::value).chain(self.mask)
     }
 }

@@ -1,0 +1,99 @@
+//! compared: a choice by a comparison that only choices read is one step: the comparison's bools lie nowhere.
+//!
+//! promises  the choice's elements bit for bit
+//! never     touches a comparison that is stored, or that a reduction or another operator reads
+use pulp::{Arch, Simd, WithSimd};
+use warploom_vertex::gir::{Binary, Op, Type};
+
+use super::kernel::{At, Layout, Operand, Resolved, Source as Origin};
+use crate::Real;
+use crate::expression::arithmetic::Source;
+
+/// What a choice compares.
+#[derive(Clone, Debug)]
+pub(super) struct Compared<T> {
+    pub operator: Binary,
+    pub inputs: [Vec<Operand<T>>; 2],
+}
+
+/// Gives choices their comparisons; says of each step whether it is left out.
+pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
+    let left_out: Vec<bool> = (0..steps.len()).map(|number| is_for_choices(steps, number)).collect();
+    for number in 0..steps.len() {
+        if let Some(compared) = condition(&steps[number]).filter(|compared| left_out[*compared]) {
+            let Resolved { op: Op::Binary(operator), inputs, .. } = &steps[compared] else { continue };
+            steps[number].compared = Some(Compared { operator: *operator, inputs: [inputs[0].clone(), inputs[1].clone()] });
+        }
+    }
+    left_out
+}
+
+fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
+    let compared = &steps[number];
+    let known = matches!(compared.op, Op::Binary(Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual));
+    let reads_it = |step: &&Resolved<T>| step.inputs.iter().flatten().any(|operand| matches!(operand.from, Origin::Step(step) if step == number));
+    let is_choice = |step: &Resolved<T>| {
+        let elsewhere = step.inputs.iter().skip(1).flatten().any(|operand| matches!(operand.from, Origin::Step(step) if step == number));
+        condition(step) == Some(number) && !elsewhere && (step.level, step.columns, step.kind) == (compared.level, compared.columns, Type::Real)
+    };
+    let mut users = steps.iter().filter(reads_it).peekable();
+    known && compared.input_kind == Type::Real && compared.store.is_none() && users.peek().is_some() && users.all(is_choice)
+}
+
+/// The step whose bools a choice goes by, element by element.
+fn condition<T>(step: &Resolved<T>) -> Option<usize> {
+    let (Op::Select, [operand]) = (&step.op, step.inputs.first()?.as_slice()) else { return None };
+    match operand.from {
+        Origin::Step(number) if operand.at == At::Own && operand.layout == Layout::Same => Some(number),
+        _ => None,
+    }
+}
+
+/// Of each pair of elements that compares so the third, else the fourth.
+pub(super) fn choose<T: Real>(arch: Arch, out: &mut [T], operator: Binary, sources: [Source<T>; 4]) {
+    match operator {
+        Binary::Less => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a < b }),
+        Binary::LessEqual => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a <= b }),
+        Binary::Equal => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a == b }),
+        Binary::NotEqual => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a != b }),
+        _ => unreachable!("only comparisons are put into choices"),
+    }
+}
+
+/// Elements that are done at once: numbers are laid out once for all of these.
+const AT_ONCE: usize = 64;
+
+struct Choice<'a, T, F> {
+    out: &'a mut [T],
+    sources: [Source<'a, T>; 4],
+    holds: F,
+}
+
+impl<T: Real, F: Fn(T, T) -> bool> WithSimd for Choice<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Choice { out, sources, holds } = self;
+        let numbers = sources.map(|source| if let Source::Number(number) = source { [number; AT_ONCE] } else { [T::ZERO; AT_ONCE] });
+        let part = |source: usize, first: usize, count: usize| match sources[source] {
+            Source::Slice(values) => &values[first..first + count],
+            Source::Number(_) => &numbers[source][..count],
+        };
+        for (number, out) in out.chunks_mut(AT_ONCE).enumerate() {
+            let (first, count) = (number * AT_ONCE, out.len());
+            let [a, b, yes, no] = [0, 1, 2, 3].map(|source| part(source, first, count));
+            if let (Some(out), Some(a), Some(b), Some(yes), Some(no)) =
+                (out.as_mut_array::<AT_ONCE>(), a.as_array::<AT_ONCE>(), b.as_array::<AT_ONCE>(), yes.as_array::<AT_ONCE>(), no.as_array::<AT_ONCE>())
+            {
+                for place in 0..AT_ONCE {
+                    out[place] = if holds(a[place], b[place]) { yes[place] } else { no[place] };
+                }
+            } else {
+                for place in 0..count {
+                    out[place] = if holds(a[place], b[place]) { yes[place] } else { no[place] };
+                }
+            }
+        }
+    }
+}
