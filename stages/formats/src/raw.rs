@@ -428,6 +428,8 @@ pub struct ReadError {
     pub found: String,
     /// The line around it, clipped, and the 0-based column of the fault in the clip.
     pub excerpt: Option<(String, u32)>,
+    /// Further lines, where there are several places or files to speak of.
+    pub notes: Vec<String>,
     /// What to type or change; empty: none.
     pub hint: String,
     /// The operating system failed, rather than the contents.
@@ -460,6 +462,7 @@ impl ReadError {
             expected: String::new(),
             found: String::new(),
             excerpt: None,
+            notes: Vec::new(),
             hint: String::new(),
             io: None,
         }
@@ -505,7 +508,7 @@ impl ReadError {
         }
     }
 
-    /// The lines between the place and the hint: the excerpt with a caret, expected against found.
+    /// The lines between the place and the hint: the excerpt with a caret, expected against found, and the notes.
     pub fn detail(&self) -> Option<String> {
         let mut against = String::new();
         if !self.expected.is_empty() {
@@ -514,11 +517,13 @@ impl ReadError {
         if !self.found.is_empty() {
             against += &format!("{}found {}", if against.is_empty() { "" } else { ", " }, self.found);
         }
-        match &self.excerpt {
-            Some((line, column)) => Some(format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()),
-            None if against.is_empty() => None,
-            None => Some(format!("       = {against}")),
-        }
+        let mut lines = match &self.excerpt {
+            Some((line, column)) => vec![format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()],
+            None if against.is_empty() => Vec::new(),
+            None => vec![format!("       = {against}")],
+        };
+        lines.extend(self.notes.iter().map(|note| format!("       = {note}")));
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 }
 
