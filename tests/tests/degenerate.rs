@@ -298,7 +298,12 @@ fn a_folder_of_bad_files_names_each() {
     ];
     bad.iter().for_each(|(name, bytes)| drop(scene.write(&format!("raw/bad/{name}"), bytes)));
     let output = scene.front("pipeline", &Recipe::of("pagerank", "bad"), &[]).expect(1);
-    let output = output.says(&["no format was recognised", "a.txt: empty", "b.zip: the member `../x` of the zip archive leads out of the archive", "c.npz: the zip archive is cut short"]);
+    let output = output.says(&[
+        "no format was recognised",
+        "a.txt: empty",
+        "b.zip: the member `../x` of the zip archive leads out of the archive",
+        "c.npz: the zip archive is cut short",
+    ]);
     output.says(&["d.txt: text in UTF-16", "hint:"]);
     assert!(scene.view().artifacts().is_empty());
 }

@@ -424,6 +424,17 @@ impl Entry {
         }
     }
 
+    /// What to do to have the files, for a hint: a download, where any has an address, else what to put where.
+    pub fn how_to_get(&self) -> String {
+        if self.archive.is_some() || self.files.iter().any(|file| file.url.is_some()) {
+            return format!("warploom data fetch {}", self.name);
+        }
+        let names: Vec<&str> = self.files.iter().take(3).map(|file| file.file.as_str()).collect();
+        let more = self.files.len() - names.len();
+        let names = if more == 0 { names.join(", ") } else { format!("{} and {more} more files", names.join(", ")) };
+        format!("a copy of {names} in a folder `{}` of --data: the catalogue knows no address", self.name)
+    }
+
     /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.
     pub fn shape(&self) -> serde_json::Value {
         let mut shape = serde_json::json!({

@@ -52,13 +52,7 @@ pub fn locate(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt
 }
 
 /// `locate` with limits for the download.
-pub(crate) fn locate_within(
-    entry: &Entry,
-    data_dirs: &[PathBuf],
-    kept: Option<&Path>,
-    attempt: Attempt,
-    limits: &Limits,
-) -> Result<Source, CatalogError> {
+pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
     if entry.generator.is_some() {
         return Ok(Source::Generated);
     }
@@ -110,7 +104,7 @@ fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
     if entry.stand_in.is_some() {
         return Ok(Source::StandIn { why });
     }
-    let hint = format!("run  warploom data fetch {}  or put the files there by hand", entry.name);
+    let hint = format!("get them with  {}", entry.how_to_get());
     Err(CatalogError::new(format!("the files of `{}` cannot be had and it has no stand-in: {why}", entry.name)).hint(hint))
 }
 
@@ -352,7 +346,7 @@ mod tests {
         let mut entry = entry(&[("a.txt", None)]);
         entry.stand_in = None;
         let error = locate(&entry, &[], None, Attempt::Once).unwrap_err();
-        assert!(error.to_string().contains("warploom data fetch karate"), "{error}");
+        assert!(error.to_string().contains("get them with  a copy of a.txt in a folder `karate` of --data"), "{error}");
     }
 
     #[test]

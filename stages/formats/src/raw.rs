@@ -527,6 +527,17 @@ impl ReadError {
     }
 }
 
+/// What to do about a feature that is no number.
+pub const FEATURE_HINT: &str = "features are finite numbers: write 0 where there is none, as  numpy.nan_to_num(x, posinf=0, neginf=0)  does";
+
+/// Refuses features that are NaN or infinite: `place` says the row and the column of a value, `error` where they stand.
+pub fn refuse_infinite(values: &[f32], place: impl Fn(usize) -> (usize, usize), error: impl Fn(String) -> ReadError) -> Read<()> {
+    let Some(at) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let (row, column) = place(at);
+    let error = error(format!("a feature is not a finite number: row {row}, column {column}, both from 0"));
+    Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)))
+}
+
 /// The longest excerpt, in characters.
 const EXCERPT_MOST: usize = 96;
 

@@ -17,7 +17,7 @@ use warploom_spec::Weights;
 
 use crate::{
     kinds, source,
-    target::{self, Narrowed},
+    target::{self, Filled, Narrowed},
     transform::{
         self, Counts, Duplicates,
         external::{Runs, Stored},
@@ -69,7 +69,8 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     narrowed.compare_counts(request, &counts)?;
     narrowed.graph.edges = Default::default();
     let found = narrowed.provenance;
-    let (mut graph, made_up) = target::filled_in(request, narrowed)?;
+    let Filled { mut graph, made_up, short } = target::filled_in(context, request, narrowed)?;
+    split_facts(outputs, &short);
     let (provenance, made_up) = source::provenance(request, found, made_up);
     outputs.set_provenance(provenance, made_up);
     outputs.fact(Kind::Graph, "task", target::task(&graph));
@@ -197,5 +198,12 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, graph: &RawGraph, p
     outputs.fact(Kind::Graph, "task", target::task(graph));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
+    }
+}
+
+/// The fact of the manifest that says where a split is shorter than it should be; also for both ways.
+pub fn split_facts(outputs: &mut Outputs, short: &[String]) {
+    if !short.is_empty() {
+        outputs.fact(Kind::Graph, "split_short", short.to_vec());
     }
 }

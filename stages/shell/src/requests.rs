@@ -59,10 +59,7 @@ impl Request for IngestRequest {
                 let folder = environment.data.first().cloned().unwrap_or_else(|| PathBuf::from("data/raw")).join(&entry.name);
                 return Err(StageError::new(ErrorKind::Input, format!("the real data of `{}` are not here ({why}), and a stand-in was refused", entry.name))
                     .at(folder.display())
-                    .hint(format!(
-                        "run  warploom data fetch {0}  where there is a network, copy the files there, or allow a stand-in with  --real=no",
-                        entry.name
-                    )));
+                    .hint(format!("get them with  {}  or allow a stand-in with  --real=no", entry.how_to_get())));
             }
             Source::StandIn { .. } | Source::Generated => {}
         }

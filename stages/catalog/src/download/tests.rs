@@ -74,7 +74,8 @@ fn tried_in(folder: tempfile::TempDir, url: impl Fn(SocketAddr) -> String, answe
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
     let limits = Limits { tries: 3, ..quick() };
-    let result = download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(())).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
+    let result =
+        download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(())).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
     let mut left: Vec<String> = fs::read_dir(folder.path().join("set")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     let asked = asked.lock().unwrap().clone();

@@ -67,7 +67,11 @@ fn archive(path: &Path) -> Strange {
         }
         Ok(npz) if attach::may_stand_beside(path) => {
             let names: Vec<&str> = npz.names().collect();
-            if names.is_empty() { strange("a zip archive without an array", None) } else { strange(format!("no graph in its arrays: {}", listed(&names)), None) }
+            if names.is_empty() {
+                strange("a zip archive without an array", None)
+            } else {
+                strange(format!("no graph in its arrays: {}", listed(&names)), None)
+            }
         }
         Ok(_) => match Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>()) {
             Ok(names) if names.is_empty() => strange("a zip archive without a file in it", Some("download it again")),
