@@ -21,7 +21,7 @@ use crate::{
     transform::{self, Counts, Duplicates, SelfLoops},
 };
 use warploom_formats::{
-    raw::{Labels, NO_CLASS, NodeIds, RawGraph},
+    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
     spill::Spilled,
 };
 
@@ -48,20 +48,24 @@ pub struct Narrowed {
     pub provenance: Provenance,
     /// Communities that the generator planted.
     pub community: Option<Vec<u32>>,
+    /// How many edges end at each node, where the sorted edges are in a file and features need that.
+    pub in_degrees: Option<Vec<u32>>,
     listed_nodes: u32,
     listed: u64,
 }
 
 /// Takes what was not asked for out of the graph.
 pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
-    let Read { mut graph, provenance, community, spilled } = read;
+    let Read { mut graph, provenance, community, mut spilled } = read;
     let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
     }
     let mut inverse = None;
-    if let Some(spilled) = &spilled {
-        large::refuse_what_needs_listed_edges(request, spilled)?;
+    if let Some(listed) = spilled.take() {
+        let stays;
+        (graph, stays) = large::parts_that_stay(request, graph, listed)?;
+        let spilled = spilled.insert(stays);
         if request.spec.inverse_relations {
             let named = if spilled.typed { relations::name_inverses(&mut graph.relations) } else { Err(relations::Refused::NoRelations) };
             inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
@@ -74,7 +78,7 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     }
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
-    Ok(Narrowed { graph, spilled, inverse, provenance, community, listed_nodes, listed })
+    Ok(Narrowed { graph, spilled, inverse, provenance, community, in_degrees: None, listed_nodes, listed })
 }
 
 impl Narrowed {
@@ -138,9 +142,9 @@ fn announce(context: &Context, request: &IngestRequest, had_features: bool, made
 
 /// The graph with all that it lacked.
 pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed) -> Result<Filled, StageError> {
-    let Narrowed { mut graph, provenance, community, .. } = narrowed;
+    let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
-    let (made_up, short) = fill_in(request, &mut graph, community)?;
+    let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees))?;
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
     }
@@ -162,8 +166,8 @@ fn shown(lines: &[String]) -> String {
 }
 
 /// Labels, features and splits that are missing; returns what was made up, and where parts of the split are short.
-fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<u32>>) -> Result<(Vec<String>, Vec<String>), StageError> {
-    let mut filler = Filler { request, community, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
+fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees): Known) -> Result<(Vec<String>, Vec<String>), StageError> {
+    let mut filler = Filler { request, community, in_degrees, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
     filler.labels(graph);
     filler.features(graph)?;
     filler.splits(graph);
@@ -178,12 +182,11 @@ fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<
 
 /// The part of the graph that stays, with the relations and weights that were asked for.
 fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
-    let (name, spec) = (&request.entry.name, &request.spec);
+    let spec = &request.spec;
     if let Some(rule) = kinds::rule(request) {
         graph = kinds::of_types(graph, &rule).map_err(|refused| kinds_error(request, refused))?;
     }
-    if !spec.keep_classes.is_empty() {
-        let stays = subset::of_classes(graph.labels.as_ref(), &spec.keep_classes).map_err(|what| classes_error(name, graph.labels.as_ref(), &what))?;
+    if let Some(stays) = of_kept_classes(request, &graph)? {
         graph = subset::keep(graph, &stays);
     }
     if spec.largest_component {
@@ -199,6 +202,15 @@ fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<Raw
         spec::Weights::One => graph.edges.weight = Some(vec![1.0; graph.edges.len()]),
     }
     Ok(graph)
+}
+
+/// Which nodes have a class that is to be kept; none: all stay.
+pub fn of_kept_classes(request: &IngestRequest, graph: &RawGraph) -> Result<Option<Vec<bool>>, StageError> {
+    let (name, wanted, labels) = (&request.entry.name, &request.spec.keep_classes, graph.labels.as_ref());
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    subset::of_classes(labels, wanted).map(Some).map_err(|what| classes_error(name, labels, &what))
 }
 
 fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError {
@@ -354,26 +366,36 @@ pub fn task(graph: &RawGraph) -> &'static str {
 /// What `fill_in` needs all sorted edges for, if anything. `planted`: communities are known.
 pub fn needs_sorted_edges(request: &IngestRequest, graph: &RawGraph, planted: bool) -> Option<&'static str> {
     use spec::Features as Wanted;
-    let filler = Filler { request, community: None, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
+    let filler = Filler { request, community: None, in_degrees: None, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
     if !filler.is_labelled(graph) && filler.classes() > 0 && !planted {
         return Some("made-up labels");
     }
     let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
     match request.spec.features {
         _ if graph.kinds.is_some() => None,
-        Wanted::Degree => Some("ingest.features: degree"),
         Wanted::Random if !planted => Some("ingest.features: random"),
-        Wanted::Auto if !given && filler.width() == 0 && graph.graphs.is_some() => Some("features that are degrees"),
         Wanted::Auto if !given && filler.width() > 0 && !planted => Some("made-up features"),
         _ => None,
     }
 }
+
+/// Whether features are made of in-degrees, and edges that are in a file have to be counted.
+pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
+    use spec::Features as Wanted;
+    let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    graph.kinds.is_none() && (request.spec.features == Wanted::Degree || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
+}
+
+/// Communities of the nodes and their in-degrees, where they are known already.
+type Known = (Option<Vec<u32>>, Option<Vec<u32>>);
 
 /// Adds what is missing.
 struct Filler<'a> {
     request: &'a IngestRequest,
     /// Planted communities, or those found in the real graph once they were needed.
     community: Option<Vec<u32>>,
+    /// Those of edges that are in a file.
+    in_degrees: Option<Vec<u32>>,
     made_up: Vec<String>,
     short: Vec<String>,
     seed: u64,
@@ -385,6 +407,12 @@ impl Filler<'_> {
         let seed = self.seed;
         let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed));
         fill::labels::planted_classes(community, classes.max(1))
+    }
+
+    /// Features that are in-degrees.
+    fn degree(&mut self, graph: &RawGraph) -> Features {
+        let degrees = self.in_degrees.take().unwrap_or_else(|| fill::features::in_degrees(&graph.edges, graph.nodes()));
+        fill::features::degree(&degrees, DEGREE_MOST)
     }
 
     /// The recipe, where the graph is a stand-in.
@@ -447,9 +475,9 @@ impl Filler<'_> {
             (Wanted::OneHotLabel, _, None) => {
                 return Err(refuse(format!("`ingest.features: one_hot_label`, and `{name}` has no node labels beside what is learned")));
             }
-            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(self.degree(graph)),
             (Wanted::Auto, None, None) if width == 0 => None,
-            (Wanted::Degree, ..) => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Degree, ..) => Some(self.degree(graph)),
             (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
             (Wanted::Auto | Wanted::Random, ..) => {
                 let classes = match &graph.labels {
