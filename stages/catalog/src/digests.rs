@@ -72,7 +72,7 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
             false => format!("rm {}", folder.join(RECORD_FILE).display()),
         };
         let hint = format!("the address gives another file now, and what came was thrown away; to take the new one:  {take}");
-        Trouble { hint: Some(hint), ..Trouble::new(error.what) }
+        Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
     })
 }
 

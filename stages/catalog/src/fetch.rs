@@ -127,7 +127,7 @@ fn kept_as(file: &RawFile, url: &str) -> String {
 fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
     let error = CatalogError::new(format!("cannot fetch `{}` of `{}`: {}", missed.file, entry.name, missed.why.what));
     if let Some(hint) = &missed.why.hint {
-        return error.at(missed.path.display()).hint(hint.clone());
+        return error.at(missed.path.display()).hint(hint.to_string());
     }
     match &missed.url {
         _ if missed.why.is_no_room() => {

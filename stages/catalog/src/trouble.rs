@@ -11,7 +11,7 @@ pub(crate) struct Trouble {
     /// What the disk said, where it is at fault.
     pub disk: Option<io::ErrorKind>,
     /// What to do, where it is another thing than to fetch the file by hand.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
 }
 
 impl Trouble {
