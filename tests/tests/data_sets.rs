@@ -40,7 +40,8 @@ fn a_folder_without_an_entry_is_a_data_set() {
 #[test]
 fn memory_and_threads_change_no_byte_of_a_graph() {
     let mut scene = Scene::stand_in();
-    let mut list = String::from("# a list that does not fit 1 MiB\n");
+    // Pairs by themselves, and a graph behind them that is the largest component.
+    let mut list = String::from("# a list that does not fit 1 MiB\n2 4 1\n4 2 7\n1 7 1\n");
     let mut state = 7u64;
     for _ in 0..150_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -48,22 +49,26 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
         list += &format!("{}\t{}\t{}\n", 3 * source, 5 * target, state >> 60);
     }
     scene.add_edge_list("large", &list, "symmetrize: false\nsplit: {rule: none}");
-    for sets in
-        [vec![], vec!["ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.self_loops=add"], vec!["ingest.weights=drop", "ingest.duplicates=merge"]]
-    {
+    for sets in [
+        vec![],
+        vec!["ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.self_loops=add"],
+        vec!["ingest.weights=drop", "ingest.duplicates=merge", "ingest.features=degree"],
+        vec!["ingest.largest_component=true", "ingest.features=degree", "ingest.symmetrize=true", "ingest.relabel=true"],
+    ] {
         let recipe = sets.iter().fold(Recipe::of("pagerank", "large"), |recipe, set| recipe.set(set));
         let mut digests = Vec::new();
         for (at, further) in
             [&["--threads", "1"][..], &["--threads", "8"], &["--memory", "1MiB"], &["--memory", "3MiB", "--threads", "2"]].into_iter().enumerate()
         {
-            let scene = scene.with_store(format!("store-{}-{at}", sets.len()));
+            let scene = scene.with_store(format!("store-{}-{at}", sets.join("-")));
             let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
             digests.push(digest(&scene, line["key"].as_str().unwrap()));
         }
         digests.dedup();
         assert_eq!(digests.len(), 1, "{sets:?}");
     }
-    scene.stage("ingest", &Recipe::of("pagerank", "large").set("ingest.largest_component=true"), &["--memory", "1MiB"]).expect(1).says(&["--memory"]);
+    // What is made of communities needs all edges at once.
+    scene.stage("ingest", &Recipe::of("pagerank", "large").set("ingest.features=random"), &["--memory", "1MiB"]).expect(1).says(&["--memory"]);
 }
 
 /// Small sets of every format: files and folders of tests/graphs.
@@ -110,7 +115,13 @@ fn memory_changes_no_byte_of_any_format() {
     for (number, names) in SETS.iter().enumerate() {
         let set = format!("set-{number}");
         names.iter().for_each(|name| place(&repository().join("tests/graphs").join(name), &scene.data.join(&set)));
-        for sets in [vec!["ingest.features=none"], vec!["ingest.features=none", "ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.weights=one"]] {
+        let parts = ["ingest.features=degree", "ingest.largest_component=true", "ingest.self_loops=drop"];
+        let features = if ["arrays/hetero", "arrays/tables/nodes"].contains(&names[0]) { "ingest.features=none" } else { parts[0] };
+        for sets in [
+            vec![features, parts[1], parts[2]],
+            vec!["ingest.features=none"],
+            vec!["ingest.features=none", "ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.weights=one"],
+        ] {
             let recipe = sets.iter().fold(Recipe::of("pagerank", &set), |recipe, set| recipe.set(set));
             let digests = [&[][..], &["--memory", "1", "--threads", "1"], &["--memory", "1", "--threads", "8"]].map(|further: &[&str]| {
                 let scene = scene.with_store(format!("store-{}-{}", further.len(), further.last().unwrap_or(&"")));
@@ -140,6 +151,7 @@ fn memory_changes_no_byte_of_relations() {
     for (set, sets) in [
         ("typed", &["ingest.inverse_relations=true"][..]),
         ("typed", &["ingest.symmetrize=true", "ingest.duplicates=first", "ingest.self_loops=drop"]),
+        ("typed", &["ingest.keep_classes=[a]", "ingest.largest_component=true", "ingest.inverse_relations=true"]),
         ("rdf", &["ingest.inverse_relations=true", "ingest.entity_types={edges: drop}"]),
         // A stand-in: its communities are known without a look at its edges.
         ("cora", &["ingest.features=random"]),
@@ -153,8 +165,56 @@ fn memory_changes_no_byte_of_relations() {
         });
         assert_eq!(digests[0], digests[1], "{set} {sets:?}");
     }
-    let asked = Recipe::of("rgcn", "typed").set("ingest.keep_classes=[a]");
-    scene.stage("ingest", &asked, &["--memory", "1"]).expect(1).says(&["ingest.keep_classes would need all of them at once", "allow  --memory"]);
+    let asked = Recipe::of("rgcn", "typed").set("ingest.entity_types={relation: wrote}");
+    scene.stage("ingest", &asked, &["--memory", "1"]).expect(1).says(&["ingest.entity_types would need all of them at once", "allow  --memory"]);
+}
+
+/// What a set has and is not taken, and what a split could not take, is said on screen and in the manifest.
+#[test]
+fn what_is_left_out_is_said() {
+    let scene = Scene::stand_in();
+    scene.write("raw/links/raw/edge.csv", "0,1\n1,2\n2,3\n");
+    scene.write("raw/links/raw/num-node-list.csv", "4\n");
+    scene.write("raw/links/raw/num-edge-list.csv", "3\n");
+    scene.write("raw/links/split/target/valid_edge.csv", "0,3\n");
+    scene.write("raw/links/split/target/test.pt", "pickle");
+    scene.write("raw/facts/train.txt", "a\tr\tb\n");
+    scene.write("raw/facts/valid.txt", "b\tr\tc\n");
+    scene.write("raw/small/edges.csv", "source,target\n1,2\n2,3\n3,4\n4,1\n");
+    scene.write("raw/small/nodes.csv", "id,label,x0\n1,owl,1\n2,owl,2\n3,owl,3\n4,cat,4\n");
+    let cases: [(&str, &[&str], &str, &str); 4] = [
+        ("links", &[], "passed_over", "split/target/test.pt, split/target/valid_edge.csv: parts of links, because tasks of links come later"),
+        ("facts", &[], "passed_over", "statements of valid: edges are those of train, because tasks of links come later"),
+        ("small", &["ingest.split={per_class: {train: 2, validation: 1, test: 0}}"], "split_short", "class `cat` has 1 nodes, all of them for training"),
+        ("small", &["ingest.features=random"], "", "`small` has features, and they are passed over: those of `ingest.features: random` are MADE UP"),
+    ];
+    for (set, sets, fact, said) in cases {
+        let recipe = sets.iter().fold(Recipe::of("pagerank", set), |recipe, set| recipe.set(set));
+        let output = scene.stage("ingest", &recipe, &[]).expect(0).says(&[said]);
+        let manifest = fs::read_to_string(folder_of(&output.lines()[0]).join("manifest.json")).unwrap();
+        assert!(fact.is_empty() || manifest.contains(&format!("\"{fact}\"")) && manifest.contains(said), "{set}: {manifest}");
+    }
+    let unknown = Recipe::of("pagerank", "small").set("ingest.keep_classes=[dog]");
+    scene
+        .stage("ingest", &unknown, &[])
+        .expect(1)
+        .says(&["no class is called `dog`", "hint: name classes as the data have them:  --set 'ingest.keep_classes=[\"cat\",\"owl\"]'"]);
+}
+
+/// Graphs are parted by shares, also where as many nodes would be parted as those of Planetoid are.
+#[test]
+fn a_set_of_many_graphs_without_an_entry_is_parted_by_shares() {
+    let scene = Scene::stand_in();
+    let lines = |text: &dyn Fn(usize) -> String| (1..=2000).map(text).collect::<String>();
+    scene.write("raw/many/many_A.txt", lines(&|graph| format!("{0}, {1}\n{1}, {0}\n", 2 * graph - 1, 2 * graph)));
+    scene.write("raw/many/many_graph_indicator.txt", lines(&|graph| format!("{graph}\n{graph}\n")));
+    scene.write("raw/many/many_graph_labels.txt", lines(&|graph| format!("{}\n", graph % 2)));
+    let line = scene.stage("ingest", &Recipe::of("gin", "many"), &[]).expect(0).lines().remove(0);
+    let out = scene.path("out");
+    scene.warploom(&["export", line["key"].as_str().unwrap(), "-o", out.to_str().unwrap(), "--as", "csv"]).expect(0);
+    let graphs = fs::read_to_string(out.join("graphs.csv")).unwrap();
+    let parts = ["train", "validation", "test"].map(|part| graphs.lines().filter(|line| line.split(',').any(|word| word == part)).count());
+    assert_eq!(parts, [1600, 200, 200], "{}", &graphs[..200]);
 }
 
 #[test]
@@ -245,7 +305,7 @@ fn types_of_entities_become_kinds() {
         scene.stage("ingest", &recipe(types), &[]).expect(1).says(&["`ingest.entity_types` of `typed`", says]);
     }
     let absent = Recipe::of("rgcn", "karate").set("ingest.entity_types={}");
-    scene.stage("ingest", &absent, &[]).expect(1).says(&["its stand-in has no types of entities", "warploom data fetch karate"]);
+    scene.stage("ingest", &absent, &[]).expect(1).says(&["its stand-in has no types of entities", "a copy of karate.gml"]);
 }
 
 /// Counts, graphs, features, classes and relations are compared with the catalogue by ingest itself.

@@ -274,11 +274,37 @@ fn bad_input_publishes_nothing() {
         assert_eq!(output.lines()[0]["error"]["kind"], "data", "{name}: {output}");
         assert!(scene.view().artifacts().is_empty() && scene.view().leftovers().is_empty(), "{name}");
     }
-    // A folder under the name of a file.
-    scene.add_edge_list("folder", "", FURTHER);
-    fs::remove_file(scene.data.join("folder/edges.txt")).unwrap();
-    fs::create_dir(scene.data.join("folder/edges.txt")).unwrap();
-    scene.front("pipeline", &Recipe::of("pagerank", "folder"), &[]).expect(1).says(&["edges.txt", "folder"]);
+    // A folder under the name of a file, with and without an entry.
+    scene.add_edge_list("nested", "", FURTHER);
+    fs::remove_file(scene.data.join("nested/edges.txt")).unwrap();
+    fs::create_dir(scene.data.join("nested/edges.txt")).unwrap();
+    fs::create_dir_all(scene.data.join("bare/edges.txt")).unwrap();
+    for (name, says) in [("nested", "the file `edges.txt` of `nested` is a folder: expected a file"), ("bare", "edges.txt: a folder without files in it")] {
+        let output = scene.front("pipeline", &Recipe::of("pagerank", name), &[]).expect(1).says(&[says, "hint: put the file itself"]);
+        assert_eq!(output.lines()[0]["error"]["kind"], "input", "{name}: {output}");
+    }
+    assert!(scene.view().artifacts().is_empty());
+}
+
+/// A folder without an entry names each of its files, and what keeps it from being one.
+#[test]
+fn a_folder_of_bad_files_names_each() {
+    let scene = Scene::stand_in();
+    let bad: [(&str, Vec<u8>); 4] = [
+        ("a.txt", Vec::new()),
+        ("b.zip", zip_of_nothing("../x")),
+        ("c.npz", zip_of_nothing("src_li.npy")[..30].to_vec()),
+        ("d.txt", b"\xff\xfe0\0 \x001\0\n\0".to_vec()),
+    ];
+    bad.iter().for_each(|(name, bytes)| drop(scene.write(&format!("raw/bad/{name}"), bytes)));
+    let output = scene.front("pipeline", &Recipe::of("pagerank", "bad"), &[]).expect(1);
+    let output = output.says(&[
+        "no format was recognised",
+        "a.txt: empty",
+        "b.zip: the member `../x` of the zip archive leads out of the archive",
+        "c.npz: the zip archive is cut short",
+    ]);
+    output.says(&["d.txt: text in UTF-16", "hint:"]);
     assert!(scene.view().artifacts().is_empty());
 }
 

@@ -10,7 +10,10 @@ fn a_stand_in_is_loud() {
     let first = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(first.stdout.lines().next().unwrap().contains("STAND-IN"), "{first}");
     let notice: Vec<&str> = first.stderr.lines().collect();
-    assert!(notice.len() == 2 && notice[0].starts_with("warning: `karate` is a STAND-IN") && notice[1].contains("warploom data fetch karate"), "{first}");
+    assert!(
+        notice.len() == 2 && notice[0].starts_with("warning: `karate` is a STAND-IN") && notice[1].contains("get them with  a copy of karate.gml"),
+        "{first}"
+    );
     let again = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(again.stdout.lines().next().unwrap().contains("STAND-IN"), "a hit must say it too: {again}");
     assert_eq!(each(&scene.build(&Recipe::small()), "provenance"), ["stand-in"; 6]);
@@ -26,7 +29,10 @@ fn a_stand_in_is_loud() {
 #[test]
 fn a_stand_in_is_refused_when_real_data_are_asked_for() {
     let scene = Scene::stand_in();
-    scene.front("pipeline", &Recipe::small(), &["--real"]).expect(1).says(&["a stand-in was refused", "warploom data fetch karate"]);
+    scene
+        .front("pipeline", &Recipe::small(), &["--real"])
+        .expect(1)
+        .says(&["a stand-in was refused", "get them with  a copy of karate.gml in a folder `karate`"]);
     assert!(scene.view().artifacts().is_empty());
     scene.build(&Recipe::small());
     for how in ["--real", "--real=yes", "--real=strict"] {

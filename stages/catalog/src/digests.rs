@@ -1,13 +1,13 @@
 //! What a file was when it came: size and digest, in the catalogue's entry, or in `.digests.json` beside the files that were fetched.
 //!
 //! promises  a file is recorded once and compared ever after; a changed one is named with what to do
-//! promises  the record is written beside and renamed
+//! promises  the record is written beside and renamed; a folder in place of a file is said to be one
 //! never     records a file that nobody fetched
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogError, Entry, entry::RawFile, seen};
+use crate::{CatalogError, Entry, entry::RawFile, seen, trouble::Trouble};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
@@ -43,10 +43,40 @@ fn name(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
+/// Refuses a folder that lies where a file of the set should.
+pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), CatalogError> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let error = CatalogError::new(format!("the file `{}` of `{}` is a folder: expected a file", file.file, entry.name)).at(path.display());
+    Err(error.hint(format!(
+        "put the file itself in its place:  mv {0} {0}.folder && mv {0}.folder/FILE {0} ; part files of a table are a data set without an entry, data/raw/NAME/edges.parquet/",
+        path.display()
+    )))
+}
+
 /// Compares a file whose digest is known with what the entry says of it, and with the record of its set's folder; what neither knows is
 /// sound.
 pub fn check(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), digest: &str) -> Result<(), CatalogError> {
-    let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
+    check_bytes(entry, file, (folder, path), (fs::metadata(path).map_or(0, |facts| facts.len()), digest))
+}
+
+/// Judges a file that is about to be put under its path.
+pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), beside: &Path) -> Result<(), Trouble> {
+    let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
+    let digest = seen::digest(beside, None, true).map_err(read)?;
+    let bytes = fs::metadata(beside).map_err(read)?.len();
+    check_bytes(entry, file, (folder, path), (bytes, &digest)).map_err(|error| {
+        let take = match file.bytes.is_some() || file.blake3.is_some() {
+            true => format!("remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place),
+            false => format!("rm {}", folder.join(RECORD_FILE).display()),
+        };
+        let hint = format!("the address gives another file now, and what came was thrown away; to take the new one:  {take}");
+        Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
+    })
+}
+
+fn check_bytes(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), (bytes, digest): (u64, &str)) -> Result<(), CatalogError> {
     if file.blake3.as_ref().is_some_and(|known| known != digest) || file.bytes.is_some_and(|known| known != bytes) {
         let what = differs("the file is not the one that the catalogue's entry tells of", (file.bytes, file.blake3.as_deref()), (bytes, digest));
         return Err(CatalogError::new(what)
@@ -79,6 +109,7 @@ fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)
 
 /// Compares a file with the record, or records it.
 pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> Result<(), CatalogError> {
+    refuse_folder(entry, file, path)?;
     let digest = seen::digest(path, None, true).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
     check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;
@@ -155,6 +186,16 @@ mod tests {
         assert!(error.place.unwrap().ends_with("edges.csv") && error.hint.unwrap().contains("of `edges.csv` from  catalog/mine.yaml"));
         assert!(checked(None, Some(&other)).unwrap_err().what.contains("expected the digest 0000"));
         assert!(checked(Some(5), None).unwrap_err().what.contains("expected 5 bytes, found 4 bytes"));
+    }
+
+    #[test]
+    fn a_folder_in_place_of_a_file_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("edges.csv");
+        fs::create_dir(&path).unwrap();
+        let file = RawFile { file: "edges.csv".into(), ..RawFile::default() };
+        let error = settle(&entry(&file), &file, (folder.path(), &path)).unwrap_err();
+        assert!(error.what.contains("the file `edges.csv` of `mine` is a folder") && error.hint.unwrap().contains("mv "), "{}", error.what);
     }
 
     #[test]

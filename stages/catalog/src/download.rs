@@ -1,6 +1,6 @@
 //! One file from one address: streamed, resumed, tried again.
 //!
-//! promises  a file under its final name is complete: it is written beside as `.part` and renamed
+//! promises  a file under its final name is complete, and the one that was expected: it is written beside as `.part`, judged and renamed
 //! promises  a part is only continued if the server says that it is still the same file (`ETag` or `Last-Modified`, and its size); else it begins anew
 //! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between tries it waits 1, 2, 4, ... s
 //! never     overwrites a file that is there; tries again what cannot get better (404, no room on the disk)
@@ -154,8 +154,11 @@ impl Part {
     }
 }
 
-/// Downloads a file to `path`.
-pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Trouble> {
+/// Says of a file that is whole, and not yet under its name, whether it is the one that was expected.
+pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), Trouble>;
+
+/// Downloads a file to `path`; one that `judge` refuses goes again.
+pub(crate) fn download((name, url): (&str, &str), path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress), judge: Judge) -> Result<(), Trouble> {
     let began = Instant::now();
     let unwritten = |error: io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), &error);
     let mut part = Part::open(path).map_err(unwritten)?;
@@ -174,10 +177,15 @@ pub(crate) fn download(name: &str, url: &str, path: &Path, limits: &Limits, prog
                     continue;
                 }
                 part.leave(url);
-                let Trouble { what, disk } = failure.trouble;
-                return Err(Trouble { what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what }, disk });
+                let Trouble { what, disk, hint } = failure.trouble;
+                return Err(Trouble { what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what }, disk, hint });
             }
         }
+    }
+    if let Err(refused) = judge(&part.path) {
+        let _ = fs::remove_file(&part.path);
+        let _ = fs::remove_file(&part.beside);
+        return Err(refused);
     }
     let kept = part.file.sync_all().and_then(|()| fs::rename(&part.path, path));
     let _ = fs::remove_file(&part.beside);

@@ -13,7 +13,7 @@ pub struct Entry {
     pub name: String,
     /// One or two sentences.
     pub about: String,
-    /// Further names of folders in which its files are looked for.
+    /// Further places where its files are looked for, in every data folder: a folder, or an archive that holds them (`others/sets.zip`).
     #[serde(default)]
     pub found_as: Vec<String>,
     /// All files of the set that are read; each may also lie there as `.gz` or `.zst`. None for a set that a generator makes.
@@ -407,8 +407,8 @@ impl Entry {
         if let Some(bad) = names.clone().find(|name| !relative(name)) {
             return Err(("files", format!("expected the name of a file, or a path below the set's folder, found `{bad}`")));
         }
-        if let Some(bad) = self.found_as.iter().find(|name| !plain(name)) {
-            return Err(("found_as", format!("expected a plain name of a folder, found `{bad}`")));
+        if let Some(bad) = self.found_as.iter().find(|name| !relative(name)) {
+            return Err(("found_as", format!("expected a folder or an archive below the data folders, found `{bad}`")));
         }
         if let Some(archive) = self.archive.as_ref().filter(|archive| !archive.folder.is_empty() && !relative(&archive.folder)) {
             return Err(("archive", format!("expected a folder inside the archive, found `{}`", archive.folder)));
@@ -422,6 +422,17 @@ impl Entry {
             Some(twice) => Err(("files", format!("the file `{twice}` is listed twice"))),
             None => Ok(()),
         }
+    }
+
+    /// What to do to have the files, for a hint: a download, where any has an address, else what to put where.
+    pub fn how_to_get(&self) -> String {
+        if self.archive.is_some() || self.files.iter().any(|file| file.url.is_some()) {
+            return format!("warploom data fetch {}", self.name);
+        }
+        let names: Vec<&str> = self.files.iter().take(3).map(|file| file.file.as_str()).collect();
+        let more = self.files.len() - names.len();
+        let names = if more == 0 { names.join(", ") } else { format!("{} and {more} more files", names.join(", ")) };
+        format!("a copy of {names} in a folder `{}` of --data: the catalogue knows no address", self.name)
     }
 
     /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names of files or counts that are only checked.

@@ -11,6 +11,8 @@ pub struct CatalogError {
     pub what: String,
     /// A path, a path with line and column, or a URL.
     pub place: Option<String>,
+    /// Further lines.
+    pub detail: Option<String>,
     /// What to type or change.
     pub hint: Option<String>,
     /// Whether there is no room left for a file.
@@ -20,7 +22,7 @@ pub struct CatalogError {
 impl CatalogError {
     /// An error without a place.
     pub fn new(what: impl Into<String>) -> Self {
-        CatalogError { what: what.into(), place: None, hint: None, disk_full: false }
+        CatalogError { what: what.into(), place: None, detail: None, hint: None, disk_full: false }
     }
 
     /// Where.
@@ -41,6 +43,9 @@ impl fmt::Display for CatalogError {
         write!(f, "error: {}", self.what)?;
         if let Some(place) = &self.place {
             write!(f, "\n  --> {place}")?;
+        }
+        if let Some(detail) = &self.detail {
+            write!(f, "\n{detail}")?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\nhint: {hint}")?;

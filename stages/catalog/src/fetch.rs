@@ -4,7 +4,7 @@
 //! promises  an archive that somebody put into the set's folder is unpacked without a network, and left there
 //! never     overwrites a file that is there; asks a question; runs unless `fetch` or `locate` with `Attempt::Once` is called
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +13,7 @@ use crate::{
     CatalogError, Entry, digests,
     download::{Limits, Progress, download},
     entry::{Archive, RawFile},
-    locate::{ABSENT, found_file},
+    locate::{forget, found_file},
     trouble::Trouble,
     unpack::unpack,
 };
@@ -21,26 +21,28 @@ use crate::{
 /// Tries for one file, when somebody asked for it.
 const TRIES: u32 = 6;
 
-/// Gets every file of a set that `<data_dir>/<name>/` lacks, forgets an earlier failure first, and returns all paths.
-pub fn fetch(entry: &Entry, data_dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, CatalogError> {
+/// Gets every file of a set that `<data_dir>/<name>/` lacks, forgets an earlier failure first (noted in `kept`, see `locate`), and returns
+/// all paths.
+pub fn fetch(entry: &Entry, data_dir: &Path, kept: Option<&Path>, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, CatalogError> {
     let limits = Limits { whole: Duration::from_secs(6 * 3600), tries: TRIES, ..Limits::default() };
-    fetch_within(entry, data_dir, &limits, progress)
+    fetch_within(entry, data_dir, kept, &limits, progress)
 }
 
 /// `fetch` with limits.
-pub(crate) fn fetch_within(entry: &Entry, data_dir: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, CatalogError> {
+pub(crate) fn fetch_within(
+    entry: &Entry,
+    data_dir: &Path,
+    kept: Option<&Path>,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<PathBuf>, CatalogError> {
     if entry.generator.is_some() {
         return Err(
             CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE")
         );
     }
     let folder = data_dir.join(&entry.name);
-    match fs::remove_file(folder.join(ABSENT)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(folder.join(ABSENT).display()));
-        }
-        _ => {}
-    }
+    forget(entry, &folder, kept).map_err(|(path, error)| CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(path.display()))?;
     let paths = get(entry, &folder, limits, progress).map_err(|missed| by_hand(entry, &missed, &folder))?;
     for (file, path) in entry.files.iter().zip(&paths) {
         digests::settle(entry, file, (&folder, path))?;
@@ -75,7 +77,7 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
         let packed: Vec<&str> =
             entry.files.iter().filter(|file| file.url.is_none() && found_file(folder, file).is_none()).map(|file| file.file.as_str()).collect();
         if !packed.is_empty() {
-            get_archive(archive, &packed, folder, limits, progress)?;
+            get_archive((entry, archive), &packed, folder, limits, progress)?;
         }
     }
     let one = |file: &RawFile| match found_file(folder, file) {
@@ -86,7 +88,8 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
                 return Err(missed(folder.join(&file.file), Trouble::new("the catalogue knows no address for it")));
             };
             let path = folder.join(kept_as(file, url));
-            download(&file.file, url, &path, limits, progress).map_err(|why| missed(path.clone(), why))?;
+            let judge = |beside: &Path| digests::judge(entry, file, (folder, &path), beside);
+            download((&file.file, url), &path, limits, progress, &judge).map_err(|why| missed(path.clone(), why))?;
             Ok(path)
         }
     };
@@ -94,15 +97,19 @@ pub(crate) fn get(entry: &Entry, folder: &Path, limits: &Limits, progress: &mut 
 }
 
 /// Takes files out of an archive that lies in the folder, or else comes from the network and goes again.
-fn get_archive(archive: &Archive, files: &[&str], folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Missed> {
+fn get_archive((entry, archive): (&Entry, &Archive), files: &[&str], folder: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<(), Missed> {
     let name = archive.url.rsplit('/').next().unwrap_or("archive");
     let path = folder.join(name);
     let missed = |why: Trouble| Missed { file: name.to_owned(), url: Some(archive.url.clone()), path: path.clone(), why };
     let was_there = path.is_file();
     if !was_there {
-        download(name, &archive.url, &path, limits, progress).map_err(missed)?;
+        download((name, &archive.url), &path, limits, progress, &|_| Ok(())).map_err(missed)?;
     }
-    let unpacked = unpack(&path, &archive.folder, files, folder).map_err(missed);
+    let judge = |name: &str, (path, beside): (&Path, &Path)| match entry.files.iter().find(|file| file.file == name) {
+        Some(file) => digests::judge(entry, file, (folder, path), beside),
+        None => Ok(()),
+    };
+    let unpacked = unpack(&path, &archive.folder, files, folder, &judge).map_err(missed);
     if !was_there {
         // What cannot be removed only takes room.
         let _ = fs::remove_file(&path);
@@ -119,6 +126,9 @@ fn kept_as(file: &RawFile, url: &str) -> String {
 /// The error of a file that could not be had, with the way to do it by hand, or to have room for it.
 fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
     let error = CatalogError::new(format!("cannot fetch `{}` of `{}`: {}", missed.file, entry.name, missed.why.what));
+    if let Some(hint) = &missed.why.hint {
+        return error.at(missed.path.display()).hint(hint.to_string());
+    }
     match &missed.url {
         _ if missed.why.is_no_room() => {
             let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };

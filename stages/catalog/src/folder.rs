@@ -26,9 +26,7 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
         let mut converted = CatalogError::new(format!("`{name}` is a folder without a catalogue entry, and {}", error.what)).at(error.location());
-        if let Some(detail) = error.detail() {
-            converted.what = format!("{}; {}", converted.what, detail.trim_start_matches([' ', '=']).trim());
-        }
+        converted.detail = error.detail();
         converted.hint(error.hint.clone())
     })?;
     let beside = files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
@@ -71,7 +69,12 @@ fn list(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Resul
             continue;
         }
         if kind.is_dir() && depth < DEPTH_MOST {
+            let before = files.len();
             list(&entry.path(), depth + 1, files)?;
+            // An empty folder under the name of a file is no file: it is named if nothing else is there.
+            if files.len() == before && files.len() < FILES_MOST {
+                files.push(entry.path());
+            }
         } else if files.len() < FILES_MOST && (kind.is_file() || kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|facts| facts.is_file())) {
             files.push(entry.path());
         }
@@ -104,6 +107,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("empty")).unwrap();
         let error = infer("empty", &[dir.path().to_path_buf()]).unwrap_err();
-        assert!(error.what.contains("`empty` is a folder without a catalogue entry") && error.what.contains("found no file"), "{error}");
+        assert!(error.what.contains("`empty` is a folder without a catalogue entry") && error.to_string().contains("found no file"), "{error}");
     }
 }

@@ -1,16 +1,21 @@
 //! Decides where a data set comes from: files that are there, one download, else the stand-in.
 //!
-//! promises  real files win; a set of which a part is there is said to be so; a failed download is remembered and not tried again
-//! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only
-use crate::{CatalogError, Entry, digests, download::Limits, entry::RawFile, fetch::get};
+//! promises  real files win, then an archive that holds them, in any data folder: it is unpacked beside the store; a set of which a part is
+//!           there is said to be so; a failed download is remembered beside the store and not tried again
+//! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only; writes
+//!           into a data folder but for the files that a download brings
+use crate::{CatalogError, Entry, digests, download::Limits, entry::RawFile, fetch::get, seen, unpack::unpack};
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Holds the date and the reason of a failed download.
+/// In the folder of a set, put there by hand: no download is to be tried, and why.
 pub(crate) const ABSENT: &str = ".absent";
+/// Folders of what is kept beside the store: a note for each download that failed, and files that came out of archives.
+const NOTES: &str = "absent";
+const UNPACKED: &str = "unpacked";
 
 /// Whether a download may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +45,14 @@ pub enum Source {
     },
 }
 
-/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in.
-pub fn locate(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt) -> Result<Source, CatalogError> {
-    locate_within(entry, data_dirs, attempt, &Limits::default())
+/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in. `kept`: the folder beside the store for
+/// notes of failed downloads and for what comes out of archives; none: neither is done.
+pub fn locate(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt: Attempt) -> Result<Source, CatalogError> {
+    locate_within(entry, data_dirs, kept, attempt, &Limits::default())
 }
 
 /// `locate` with limits for the download.
-pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
+pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, attempt: Attempt, limits: &Limits) -> Result<Source, CatalogError> {
     if entry.generator.is_some() {
         return Ok(Source::Generated);
     }
@@ -54,17 +60,23 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attem
     if let (Some(folder), true) = (&present.folder, present.missing.is_empty()) {
         return Ok(Source::Real { folder: folder.clone(), files: present.files });
     }
-    let missing = match &present.folder {
+    let mut missing = match &present.folder {
         Some(folder) => {
             format!("{} of {} files are in `{}`; missing: {}", present.files.len(), entry.files.len(), folder.display(), present.missing.join(", "))
         }
         None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
     };
+    if let (Some(archive), Some(kept)) = (&present.packed, kept) {
+        match unpacked(entry, archive, kept) {
+            Ok(real) => return Ok(real),
+            Err(why) => missing = format!("{missing}; `{}`: {why}", archive.display()),
+        }
+    }
     let download = match (attempt, data_dirs.first()) {
         (Attempt::Never, _) => "no download was tried".to_string(),
         (Attempt::Once, None) => "there is no data folder to download to".to_string(),
-        (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), limits) {
+        (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), kept, limits) {
             Ok(real) => return Ok(real),
             Err(what) => what,
         },
@@ -72,12 +84,27 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], attempt: Attem
     without_files(entry, format!("{missing}; {download}"))
 }
 
+/// The set's files out of an archive, in a folder that is the archive's alone as long as it stays the same.
+fn unpacked(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
+    let inside = entry.archive.as_ref().map_or("", |archive| archive.folder.as_str());
+    let folder = seen::folder_of(&kept.join(UNPACKED), archive, inside).map_err(|error| format!("cannot read: {error}"))?;
+    let there: Option<Vec<PathBuf>> = entry.files.iter().map(|file| found_file(&folder, file)).collect();
+    if let Some(files) = there {
+        return Ok(Source::Real { folder, files });
+    }
+    let names: Vec<&str> = entry.files.iter().map(|file| file.file.as_str()).collect();
+    let out = |inside: &str| unpack(archive, inside, &names, &folder, &|_, _| Ok(()));
+    // An archive from elsewhere may hold the files without a folder around them.
+    let files = out(inside).or_else(|trouble| if inside.is_empty() { Err(trouble) } else { out("") }).map_err(|trouble| trouble.what)?;
+    Ok(Source::Real { folder, files })
+}
+
 /// The stand-in, else the error that there is none.
 fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
     if entry.stand_in.is_some() {
         return Ok(Source::StandIn { why });
     }
-    let hint = format!("run  warploom data fetch {}  or put the files there by hand", entry.name);
+    let hint = format!("get them with  {}", entry.how_to_get());
     Err(CatalogError::new(format!("the files of `{}` cannot be had and it has no stand-in: {why}", entry.name)).hint(hint))
 }
 
@@ -100,6 +127,8 @@ pub struct Present {
     pub files: Vec<PathBuf>,
     /// The names of the others.
     pub missing: Vec<String>,
+    /// The first archive that may hold all of them, where files are missing.
+    pub packed: Option<PathBuf>,
 }
 
 /// What of a set is in the data folders, whether it can be read or not; no file is opened.
@@ -116,14 +145,23 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Present {
                 }
             }
             if files.len() > most.files.len() {
-                most = Present { folder: Some(folder), files, missing };
+                most = Present { folder: Some(folder), files, missing, packed: None };
             }
             if most.missing.is_empty() {
                 return most;
             }
         }
     }
+    most.packed = archive(entry, data_dirs);
     most
+}
+
+/// An archive of the set in a data folder: one that `found_as` names, or the one of its address in a folder of the set.
+fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
+    let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
+    let names = || std::iter::once(&entry.name).chain(&entry.found_as);
+    let of_name = |path: PathBuf| [Some(path.clone()), own.map(|own| path.join(own))].into_iter().flatten().find(|path| path.is_file());
+    data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).find_map(of_name)
 }
 
 /// The folders that were looked into.
@@ -132,12 +170,13 @@ fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.
-fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, String> {
-    let absent = folder.join(ABSENT);
-    if let Ok(reason) = fs::read_to_string(&absent) {
+fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) -> Result<Source, String> {
+    let note = kept.map(|kept| note(kept, entry));
+    if let Some(reason) = [Some(folder.join(ABSENT)), note.clone()].into_iter().flatten().find_map(|path| fs::read_to_string(path).ok()) {
         let reason = reason.lines().collect::<Vec<_>>().join(": ");
         return Err(format!("an earlier download failed ({reason})"));
     }
+    let was_there = folder.exists();
     match get(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
             // A folder that cannot be written to has no record, and nothing to compare with.
@@ -147,14 +186,34 @@ fn try_once(entry: &Entry, folder: &Path, limits: &Limits) -> Result<Source, Str
         }
         Err(missed) => {
             let what = missed.line();
-            // A folder that cannot be written is no error: the next run finds out again, before it asks the network. Nor is a disk that
-            // is full today to be remembered.
-            if !missed.is_local() {
-                let _ = fs::write(absent, format!("{}\n{what}\n", now()));
+            if !was_there {
+                // Goes only if it is empty: then nothing was kept in it that a later try could go on from.
+                let _ = fs::remove_dir(folder);
+            }
+            // A store that cannot be written is no error: the next run finds out again. A disk that is full today is not to be remembered.
+            if let (false, Some(note)) = (missed.is_local(), note) {
+                let written = note.parent().map_or(Ok(()), fs::create_dir_all);
+                let _ = written.and_then(|()| fs::write(note, format!("{}\n{what}\n", now())));
             }
             Err(format!("the download failed: {what}"))
         }
     }
+}
+
+/// Where a failed download of a set is remembered.
+fn note(kept: &Path, entry: &Entry) -> PathBuf {
+    kept.join(NOTES).join(&entry.name)
+}
+
+/// Forgets a failed download, also one that is noted in the set's folder; an error names the note that stays.
+pub(crate) fn forget(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Result<(), (PathBuf, io::Error)> {
+    for path in [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))].into_iter().flatten() {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err((path, error)),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The date and time in UTC, as `2026-05-09T07:29:33Z`.
@@ -201,7 +260,7 @@ mod tests {
         fs::write(folder.join("b.txt"), "").unwrap();
         let entry = entry(&[("a.txt", None), ("b.txt", None)]);
         let dirs = [one.path().to_path_buf(), two.path().to_path_buf()];
-        let source = locate(&entry, &dirs, Attempt::Never).unwrap();
+        let source = locate(&entry, &dirs, None, Attempt::Never).unwrap();
         assert_eq!(source, Source::Real { files: vec![folder.join("a.txt.gz"), folder.join("b.txt")], folder });
     }
 
@@ -211,24 +270,66 @@ mod tests {
         fs::create_dir_all(dir.path().join("karate")).unwrap();
         fs::write(dir.path().join("karate/a.txt"), "").unwrap();
         let entry = entry(&[("a.txt", None), ("b.txt", None), ("c.txt", None)]);
-        let Source::StandIn { why } = locate(&entry, &[dir.path().to_path_buf()], Attempt::Never).unwrap() else { panic!("expected the stand-in") };
+        let Source::StandIn { why } = locate(&entry, &[dir.path().to_path_buf()], None, Attempt::Never).unwrap() else { panic!("expected the stand-in") };
         assert!(why.contains("1 of 3 files") && why.contains("missing: b.txt, c.txt"), "{why}");
     }
 
     #[test]
     fn a_failure_is_remembered_and_a_success_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let dirs = [dir.path().to_path_buf()];
+        let (dirs, kept) = ([dir.path().join("raw")], dir.path().join("store/seen-v1"));
         let failing = entry(&[("a.txt", Some(format!("http://{}/a.txt", serve_once(answer("404 Not Found", 0, b"")))))]);
-        let Source::StandIn { why } = locate_within(&failing, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        let Source::StandIn { why } = locate_within(&failing, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
         assert!(why.contains("404"), "{why}");
         let working = entry(&[("a.txt", Some(format!("http://{}/a.txt.gz", serve_once(answer("200 OK", 2, b"\x1f\x8b")))))]);
-        let Source::StandIn { why } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
+        let Source::StandIn { why } = locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the stand-in") };
         assert!(why.contains("an earlier download failed (20") && why.contains("404"), "{why}");
-        fs::remove_file(dir.path().join("karate").join(ABSENT)).unwrap();
-        let Source::Real { files, .. } = locate_within(&working, &dirs, Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
+        // No trace of the failure lies among the data.
+        assert!(!dir.path().join("raw/karate").exists());
+        forget(&working, &dirs[0].join("karate"), Some(&kept)).unwrap();
+        let Source::Real { files, .. } = locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap() else { panic!("expected the files") };
         assert!(files[0].ends_with("karate/a.txt.gz"));
-        assert_eq!(fs::read_dir(dir.path().join("karate")).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(dir.path().join("raw/karate")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_note_in_the_folder_of_a_set_is_heeded() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("karate")).unwrap();
+        fs::write(dir.path().join("karate").join(ABSENT), "never here\n").unwrap();
+        let entry = entry(&[("a.txt", Some("http://127.0.0.1:9/a".into()))]);
+        let source = locate_within(&entry, &[dir.path().to_path_buf()], None, Attempt::Once, &limits()).unwrap();
+        assert!(matches!(source, Source::StandIn { why } if why.contains("an earlier download failed (never here)")));
+    }
+
+    /// An archive in any data folder, where `found_as` names it or in a folder of the set, is unpacked beside the store and nowhere else.
+    #[test]
+    fn an_archive_elsewhere_is_found_and_unpacked_beside_the_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two, kept) = (dir.path().join("one"), dir.path().join("two"), dir.path().join("store/seen-v1"));
+        let bytes = crate::unpack::tests::zip(&[("a.txt", b"0 1\n"), ("b.txt", b"0\n"), ("further", b"")]);
+        for place in ["others/sets.zip", "other/known.zip"] {
+            let archive = two.join(place);
+            fs::create_dir_all(archive.parent().unwrap()).unwrap();
+            fs::write(&archive, &bytes).unwrap();
+            let mut entry = entry(&[("a.txt", None), ("b.txt", None)]);
+            match place {
+                "others/sets.zip" => entry.found_as = vec![place.into()],
+                _ => entry.archive = Some(crate::entry::Archive { url: "http://127.0.0.1:9/known.zip".into(), folder: "inner".into() }),
+            }
+            let dirs = [one.clone(), two.clone()];
+            assert_eq!(present(&entry, &dirs).packed, Some(archive.clone()));
+            let Source::Real { folder, files } = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap() else { panic!("expected the files") };
+            assert!(folder.starts_with(&kept) && files == [folder.join("a.txt"), folder.join("b.txt")], "{files:?}");
+            assert_eq!(fs::read(&files[0]).unwrap(), b"0 1\n");
+            assert!(!one.exists() && fs::read_dir(archive.parent().unwrap()).unwrap().count() == 1);
+            let again = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap();
+            assert_eq!(again, Source::Real { folder, files });
+            fs::write(&archive, b"PK\x03\x04").unwrap();
+            let Source::StandIn { why } = locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap() else { panic!("expected the stand-in") };
+            assert!(why.contains(&format!("`{}`: it is damaged", archive.display())), "{why}");
+            fs::remove_file(&archive).unwrap();
+        }
     }
 
     #[test]
@@ -236,7 +337,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "").unwrap();
         let entry = entry(&[("a.txt", Some("http://127.0.0.1:9/a".into()))]);
-        let source = locate_within(&entry, &[dir.path().join("file")], Attempt::Once, &limits()).unwrap();
+        let source = locate_within(&entry, &[dir.path().join("file")], Some(dir.path()), Attempt::Once, &limits()).unwrap();
         assert!(matches!(source, Source::StandIn { why } if why.contains("cannot write")));
     }
 
@@ -244,8 +345,8 @@ mod tests {
     fn without_a_stand_in_missing_files_are_an_error() {
         let mut entry = entry(&[("a.txt", None)]);
         entry.stand_in = None;
-        let error = locate(&entry, &[], Attempt::Once).unwrap_err();
-        assert!(error.to_string().contains("warploom data fetch karate"), "{error}");
+        let error = locate(&entry, &[], None, Attempt::Once).unwrap_err();
+        assert!(error.to_string().contains("get them with  a copy of a.txt in a folder `karate` of --data"), "{error}");
     }
 
     #[test]

@@ -48,6 +48,14 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
     Ok(digest)
 }
 
+/// A folder below `dir` for what comes out of this archive, as long as the archive stays the same.
+pub(crate) fn folder_of(dir: &Path, archive: &Path, inside: &str) -> io::Result<PathBuf> {
+    let path = archive.canonicalize()?;
+    let stamp = stamp(&path)?;
+    let name = blake3::hash(serde_json::to_string(&(&path, stamp, inside))?.as_bytes());
+    Ok(dir.join(&name.to_hex()[..32]))
+}
+
 fn stamp(path: &Path) -> io::Result<Stamp> {
     let file = fs::metadata(path)?;
     Ok(Stamp { size: file.size(), modified_ns: i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec()), inode: file.ino() })

@@ -10,17 +10,19 @@ pub(crate) struct Trouble {
     pub what: String,
     /// What the disk said, where it is at fault.
     pub disk: Option<io::ErrorKind>,
+    /// What to do, where it is another thing than to fetch the file by hand.
+    pub hint: Option<Box<str>>,
 }
 
 impl Trouble {
     /// Of the network, or with what came.
     pub fn new(what: impl Into<String>) -> Trouble {
-        Trouble { what: what.into(), disk: None }
+        Trouble { what: what.into(), disk: None, hint: None }
     }
 
     /// Of the disk.
     pub fn disk(what: impl Into<String>, error: &io::Error) -> Trouble {
-        Trouble { what: format!("{}: {error}", what.into()), disk: Some(error.kind()) }
+        Trouble { what: format!("{}: {error}", what.into()), disk: Some(error.kind()), hint: None }
     }
 
     /// Whether there is no room left.

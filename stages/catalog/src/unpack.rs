@@ -17,14 +17,18 @@ use warploom_formats::{
     tar, zip,
 };
 
-/// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`; where each is now.
-pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+/// Says of a file of this name that is whole, and not yet under its path, whether it is the one that was expected there.
+pub(crate) type Judge<'a> = &'a dyn Fn(&str, (&Path, &Path)) -> Result<(), Trouble>;
+
+/// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`; where each is now. None that `judge`
+/// refuses is left there.
+pub(crate) fn unpack(archive: &Path, inside: &str, files: &[&str], folder: &Path, judge: Judge) -> Result<Vec<PathBuf>, Trouble> {
     let archive = Archive::open(archive).map_err(|error| fault(&error))?;
     let mut done: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for member in archive.names() {
         if let Some((file, end)) = asked(&member, inside, files) {
             let path = folder.join(format!("{file}{end}"));
-            write(&archive, &member, &path)?;
+            write(&archive, &member, &path, &|beside| judge(file, (&path, beside)))?;
             done.insert(file, path);
         }
     }
@@ -44,13 +48,14 @@ fn asked<'a>(member: &str, inside: &str, files: &[&'a str]) -> Option<(&'a str, 
 }
 
 /// Writes a member beside and gives it its name.
-fn write(archive: &Archive, member: &str, path: &Path) -> Result<(), Trouble> {
+fn write(archive: &Archive, member: &str, path: &Path, judge: crate::download::Judge) -> Result<(), Trouble> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
     let unwritten = |error: &io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), error);
     let written =
         path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| File::create(&beside)).map_err(|error| unwritten(&error)).and_then(|mut out| {
             archive.copy(member, &mut out).map_err(|error| fault(&error))?;
+            judge(Path::new(&beside))?;
             out.sync_all().and_then(|()| fs::rename(&beside, path)).map_err(|error| unwritten(&error))
         });
     if written.is_err() {
@@ -61,7 +66,7 @@ fn write(archive: &Archive, member: &str, path: &Path) -> Result<(), Trouble> {
 
 fn fault(error: &ReadError) -> Trouble {
     match error.io {
-        Some(kind) => Trouble { what: format!("it cannot be unpacked: {}", error.what), disk: Some(kind) },
+        Some(kind) => Trouble { what: format!("it cannot be unpacked: {}", error.what), disk: Some(kind), hint: None },
         None => Trouble::new(format!("it is damaged: {}", error.what)),
     }
 }
@@ -173,7 +178,7 @@ pub(crate) mod tests {
         let archive = folder.path().join("archive");
         fs::write(&archive, bytes).unwrap();
         fs::create_dir(folder.path().join("out")).unwrap();
-        (unpack(&archive, "set", files, &folder.path().join("out")).map_err(|trouble| trouble.what), folder)
+        (unpack(&archive, "set", files, &folder.path().join("out"), &|_, _| Ok(())).map_err(|trouble| trouble.what), folder)
     }
 
     #[test]

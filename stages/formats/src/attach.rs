@@ -186,7 +186,11 @@ fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Vec<(Role, Value
 
 fn dense_or_matrix(array: Array) -> Read<Values> {
     match array.matrix() {
-        Some(matrix) => Ok(Values::Sparse(entries_of(matrix?))),
+        Some(matrix) => {
+            let entries = entries_of(matrix?);
+            entries.refuse_infinite(|what| array.error(what))?;
+            Ok(Values::Sparse(entries))
+        }
         None => Ok(Values::Array(array)),
     }
 }

@@ -67,6 +67,10 @@ impl Value {
     }
 }
 
+const CUT_SHORT: &str = "the file may be cut short: fetch or write it again";
+const NOT_GML: &str = "GML is  graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ] ; a file of another format needs another name";
+const ID_HINT: &str = "ids are whole numbers: networkx.write_gml writes them so, names as `label`";
+
 /// A `node` or an `edge` with its plain attributes, each with the byte at which its value stands.
 #[derive(Default)]
 struct Item {
@@ -115,13 +119,18 @@ impl Reader<'_> {
             self.skip_blank();
             match (self.text.get(self.at), open.is_empty()) {
                 (None, true) => return Ok(()),
-                (None, false) => return Err(self.error("the GML file ends inside a list", self.at).expected("`]`", "the end of the file").into()),
+                (None, false) => {
+                    return Err(self.error("the GML file ends inside a list", self.at).expected("`]`", "the end of the file").hint(CUT_SHORT).into());
+                }
                 (Some(b']'), false) => {
                     self.at += 1;
                     open.pop();
                     return Ok(());
                 }
-                (Some(b']'), true) => return Err(self.error("a list is closed that was never opened", self.at).into()),
+                (Some(b']'), true) => {
+                    let error = self.error("a list is closed that was never opened", self.at).expected("a key, or the end of the file", "`]`");
+                    return Err(error.hint("remove the `]`, or put the `[` that it closes where its list begins").into());
+                }
                 _ => self.pair(file, open)?,
             }
         }
@@ -136,7 +145,11 @@ impl Reader<'_> {
             self.at += 1;
             open.push(key);
             if open.len() > DEPTH_MOST {
-                return Err(self.error("lists are nested too deeply", at).expected("at most 64 levels", "more").into());
+                return Err(self
+                    .error("lists are nested too deeply", at)
+                    .expected("at most 64 levels", "more")
+                    .hint("is a `]` missing? nodes and edges are two lists deep")
+                    .into());
             }
             let path: Vec<&str> = open.iter().map(String::as_str).collect();
             match path.as_slice() {
@@ -172,7 +185,7 @@ impl Reader<'_> {
         let end = self.text[start..].iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).map_or(self.text.len(), |length| start + length);
         if end == start || !self.text[start].is_ascii_alphabetic() {
             let found = String::from_utf8_lossy(&self.text[start..(start + 1).min(self.text.len())]).into_owned();
-            return Err(self.error("this is not GML", start).expected("a key such as `graph`, `node` or `id`", format!("`{found}`")).into());
+            return Err(self.error("this is not GML", start).expected("a key such as `graph`, `node` or `id`", format!("`{found}`")).hint(NOT_GML).into());
         }
         self.at = end;
         Ok(String::from_utf8_lossy(&self.text[start..end]).into_owned())
@@ -182,7 +195,11 @@ impl Reader<'_> {
         let start = self.at;
         if self.text.get(start) == Some(&b'"') {
             let Some(length) = self.text[start + 1..].iter().position(|&byte| byte == b'"') else {
-                return Err(self.error("a string has no end", start).expected("`\"`", "the end of the file").into());
+                return Err(self
+                    .error("a string has no end", start)
+                    .expected("`\"`", "the end of the file")
+                    .hint("close it with `\"`; a `\"` inside is written `&quot;`")
+                    .into());
             };
             self.at = start + length + 2;
             return Ok(Value::Text(String::from_utf8_lossy(&self.text[start + 1..start + 1 + length]).into_owned()));
@@ -196,7 +213,9 @@ impl Reader<'_> {
         }
         let real = word.parse::<f64>().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)));
         real.map(Value::Real).ok_or_else(|| {
-            self.error("a value is neither a number nor a string", start).expected("a number, a string in quotes or `[`", format!("`{word}`")).into()
+            let hint = if word.is_empty() { CUT_SHORT } else { "put words in quotes, and write finite numbers" };
+            let error = self.error("a value is neither a number nor a string", start).expected("a number, a string in quotes or `[`", format!("`{word}`"));
+            error.hint(hint).into()
         })
     }
 
@@ -206,9 +225,12 @@ impl Reader<'_> {
             Some((Value::Whole(id), _)) if *id >= 0 => Ok(*id as u64),
             Some((value, at)) => {
                 let found = if let Value::Text(text) = value { format!("`{text}`") } else { value.text() };
-                Err(self.error(&format!("the `{key}` of a GML {kind} is no id"), *at).expected("a whole number from 0", found).into())
+                Err(self.error(&format!("the `{key}` of a GML {kind} is no id"), *at).expected("a whole number from 0", found).hint(ID_HINT).into())
             }
-            None => Err(self.error(&format!("a GML {kind} has no `{key}`"), item.at).expected(format!("`{key}` and a whole number from 0"), "none").into()),
+            None => {
+                let error = self.error(&format!("a GML {kind} has no `{key}`"), item.at).expected(format!("`{key}` and a whole number from 0"), "none");
+                Err(error.hint(ID_HINT).into())
+            }
         }
     }
 }
@@ -217,7 +239,8 @@ impl File {
     fn build(self, reader: &Reader<'_>, options: &Options) -> Read<RawGraph> {
         if self.graphs != 1 {
             let what = if self.graphs == 0 { "the file has no graph" } else { "the file has several graphs" };
-            return Err(ReadError::new(reader.path, what).expected("one `graph [ ... ]`", self.graphs.to_string()).into());
+            let hint = if self.graphs == 0 { NOT_GML } else { "write a file for each graph, and give each a folder of its own" };
+            return Err(ReadError::new(reader.path, what).expected("one `graph [ ... ]`", self.graphs.to_string()).hint(hint).into());
         }
         let mut ids = Vec::with_capacity(self.nodes.len());
         for (position, node) in self.nodes.iter().enumerate() {
@@ -225,7 +248,8 @@ impl File {
         }
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(reader.error("two GML nodes have one id", self.nodes[pair[1].1].at).expected("ids that differ", format!("{} twice", pair[0].0)).into());
+            let error = reader.error("two GML nodes have one id", self.nodes[pair[1].1].at).expected("ids that differ", format!("{} twice", pair[0].0));
+            return Err(error.hint("give one of them another id, in its edges too").into());
         }
         if ids.len() as u64 > NODES_MOST {
             return Err(ReadError::new(reader.path, "the file has too many nodes").expected(format!("at most {NODES_MOST}"), ids.len().to_string()).into());
@@ -233,8 +257,10 @@ impl File {
         let end = |edge: &Item, key: &str| -> Read<u32> {
             let id = reader.id(edge, "edge", key)?;
             let row = ids.binary_search_by_key(&id, |(id, _)| *id);
-            row.map(|row| row as u32)
-                .map_err(|_| reader.error(&format!("the `{key}` of a GML edge is no node"), edge.at).expected("the id of a node", id.to_string()).into())
+            row.map(|row| row as u32).map_err(|_| {
+                let error = reader.error(&format!("the `{key}` of a GML edge is no node"), edge.at).expected("the id of a node", id.to_string());
+                error.hint(format!("add  node [ id {id} ]  or take the edge out")).into()
+            })
         };
         let mut edges = Edges::default();
         for edge in &self.edges {
@@ -285,7 +311,11 @@ impl File {
             let found = edge.attributes.get(name);
             let number = found.and_then(|(value, _)| value.number()).unwrap_or(f64::NAN);
             let wrong = || {
-                reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at)).expected(format!("`{name}` and a finite number"), "none")
+                let text = found.map_or("none".to_owned(), |(value, _)| value.text());
+                let error = reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at));
+                error
+                    .expected(format!("`{name}` and a finite number"), text)
+                    .hint("to read edges without weights, put  read: {weight: none}  into the catalogue's entry")
             };
             if (number as f32).is_finite() { Ok(number as f32) } else { Err(wrong().into()) }
         };
@@ -380,7 +410,7 @@ mod tests {
             ("graph [ ] graph [ ]", "several graphs", ""),
         ] {
             let error = read_text(text.as_bytes(), &Options::default()).unwrap_err();
-            assert!(error.what.contains(what) && error.location().ends_with(place), "{text:?}: {error}");
+            assert!(error.what.contains(what) && error.location().ends_with(place) && !error.hint.is_empty(), "{text:?}: {error}");
         }
         let deep = format!("graph {}", "[ a ".repeat(100));
         assert!(read_text(deep.as_bytes(), &Options::default()).unwrap_err().what.contains("too deeply"));

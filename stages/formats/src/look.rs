@@ -1,7 +1,10 @@
 //! A look at the files of a folder, from which a format is recognised.
 //!
 //! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at most once
+//! promises  where no format is recognised, every file is named with what was found in it
 //! never     decides by name alone where the contents can tell
+mod strange;
+
 use std::{
     cell::OnceCell,
     path::{Path, PathBuf},
@@ -15,6 +18,9 @@ use crate::{
 
 /// Plain bytes of a file that recognition may see.
 const HEAD_BYTES: usize = 1 << 14;
+
+/// Files that are named, where no format is recognised.
+const NAMED_MOST: usize = 12;
 
 /// Files and their beginnings.
 pub struct Look {
@@ -73,13 +79,20 @@ impl Look {
 pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<PathBuf>)> {
     let look = Look::new(files);
     let found = FORMATS.iter().find_map(|format| (format.recognise)(&look).map(|files| (format, files)));
-    found.ok_or_else(|| {
-        let names: Vec<&str> = look.files().map(|(_, name)| name).collect();
-        let error = ReadError::new(folder, "no format was recognised in this folder");
-        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        let found = if names.is_empty() { "no file".to_owned() } else { names.join(", ") };
-        Box::new(error.expected(known.join(", "), found).hint("a catalogue entry names format and files:  data/catalog/<name>.yaml"))
-    })
+    found.ok_or_else(|| unrecognised(folder, &look))
+}
+
+/// Names each file with what was found in it; the first that something can be done about gives the hint.
+fn unrecognised(folder: &Path, look: &Look) -> Box<ReadError> {
+    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let mut error = ReadError::new(folder, "no format was recognised in this folder");
+    let reasons: Vec<(&Path, strange::Strange)> = look.files().take(NAMED_MOST).map(|(path, _)| (path, strange::of(path))).collect();
+    error.notes = reasons.iter().map(|(path, reason)| format!("{}: {}", path.strip_prefix(folder).unwrap_or(path).display(), reason.found)).collect();
+    let more = look.files.len() - reasons.len();
+    error.notes.extend((more > 0).then(|| format!("and {more} more files")));
+    let entry = "a catalogue entry names format and files:  data/catalog/<name>.yaml";
+    let hint = reasons.into_iter().find_map(|(_, reason)| reason.hint).unwrap_or_else(|| entry.to_owned());
+    Box::new(error.expected(known.join(", "), if look.files.is_empty() { "no file" } else { "" }).hint(hint))
 }
 
 /// The file of a format that is one file.

@@ -191,7 +191,8 @@ impl Npz {
         let (rows, columns) = sparse::each(self, prefix, |part| {
             if let Some(at) = part.value.iter().position(|weight| !unread && !weight.is_finite()) {
                 let error = self.error(format!("entry {} of the adjacency has a weight that is not finite", sink.count() + at as u64));
-                return Err(Box::new(error.expected("a finite number", part.value[at].to_string())));
+                let hint = "write finite weights, or read none:  read: {weight: none}  in the catalogue's entry";
+                return Err(Box::new(error.expected("a finite number", part.value[at].to_string()).hint(hint)));
             }
             ones &= part.value.iter().all(|&weight| weight == 1.0);
             sink.take(Edges { source: part.row, target: part.column, weight: (!unread).then_some(part.value), ..Edges::default() });

@@ -22,6 +22,8 @@ use std::path::PathBuf;
 
 /// Tables of their own; others begin with `node_` or `edge_`.
 const TABLES: [&str; 7] = ["edge", "num-node-list", "num-edge-list", "node-feat", "edge-feat", "node-label", "graph-label"];
+/// Files of links that are named.
+const NAMED_MOST: usize = 8;
 /// The table of the relation of each edge.
 const RELATIONS: &str = "edge_reltype";
 /// Nodes that may be claimed for each row that is there, and those that may be claimed always.
@@ -50,6 +52,26 @@ fn is_table(name: &str, table: &str) -> bool {
 fn belongs(name: &str) -> bool {
     let further = |table: &str| table.starts_with("node_") || table.starts_with("edge_");
     table_of(name).is_some_and(|table| TABLES.contains(&table) || further(table) || splits::part_of(table).is_some())
+}
+
+/// The files among these that are parts of a task of links, or splits that only PyTorch reads, in a line for what is passed over.
+pub fn passed_over<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let is_part = |name: &&str| {
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let stem = name.rsplit_once('.').filter(|(_, end)| ["csv", "pt"].contains(end)).map(|(stem, _)| last(stem));
+        let begins =
+            |stem: &str| ["train", "valid", "test"].iter().any(|part| stem.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')));
+        format!("/{name}").contains("/split/") && stem.is_some_and(begins) && table_of(name).and_then(splits::part_of).is_none()
+    };
+    let mut found: Vec<&str> = names.filter(is_part).collect();
+    found.sort_unstable();
+    let more = found.len().saturating_sub(NAMED_MOST);
+    let named = found[..found.len().min(NAMED_MOST)].join(", ");
+    match found.len() {
+        0 => None,
+        _ if more == 0 => Some(format!("{named}: parts of links, because tasks of links come later")),
+        _ => Some(format!("{named} and {more} more: parts of links, because tasks of links come later")),
+    }
 }
 
 /// Tables where there are edges and numbers of nodes; else an archive with those.
@@ -96,6 +118,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         columns: set.node_columns(nodes as usize)?,
         relations,
         graphs,
+        passed_over: passed_over(bundle.names().map(|(_, name)| name)).into_iter().collect(),
         ..RawGraph::default()
     })
 }

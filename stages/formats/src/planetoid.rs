@@ -8,7 +8,7 @@ use super::pickle::{self, Matrix, Pickle};
 use crate::{
     Format, Look,
     decompress::Plain,
-    raw::{Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{self, Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
 };
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,10 @@ impl Files {
 
     fn matrix(&self, part: &str) -> Read<Matrix> {
         let pickle = self.pickle(part)?;
-        pickle.matrix(pickle.root()).map_err(|what| self.error(part, what))
+        let matrix = pickle.matrix(pickle.root()).map_err(|what| self.error(part, what))?;
+        let row = |at: usize| matrix.offsets.partition_point(|&offset| offset <= at as u64) - 1;
+        raw::refuse_infinite(&matrix.values, |at| (row(at), matrix.index[at] as usize), |what| ReadError::new(self.path(part), what))?;
+        Ok(matrix)
     }
 
     /// The class of each row of a 0/1 array, and how many there are.

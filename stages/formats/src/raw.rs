@@ -428,6 +428,8 @@ pub struct ReadError {
     pub found: String,
     /// The line around it, clipped, and the 0-based column of the fault in the clip.
     pub excerpt: Option<(String, u32)>,
+    /// Further lines, where there are several places or files to speak of.
+    pub notes: Vec<String>,
     /// What to type or change; empty: none.
     pub hint: String,
     /// The operating system failed, rather than the contents.
@@ -460,6 +462,7 @@ impl ReadError {
             expected: String::new(),
             found: String::new(),
             excerpt: None,
+            notes: Vec::new(),
             hint: String::new(),
             io: None,
         }
@@ -505,7 +508,7 @@ impl ReadError {
         }
     }
 
-    /// The lines between the place and the hint: the excerpt with a caret, expected against found.
+    /// The lines between the place and the hint: the excerpt with a caret, expected against found, and the notes.
     pub fn detail(&self) -> Option<String> {
         let mut against = String::new();
         if !self.expected.is_empty() {
@@ -514,12 +517,25 @@ impl ReadError {
         if !self.found.is_empty() {
             against += &format!("{}found {}", if against.is_empty() { "" } else { ", " }, self.found);
         }
-        match &self.excerpt {
-            Some((line, column)) => Some(format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()),
-            None if against.is_empty() => None,
-            None => Some(format!("       = {against}")),
-        }
+        let mut lines = match &self.excerpt {
+            Some((line, column)) => vec![format!("       |  {line}\n       |  {}^ {against}", " ".repeat(*column as usize)).trim_end().to_string()],
+            None if against.is_empty() => Vec::new(),
+            None => vec![format!("       = {against}")],
+        };
+        lines.extend(self.notes.iter().map(|note| format!("       = {note}")));
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
+}
+
+/// What to do about a feature that is no number.
+pub const FEATURE_HINT: &str = "features are finite numbers: write 0 where there is none, as  numpy.nan_to_num(x, posinf=0, neginf=0)  does";
+
+/// Refuses features that are NaN or infinite: `place` says the row and the column of a value, `error` where they stand.
+pub fn refuse_infinite(values: &[f32], place: impl Fn(usize) -> (usize, usize), error: impl Fn(String) -> ReadError) -> Read<()> {
+    let Some(at) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let (row, column) = place(at);
+    let error = error(format!("a feature is not a finite number: row {row}, column {column}, both from 0"));
+    Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)))
 }
 
 /// The longest excerpt, in characters.

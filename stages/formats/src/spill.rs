@@ -6,7 +6,7 @@
 mod own_ids;
 
 use crate::raw::{Edges, NodeIds, RawGraph, Read, ReadError};
-use own_ids::Rows;
+use own_ids::{GONE, Rows};
 pub(crate) use own_ids::{OwnIds, Told, rows_among};
 use std::{
     fs::File,
@@ -208,7 +208,7 @@ impl Spill {
         let Spill { folder, file, blocks, edges } = self;
         let file = file.into_inner().map_err(|error| unwritten(&folder, error.error()))?;
         let (weighted, typed) = (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
-        Ok(Spilled { folder, file, blocks, skip_first: false, rows, relation_of: None, edges, weighted, typed })
+        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, edges, weighted, typed })
     }
 }
 
@@ -235,6 +235,8 @@ pub struct Spilled {
     blocks: Vec<Block>,
     skip_first: bool,
     rows: Rows,
+    /// Whether some nodes are gone, and their edges with them.
+    has_gone: bool,
     /// The relation of each number that stands in the file; none: they are relations.
     relation_of: Option<Vec<u16>>,
     /// How many edges there are.
@@ -266,6 +268,19 @@ impl Spilled {
     pub(crate) fn moved(mut self, rows: Vec<u32>) -> Spilled {
         self.rows = Rows::Moved(Box::new(self.rows), rows);
         self
+    }
+
+    /// The edges between nodes that stay; what was row i is `rows[i]`, and `u32::MAX` for a node that goes.
+    pub fn only(mut self, rows: Vec<u32>) -> Read<Spilled> {
+        self.has_gone |= rows.contains(&GONE);
+        let mut left = self.moved(rows);
+        let mut edges = 0;
+        left.each(|_| {
+            edges += 1;
+            Ok(())
+        })?;
+        left.edges = edges;
+        Ok(left)
     }
 
     /// What was relation i is `relations[i]`.
@@ -300,7 +315,11 @@ impl Spilled {
             }
             let relation = self.relation_of.as_ref().map_or(relation, |relations| relations.get(usize::from(relation)).copied().unwrap_or(relation));
             let weight = if self.weighted { weight } else { 1.0 };
-            take(Edge { source: self.rows.of(source), target: self.rows.of(target), relation, weight })
+            let (source, target) = (self.rows.of(source), self.rows.of(target));
+            if self.has_gone && (source == GONE || target == GONE) {
+                return Ok(());
+            }
+            take(Edge { source, target, relation, weight })
         });
         result.map_err(|error| unwritten(&self.folder, &error))
     }

@@ -296,7 +296,13 @@ impl<'a> Scan<'a> {
             _ if !word.iter().all(u8::is_ascii_digit) => "is not a number",
             _ => "is out of range",
         };
-        let hint = if value == Some(0) && first == 1 { "this format counts nodes from 1: add 1 to all of them" } else { "" };
+        let hint = match value {
+            Some(0) if first == 1 => "this format counts nodes from 1: add 1 to all of them",
+            Some(_) => {
+                "correct the number of nodes in the header, or the id: ids are counted from the first node without gaps; as an edge list,  SOURCE TARGET  a line, they may be any numbers"
+            }
+            None => "a node is its number here: write names as an edge list,  SOURCE TARGET  a line",
+        };
         Err(Fault::new(start, format!("{name} {what}")).expected(range, word).hint(hint))
     }
 

@@ -5,6 +5,7 @@
 //! promises  both forms give one graph: nodes and relations go by the bytes of their names; the number of a node in entity2id is the column `number`
 //! reads     words: three columns divided by tabs; numbers: `train2id.txt` and so on with `head tail relation` behind a line with their number,
 //!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
+//! promises  parts whose statements are no edges are named as passed over
 //! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the one that `types` names) is told, not made use of
 //! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement
 //! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013); github.com/thunlp/OpenKE
@@ -90,6 +91,17 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         false => read_words(&bundle, options, &wanted)?,
     };
     types::put(&bundle, options, &mut graph)?;
+    let is_there = |part: Part| bundle.names().any(|(_, name)| part_of(name) == Some(part) || numbered::is(name, name_of(part)));
+    let left: Vec<&str> = [Part::Train, Part::Valid, Part::Test].into_iter().filter(|part| !wanted.contains(part) && is_there(*part)).map(name_of).collect();
+    if !left.is_empty() {
+        let wanted: Vec<&str> = wanted.into_iter().map(name_of).collect();
+        let what = format!(
+            "statements of {}: edges are those of {}, because tasks of links come later ( read: {{parts: [train, valid, test]}}  in an entry takes all)",
+            left.join(" and "),
+            wanted.join(" and ")
+        );
+        graph.passed_over.push(what);
+    }
     Ok(graph)
 }
 

@@ -1,23 +1,23 @@
 //! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by way of sorted runs to the artifact.
 //!
 //! promises  the same bytes as the way in memory
-//! never     does what needs all sorted edges at once: degrees as features, anything made up of communities. That is an error that says what
-//!           to leave out, or how much memory would do; so are components, classes and kinds of edges that never were in memory
+//! never     does what needs all sorted edges at once: anything made up of communities. That is an error that says what to leave out, or how
+//!           much memory would do; so are kinds of edges that never were in memory. Components and degrees cost 8 and 4 bytes a node
 use warploom_contract::{
     Context, ErrorKind, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter},
     parquet_file::ROW_GROUP,
 };
 use warploom_formats::{
-    raw::RawGraph,
+    raw::{RawGraph, ReadError},
     spill::{Edge, Spilled},
 };
 use warploom_shell::requests::IngestRequest;
 use warploom_spec::Weights;
 
 use crate::{
-    kinds, source,
-    target::{self, Narrowed},
+    kinds, source, subset,
+    target::{self, Filled, Narrowed},
     transform::{
         self, Counts, Duplicates,
         external::{Runs, Stored},
@@ -60,16 +60,19 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
         Weights::Drop => false,
         Weights::One => true,
     };
+    let mut in_degrees = target::needs_degrees(request, &narrowed.graph).then(|| vec![0u32; narrowed.graph.nodes() as usize]);
     let counts = if weighted || options.duplicates == Duplicates::Sum {
         let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
-        sorting.sort_and_write(outputs, options, |weight| if ones { 1.0 } else { weight })?
+        sorting.sort_and_write(outputs, options, in_degrees.as_mut(), |weight| if ones { 1.0 } else { weight })?
     } else {
-        sorting.sort_and_write(outputs, options, |_| ())?
+        sorting.sort_and_write(outputs, options, in_degrees.as_mut(), |_| ())?
     };
     narrowed.compare_counts(request, &counts)?;
     narrowed.graph.edges = Default::default();
+    narrowed.in_degrees = in_degrees;
     let found = narrowed.provenance;
-    let (mut graph, made_up) = target::filled_in(request, narrowed)?;
+    let Filled { mut graph, made_up, short } = target::filled_in(context, request, narrowed)?;
+    split_facts(outputs, &short);
     let (provenance, made_up) = source::provenance(request, found, made_up);
     outputs.set_provenance(provenance, made_up);
     outputs.fact(Kind::Graph, "task", target::task(&graph));
@@ -79,16 +82,29 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     write::write_all_but_edges(outputs, &mut graph)
 }
 
-/// Refuses what is done before edges are sorted and needs all of them, where they never were in memory.
-pub fn refuse_what_needs_listed_edges(request: &IngestRequest, spilled: &Spilled) -> Result<(), StageError> {
-    let spec = &request.spec;
-    let asked = [
-        (spec.largest_component, "ingest.largest_component"),
-        (kinds::rule(request).is_some(), "ingest.entity_types"),
-        (!spec.keep_classes.is_empty(), "ingest.keep_classes"),
-    ];
-    let found = asked.into_iter().find(|(asked, _)| *asked);
-    found.map_or(Ok(()), |(_, what)| Err(refuse(spilled.edges, bytes(spilled), what)))
+/// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted. Kinds
+/// of types need all edges at once, and are refused.
+pub fn parts_that_stay(request: &IngestRequest, mut graph: RawGraph, mut spilled: Spilled) -> Result<(RawGraph, Spilled), StageError> {
+    let fault = |error: Box<ReadError>| source::read_error(&error);
+    if kinds::rule(request).is_some() {
+        return Err(refuse(spilled.edges, bytes(&spilled), "ingest.entity_types"));
+    }
+    if let Some(stays) = target::of_kept_classes(request, &graph)? {
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    if request.spec.largest_component {
+        let mut components = subset::Components::new(graph.nodes());
+        let join = |edge: Edge| {
+            components.join(edge.source, edge.target);
+            Ok(())
+        };
+        spilled.each(join).map_err(fault)?;
+        let stays = components.largest();
+        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        graph = subset::keep(graph, &stays);
+    }
+    Ok((graph, spilled))
 }
 
 fn refuse(edges: u64, bytes: u64, what: &str) -> StageError {
@@ -108,8 +124,14 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
-    /// Runs of sorted edges, merged into `edges.parquet`.
-    fn sort_and_write<C: Stored + Weight>(&self, outputs: &mut Outputs, options: transform::Options, carried: impl Fn(f32) -> C) -> Result<Counts, StageError> {
+    /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by the way.
+    fn sort_and_write<C: Stored + Weight>(
+        &self,
+        outputs: &mut Outputs,
+        options: transform::Options,
+        mut in_degrees: Option<&mut Vec<u32>>,
+        carried: impl Fn(f32) -> C,
+    ) -> Result<Counts, StageError> {
         let Sorting { context, spilled, .. } = self;
         let limit = source::limit(context);
         let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
@@ -130,6 +152,9 @@ impl Sorting<'_> {
         let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: C::WEIGHTED.then(Vec::new), ..EdgeTable::default() };
         let mut group = empty();
         let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
+            if let Some(degrees) = in_degrees.as_mut() {
+                degrees[target as usize] = degrees[target as usize].saturating_add(1);
+            }
             group.source.push(source);
             group.target.push(target);
             group.kind.iter_mut().for_each(|kind| kind.push(relation));
@@ -197,5 +222,12 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, graph: &RawGraph, p
     outputs.fact(Kind::Graph, "task", target::task(graph));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
+    }
+}
+
+/// The fact of the manifest that says where a split is shorter than it should be; also for both ways.
+pub fn split_facts(outputs: &mut Outputs, short: &[String]) {
+    if !short.is_empty() {
+        outputs.fact(Kind::Graph, "split_short", short.to_vec());
     }
 }

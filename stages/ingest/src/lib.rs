@@ -19,6 +19,7 @@ mod write;
 
 pub use source::read_error;
 
+use target::Filled;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{contracts, requests::IngestRequest};
 
@@ -38,7 +39,8 @@ impl Stage for Ingest {
             return large::ingest(context, outputs, request, narrowed, &spilled);
         }
         let found = narrowed.provenance;
-        let (mut graph, made_up) = target::complete(context, request, narrowed)?;
+        let Filled { mut graph, made_up, short } = target::complete(context, request, narrowed)?;
+        large::split_facts(outputs, &short);
         let (provenance, made_up) = source::provenance(request, found, made_up);
         outputs.set_provenance(provenance, made_up);
         outputs.fact(Kind::Graph, "task", target::task(&graph));

@@ -7,9 +7,9 @@ use warploom_shell::requests::IngestRequest;
 use warploom_spec::Ids;
 
 use crate::{generate::made, kinds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use warploom_formats::{
-    Format, Look, attach,
+    Format, Look, attach, ogb,
     raw::{RawGraph, ReadError},
     spill::{Found, Limit, Spilled},
 };
@@ -29,11 +29,12 @@ pub struct Read {
 /// Reads the files, or makes the stand-in.
 pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
     match &request.source {
-        Source::Real { files, .. } => {
+        Source::Real { folder, files } => {
             let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
             let (mut graph, spilled) = read_files(context, request, files).map_err(|error| read_error(&error))?;
             context.progress.advance(bytes);
+            graph.passed_over.extend(links_beside(request, folder));
             if graph.types.is_some() && kinds::rule(request).is_none() {
                 graph.passed_over.push("types of entities, of which  ingest.entity_types  makes kinds".to_owned());
             }
@@ -50,13 +51,26 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         }
         Source::Generated => made::make(context, request),
         Source::StandIn { why } => {
+            let name = &request.entry.name;
             context.progress.warn(&format!(
-                "`{0}` is a STAND-IN: a generated graph with its counts, because {why}\n         results say nothing about the real data; get them with  warploom data fetch {0}",
-                request.entry.name
+                "`{name}` is a STAND-IN: a generated graph with its counts, because {why}\n         results say nothing about the real data; get them with  {}",
+                request.entry.how_to_get()
             ));
             stand_in(context, request)
         }
     }
+}
+
+/// Files of an OGB set that no entry lists, as they are not read: parts of links.
+fn links_beside(request: &IngestRequest, folder: &Path) -> Option<String> {
+    if request.entry.format.as_str() != ogb::FORMAT.name {
+        return None;
+    }
+    let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    // `split/HOW/valid_edge.csv`
+    let files = below(&folder.join("split")).flat_map(|path| if path.is_dir() { below(&path).collect() } else { vec![path] });
+    let names: Vec<String> = files.filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())).collect();
+    ogb::passed_over(names.iter().map(String::as_str))
 }
 
 /// Where the graph of a request comes from, and what of it was drawn: for files that came out of another graph also what was so there.

@@ -12,12 +12,7 @@ pub fn keep(graph: RawGraph, stays: &[bool]) -> RawGraph {
     if stays.iter().all(|&stays| stays) {
         return graph;
     }
-    let mut count = 0;
-    let number = |&stays: &bool| {
-        count += u32::from(stays);
-        if stays { count - 1 } else { GONE }
-    };
-    let new_of_old: Vec<u32> = stays.iter().map(number).collect();
+    let new_of_old = new_rows(stays);
     RawGraph {
         ids: ids(graph.ids, stays),
         edges: edges(graph.edges, &new_of_old),
@@ -30,6 +25,16 @@ pub fn keep(graph: RawGraph, stays: &[bool]) -> RawGraph {
         graphs: graph.graphs.map(|graphs| rows_of_graphs(graphs, stays)),
         ..graph
     }
+}
+
+/// The new row of each node that stays, `u32::MAX` for the others.
+pub fn new_rows(stays: &[bool]) -> Vec<u32> {
+    let mut count = 0;
+    let number = |&stays: &bool| {
+        count += u32::from(stays);
+        if stays { count - 1 } else { GONE }
+    };
+    stays.iter().map(number).collect()
 }
 
 /// The values of rows that stay, `width` a row.
@@ -138,18 +143,39 @@ fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
 
 /// Which nodes are in the largest weakly connected component; of equals, in the one with the first node.
 pub fn largest_component(edges: &Edges, nodes: u32) -> Vec<bool> {
-    let mut parent: Vec<u32> = (0..nodes).collect();
-    for (&source, &target) in edges.source.iter().zip(&edges.target) {
-        let (one, other) = (root(&mut parent, source), root(&mut parent, target));
+    let mut components = Components::new(nodes);
+    edges.source.iter().zip(&edges.target).for_each(|(&source, &target)| components.join(source, target));
+    components.largest()
+}
+
+/// Weakly connected components, edge by edge; 8 bytes a node, and the edges need not be held.
+pub struct Components {
+    parent: Vec<u32>,
+}
+
+impl Components {
+    /// Each node by itself.
+    pub fn new(nodes: u32) -> Components {
+        Components { parent: (0..nodes).collect() }
+    }
+
+    /// The two are in one.
+    pub fn join(&mut self, source: u32, target: u32) {
+        let (one, other) = (root(&mut self.parent, source), root(&mut self.parent, target));
         // The smaller number is the root, so that a component is known by its first node.
-        parent[one.max(other) as usize] = one.min(other);
+        self.parent[one.max(other) as usize] = one.min(other);
     }
-    let mut size = vec![0u32; nodes as usize];
-    for node in 0..nodes {
-        size[root(&mut parent, node) as usize] += 1;
+
+    /// Which nodes are in the largest; of equals, in the one with the first node.
+    pub fn largest(mut self) -> Vec<bool> {
+        let nodes = self.parent.len() as u32;
+        let mut size = vec![0u32; nodes as usize];
+        for node in 0..nodes {
+            size[root(&mut self.parent, node) as usize] += 1;
+        }
+        let largest = (0..nodes).max_by_key(|&node| (size[node as usize], std::cmp::Reverse(node)));
+        (0..nodes).map(|node| Some(root(&mut self.parent, node)) == largest).collect()
     }
-    let largest = (0..nodes).max_by_key(|&node| (size[node as usize], std::cmp::Reverse(node)));
-    (0..nodes).map(|node| Some(root(&mut parent, node)) == largest).collect()
 }
 
 fn root(parent: &mut [u32], mut node: u32) -> u32 {

@@ -21,7 +21,7 @@ use crate::{
     transform::{self, Counts, Duplicates, SelfLoops},
 };
 use warploom_formats::{
-    raw::{Labels, NO_CLASS, NodeIds, RawGraph},
+    raw::{Features, Labels, NO_CLASS, NodeIds, RawGraph},
     spill::Spilled,
 };
 
@@ -29,6 +29,10 @@ use warploom_formats::{
 const WIDTH: u32 = 16;
 /// Nodes in a community of a real graph, in the mean.
 const COMMUNITY: u32 = 128;
+/// What a row of labels is of, where it is not a node.
+const GRAPH: &str = "graph";
+/// Lines of a notice that are shown.
+const LINES_SHOWN: usize = 6;
 /// Degrees above count as this one.
 const DEGREE_MOST: u32 = 255;
 
@@ -44,20 +48,24 @@ pub struct Narrowed {
     pub provenance: Provenance,
     /// Communities that the generator planted.
     pub community: Option<Vec<u32>>,
+    /// How many edges end at each node, where the sorted edges are in a file and features need that.
+    pub in_degrees: Option<Vec<u32>>,
     listed_nodes: u32,
     listed: u64,
 }
 
 /// Takes what was not asked for out of the graph.
 pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
-    let Read { mut graph, provenance, community, spilled } = read;
+    let Read { mut graph, provenance, community, mut spilled } = read;
     let (listed_nodes, listed) = (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
         compare_holds(request, &graph)?;
     }
     let mut inverse = None;
-    if let Some(spilled) = &spilled {
-        large::refuse_what_needs_listed_edges(request, spilled)?;
+    if let Some(listed) = spilled.take() {
+        let stays;
+        (graph, stays) = large::parts_that_stay(request, graph, listed)?;
+        let spilled = spilled.insert(stays);
         if request.spec.inverse_relations {
             let named = if spilled.typed { relations::name_inverses(&mut graph.relations) } else { Err(relations::Refused::NoRelations) };
             inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
@@ -70,7 +78,7 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
     }
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
-    Ok(Narrowed { graph, spilled, inverse, provenance, community, listed_nodes, listed })
+    Ok(Narrowed { graph, spilled, inverse, provenance, community, in_degrees: None, listed_nodes, listed })
 }
 
 impl Narrowed {
@@ -95,8 +103,18 @@ pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
     Err(StageError::new(ErrorKind::Specification, what).hint("for example  --set 'ingest.split={fractions: {train: 0.6, validation: 0.2, test: 0.2}}'"))
 }
 
-/// Transforms and fills in; returns what was made up of a real graph.
-pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<(RawGraph, Vec<String>), StageError> {
+/// A graph with all that it lacked.
+pub struct Filled {
+    /// The graph.
+    pub graph: RawGraph,
+    /// What was made up of a real one.
+    pub made_up: Vec<String>,
+    /// Where parts of the split are shorter than they should be, a line each.
+    pub short: Vec<String>,
+}
+
+/// Transforms and fills in.
+pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrowed) -> Result<Filled, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
     context.progress.begin("sorting", edges.len() as u64, "edges");
     let options = options(request, &narrowed.graph);
@@ -104,26 +122,52 @@ pub fn complete(context: &Context, request: &IngestRequest, mut narrowed: Narrow
     let transformed = transform::transform(edges, nodes, narrowed.graph.relations.len(), &options).map_err(transform_error)?;
     narrowed.compare_counts(request, &transformed.counts)?;
     narrowed.graph.edges = transformed.edges;
-    let (graph, made_up) = filled_in(request, narrowed)?;
-    if !made_up.is_empty() {
-        context.progress.warn(&format!("`{}` has no {}: they are MADE UP from communities of the real graph", request.entry.name, made_up.join(" and no ")));
-    }
-    Ok((graph, made_up))
+    filled_in(context, request, narrowed)
 }
 
-/// The graph with all that it lacked; also what was made up of a real one.
-pub fn filled_in(request: &IngestRequest, narrowed: Narrowed) -> Result<(RawGraph, Vec<String>), StageError> {
-    let Narrowed { mut graph, provenance, community, .. } = narrowed;
-    let made_up = fill_in(request, &mut graph, community)?;
+/// Says what was made up of a real graph: because it has none, or because other features than its own were asked for.
+fn announce(context: &Context, request: &IngestRequest, had_features: bool, made_up: &[String]) {
+    let name = &request.entry.name;
+    let (replaced, lacking): (Vec<&String>, Vec<&String>) = made_up.iter().partition(|what| had_features && *what == "features");
+    if !replaced.is_empty() {
+        context.progress.warn(&format!(
+            "`{name}` has features, and they are passed over: those of `ingest.features: random` are MADE UP from communities of the real graph"
+        ));
+    }
+    if !lacking.is_empty() {
+        let lacking: Vec<&str> = lacking.into_iter().map(String::as_str).collect();
+        context.progress.warn(&format!("`{name}` has no {}: they are MADE UP from communities of the real graph", lacking.join(" and no ")));
+    }
+}
+
+/// The graph with all that it lacked.
+pub fn filled_in(context: &Context, request: &IngestRequest, narrowed: Narrowed) -> Result<Filled, StageError> {
+    let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
+    let had_features = graph.features.is_some();
+    let (made_up, short) = fill_in(request, &mut graph, (community, in_degrees))?;
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
     }
-    Ok((graph, if provenance == Provenance::Real { made_up } else { Vec::new() }))
+    if !short.is_empty() {
+        context.progress.warn(&format!("`{}`: the split is shorter than asked for: {}", request.entry.name, shown(&short)));
+    }
+    if provenance != Provenance::Real {
+        return Ok(Filled { graph, made_up: Vec::new(), short });
+    }
+    announce(context, request, had_features, &made_up);
+    Ok(Filled { graph, made_up, short })
 }
 
-/// Labels, features and splits that are missing; returns what was made up.
-fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<u32>>) -> Result<Vec<String>, StageError> {
-    let mut filler = Filler { request, community, made_up: Vec::new(), seed: request.spec.seed };
+/// The first few of some lines; the manifest has them all.
+fn shown(lines: &[String]) -> String {
+    let more = lines.len().saturating_sub(LINES_SHOWN);
+    let shown = lines[..lines.len().min(LINES_SHOWN)].join("; ");
+    if more == 0 { shown } else { format!("{shown}; and {more} more, which the manifest names") }
+}
+
+/// Labels, features and splits that are missing; returns what was made up, and where parts of the split are short.
+fn fill_in(request: &IngestRequest, graph: &mut RawGraph, (community, in_degrees): Known) -> Result<(Vec<String>, Vec<String>), StageError> {
+    let mut filler = Filler { request, community, in_degrees, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
     filler.labels(graph);
     filler.features(graph)?;
     filler.splits(graph);
@@ -133,19 +177,16 @@ fn fill_in(request: &IngestRequest, graph: &mut RawGraph, community: Option<Vec<
         graph.features.iter_mut().for_each(fill::features::normalize_rows);
         graph.kinds.iter_mut().flat_map(|kinds| &mut kinds.features).flatten().for_each(fill::features::normalize_rows);
     }
-    Ok(filler.made_up)
+    Ok((filler.made_up, filler.short))
 }
 
 /// The part of the graph that stays, with the relations and weights that were asked for.
 fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
-    let (name, spec) = (&request.entry.name, &request.spec);
-    let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
+    let spec = &request.spec;
     if let Some(rule) = kinds::rule(request) {
         graph = kinds::of_types(graph, &rule).map_err(|refused| kinds_error(request, refused))?;
     }
-    if !spec.keep_classes.is_empty() {
-        let stays =
-            subset::of_classes(graph.labels.as_ref(), &spec.keep_classes).map_err(|what| refuse(format!("`ingest.keep_classes` of `{name}`: {what}")))?;
+    if let Some(stays) = of_kept_classes(request, &graph)? {
         graph = subset::keep(graph, &stays);
     }
     if spec.largest_component {
@@ -161,6 +202,27 @@ fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<Raw
         spec::Weights::One => graph.edges.weight = Some(vec![1.0; graph.edges.len()]),
     }
     Ok(graph)
+}
+
+/// Which nodes have a class that is to be kept; none: all stay.
+pub fn of_kept_classes(request: &IngestRequest, graph: &RawGraph) -> Result<Option<Vec<bool>>, StageError> {
+    let (name, wanted, labels) = (&request.entry.name, &request.spec.keep_classes, graph.labels.as_ref());
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    subset::of_classes(labels, wanted).map(Some).map_err(|what| classes_error(name, labels, &what))
+}
+
+fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError {
+    let error = StageError::new(ErrorKind::Specification, format!("`ingest.keep_classes` of `{name}`: {what}"));
+    match labels {
+        // As JSON, which is YAML too: names with commas and colons stay whole.
+        Some(Labels::Classes { names, .. }) => {
+            let some = serde_json::to_string(&names[..names.len().min(2)]).unwrap_or_default();
+            error.hint(format!("name classes as the data have them:  --set 'ingest.keep_classes={some}'"))
+        }
+        _ => error.hint("leave out  ingest.keep_classes"),
+    }
 }
 
 fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageError {
@@ -182,7 +244,7 @@ fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
     match refused {
         kinds::Refused::OwnKinds(names) => refuse(format!("its nodes have kinds of their own: {}", some(&names))).hint("leave out  ingest.entity_types"),
         kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
-            refuse("its stand-in has no types of entities".to_owned()).hint(format!("get the real files:  warploom data fetch {name}"))
+            refuse("its stand-in has no types of entities".to_owned()).hint(format!("get the real files with  {}", request.entry.how_to_get()))
         }
         kinds::Refused::NoRelation(relation, known) => refuse(format!("no relation is called `{relation}`: expected one of {}", some(&known)))
             .hint("name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of types beside triples: entity2type.txt"),
@@ -304,27 +366,38 @@ pub fn task(graph: &RawGraph) -> &'static str {
 /// What `fill_in` needs all sorted edges for, if anything. `planted`: communities are known.
 pub fn needs_sorted_edges(request: &IngestRequest, graph: &RawGraph, planted: bool) -> Option<&'static str> {
     use spec::Features as Wanted;
-    let filler = Filler { request, community: None, made_up: Vec::new(), seed: request.spec.seed };
+    let filler = Filler { request, community: None, in_degrees: None, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
     if !filler.is_labelled(graph) && filler.classes() > 0 && !planted {
         return Some("made-up labels");
     }
     let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
     match request.spec.features {
         _ if graph.kinds.is_some() => None,
-        Wanted::Degree => Some("ingest.features: degree"),
         Wanted::Random if !planted => Some("ingest.features: random"),
-        Wanted::Auto if !given && filler.width() == 0 && graph.graphs.is_some() => Some("features that are degrees"),
         Wanted::Auto if !given && filler.width() > 0 && !planted => Some("made-up features"),
         _ => None,
     }
 }
+
+/// Whether features are made of in-degrees, and edges that are in a file have to be counted.
+pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
+    use spec::Features as Wanted;
+    let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
+    graph.kinds.is_none() && (request.spec.features == Wanted::Degree || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
+}
+
+/// Communities of the nodes and their in-degrees, where they are known already.
+type Known = (Option<Vec<u32>>, Option<Vec<u32>>);
 
 /// Adds what is missing.
 struct Filler<'a> {
     request: &'a IngestRequest,
     /// Planted communities, or those found in the real graph once they were needed.
     community: Option<Vec<u32>>,
+    /// Those of edges that are in a file.
+    in_degrees: Option<Vec<u32>>,
     made_up: Vec<String>,
+    short: Vec<String>,
     seed: u64,
 }
 
@@ -334,6 +407,12 @@ impl Filler<'_> {
         let seed = self.seed;
         let community = self.community.get_or_insert_with(|| fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed));
         fill::labels::planted_classes(community, classes.max(1))
+    }
+
+    /// Features that are in-degrees.
+    fn degree(&mut self, graph: &RawGraph) -> Features {
+        let degrees = self.in_degrees.take().unwrap_or_else(|| fill::features::in_degrees(&graph.edges, graph.nodes()));
+        fill::features::degree(&degrees, DEGREE_MOST)
     }
 
     /// The recipe, where the graph is a stand-in.
@@ -396,9 +475,9 @@ impl Filler<'_> {
             (Wanted::OneHotLabel, _, None) => {
                 return Err(refuse(format!("`ingest.features: one_hot_label`, and `{name}` has no node labels beside what is learned")));
             }
-            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => Some(self.degree(graph)),
             (Wanted::Auto, None, None) if width == 0 => None,
-            (Wanted::Degree, ..) => Some(fill::features::degree(&graph.edges, graph.nodes(), DEGREE_MOST)),
+            (Wanted::Degree, ..) => Some(self.degree(graph)),
             (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
             (Wanted::Auto | Wanted::Random, ..) => {
                 let classes = match &graph.labels {
@@ -417,19 +496,24 @@ impl Filler<'_> {
     /// Parts of what is learned: of graphs where they have labels, else of nodes.
     fn splits(&mut self, graph: &mut RawGraph) {
         let (seed, nodes) = (self.seed, graph.nodes());
-        let (labels, rows, splits) = match &mut graph.graphs {
+        let (labels, rows, splits, of) = match &mut graph.graphs {
             Some(graphs) if graphs.labels.is_some() => {
                 let rows = graphs.len() as u32;
-                (graphs.labels.as_ref(), rows, &mut graphs.splits)
+                (graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH)
             }
-            _ => (graph.labels.as_ref(), nodes, &mut graph.splits),
+            _ => (graph.labels.as_ref(), nodes, &mut graph.splits, "node"),
         };
         let Some(labels) = labels else { return };
         let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let short = &mut self.short;
+        let mut per_class = |rule: PerClass| {
+            let split = fill::split::per_class(labels, rows, &rule, seed);
+            *short = fill::split::shortages(labels, &split, &rule, of);
+            vec![split]
+        };
         *splits = match (&self.request.spec.split, self.request.entry.split) {
             (Some(spec::Split::PerClass(rule)), _) => {
-                let rule = PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) };
-                vec![fill::split::per_class(labels, rows, &rule, seed)]
+                per_class(PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) })
             }
             (Some(spec::Split::Fractions(rule)), _) => {
                 vec![fill::split::fractions(labels, rows, &Fractions { train: rule.train, validation: rule.validation, test: rule.test }, seed)]
@@ -437,14 +521,13 @@ impl Filler<'_> {
             (Some(spec::Split::Folds(rule)), _) => fill::split::folds(labels, rows, narrow(rule.count), seed),
             (None, _) if !splits.is_empty() => return,
             (None, SplitRule::None) if !self.request.entry.inferred => return,
-            (None, SplitRule::PerClass { train, validation, test }) => {
-                vec![fill::split::per_class(labels, rows, &PerClass { train, validation, test }, seed)]
-            }
+            (None, SplitRule::PerClass { train, validation, test }) => per_class(PerClass { train, validation, test }),
             (None, SplitRule::Fractions { train, validation, test }) => {
                 vec![fill::split::fractions(labels, rows, &Fractions { train, validation, test }, seed)]
             }
             (None, SplitRule::Folds { count }) => fill::split::folds(labels, rows, count, seed),
             // The published split belongs to the real files; a stand-in, or a folder that says nothing, gets one of the usual kind.
+            (None, SplitRule::Given | SplitRule::None) if of == GRAPH => vec![fill::split::fractions(labels, rows, &fill::split::EIGHTY_TEN_TEN, seed)],
             (None, SplitRule::Given | SplitRule::None) => vec![fill::split::usual(labels, rows, seed)],
         };
     }

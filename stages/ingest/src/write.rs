@@ -108,15 +108,32 @@ fn column(values: Column) -> ArrayRef {
     }
 }
 
-/// As they will be stored: sparse where that is less to read.
+/// As they will be stored, whichever way they were read: sparse where that is less to read.
 fn rows(features: raw::Features, rows: usize) -> FeatureRows {
     match features {
+        raw::Features::Dense { columns, values } if is_sparse(values.iter().filter(|value| **value != 0.0).count(), rows, columns) => {
+            let (mut offsets, mut index, mut entries) = (Vec::with_capacity(rows + 1), Vec::new(), Vec::new());
+            offsets.push(0);
+            for row in values.chunks_exact(columns as usize) {
+                let there = row.iter().zip(0u32..).filter(|(value, _)| **value != 0.0);
+                there.for_each(|(&value, column)| {
+                    index.push(column);
+                    entries.push(value);
+                });
+                offsets.push(index.len() as u64);
+            }
+            FeatureRows::Sparse { columns: columns as usize, offsets, index, values: entries }
+        }
         raw::Features::Dense { columns, values } => FeatureRows::Dense { columns: columns as usize, values },
-        raw::Features::Sparse { columns, offsets, index, values } if (index.len() as f64) < SPARSE_BELOW * rows as f64 * f64::from(columns) => {
+        raw::Features::Sparse { columns, offsets, index, values } if is_sparse(index.len(), rows, columns) => {
             FeatureRows::Sparse { columns: columns as usize, offsets, index, values }
         }
         sparse => FeatureRows::Dense { columns: sparse.columns() as usize, values: sparse.into_dense(rows) },
     }
+}
+
+fn is_sparse(entries: usize, rows: usize, columns: u32) -> bool {
+    (entries as f64) < SPARSE_BELOW * rows as f64 * f64::from(columns)
 }
 
 #[cfg(test)]
@@ -146,5 +163,13 @@ mod tests {
         assert_eq!(sparse(1), FeatureRows::Sparse { columns: 10, offsets: vec![0, 1, 1], index: vec![0], values: vec![2.0] });
         let FeatureRows::Dense { columns: 10, values } = sparse(2) else { panic!("expected dense rows") };
         assert_eq!((values[..3].to_vec(), values.len(), values.iter().sum::<f32>()), (vec![2.0, 2.0, 0.0], 20, 4.0));
+        // Rows that were read with their zeros are stored as those that were not.
+        let dense = |entries: usize| {
+            let mut values = vec![0.0; 20];
+            values[..entries].fill(2.0);
+            rows(raw::Features::Dense { columns: 10, values }, 2)
+        };
+        assert_eq!((dense(1), dense(2)), (sparse(1), sparse(2)));
+        assert_eq!(rows(raw::Features::Dense { columns: 0, values: Vec::new() }, 2), FeatureRows::Dense { columns: 0, values: Vec::new() });
     }
 }

@@ -35,6 +35,11 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// Where it is remembered what raw files are, and which could not be had.
+    pub fn seen(&self) -> PathBuf {
+        self.store.root().join("seen-v1")
+    }
+
     /// From the options.
     pub fn new(options: &Options) -> Self {
         let scheduler = limits::under_scheduler();

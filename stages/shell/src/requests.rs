@@ -38,7 +38,8 @@ impl Request for IngestRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let entry = Catalog::here().find_or_infer(&pipeline.dataset, &environment.data).map_err(|error| catalog_error(&error))?;
         let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
-        let source = warploom_catalog::locate(&entry, &environment.data, attempt).map_err(|error| catalog_error(&error))?;
+        let seen = environment.seen();
+        let source = warploom_catalog::locate(&entry, &environment.data, Some(&seen), attempt).map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
         match &source {
             Source::Real { folder, .. } if entry.inherited.stand_in && environment.real != Real::No => {
@@ -47,8 +48,8 @@ impl Request for IngestRequest {
                 return Err(StageError::new(ErrorKind::Input, what).at(folder.display()).hint(hint));
             }
             Source::Real { folder, files } => {
-                let seen = environment.store.root().join("seen-v1");
                 for (file, path) in entry.files.iter().zip(files) {
+                    warploom_catalog::digests::refuse_folder(&entry, file, path).map_err(|error| catalog_error(&error))?;
                     let digest = warploom_catalog::seen::digest(path, Some(&seen), environment.verify).map_err(|error| StageError::io("read", path, &error))?;
                     warploom_catalog::digests::check(&entry, file, (folder, path), &digest).map_err(|error| catalog_error(&error))?;
                     digests.insert(path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(), digest);
@@ -58,10 +59,7 @@ impl Request for IngestRequest {
                 let folder = environment.data.first().cloned().unwrap_or_else(|| PathBuf::from("data/raw")).join(&entry.name);
                 return Err(StageError::new(ErrorKind::Input, format!("the real data of `{}` are not here ({why}), and a stand-in was refused", entry.name))
                     .at(folder.display())
-                    .hint(format!(
-                        "run  warploom data fetch {0}  where there is a network, copy the files there, or allow a stand-in with  --real=no",
-                        entry.name
-                    )));
+                    .hint(format!("get them with  {}  or allow a stand-in with  --real=no", entry.how_to_get())));
             }
             Source::StandIn { .. } | Source::Generated => {}
         }
@@ -87,6 +85,7 @@ impl Request for IngestRequest {
 pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
     let mut shown = StageError::new(if error.disk_full { ErrorKind::DiskFull } else { ErrorKind::Input }, error.what.clone());
     shown.place = error.place.clone();
+    shown.detail = error.detail.clone();
     shown.hint = error.hint.clone();
     shown
 }

@@ -74,7 +74,8 @@ fn tried_in(folder: tempfile::TempDir, url: impl Fn(SocketAddr) -> String, answe
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
     let limits = Limits { tries: 3, ..quick() };
-    let result = download("edges.txt", &url(address), &path, &limits, &mut |_| {}).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
+    let result =
+        download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(())).map(|()| fs::read(&path).unwrap()).map_err(|trouble| trouble.what);
     let mut left: Vec<String> = fs::read_dir(folder.path().join("set")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     let asked = asked.lock().unwrap().clone();
@@ -189,7 +190,7 @@ fn a_part_outlives_the_program() {
     let of = Of { url: address.clone(), etag: Some("\"one\"".into()), modified: None, total: Some(12) };
     fs::write(folder.path().join("set/edges.txt.part.json"), serde_json::to_vec(&of).unwrap()).unwrap();
     let path = folder.path().join("set/edges.txt");
-    download("edges.txt", &address, &path, &quick(), &mut |_| {}).unwrap();
+    download(("edges.txt", &address), &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), WHOLE);
     assert!(has(&asked.lock().unwrap()[0], "range: bytes=5-"));
 }
@@ -201,7 +202,7 @@ fn two_at_once_do_not_write_into_one_part() {
     let mut first = Part::open(&path).unwrap();
     first.file.write_all(b"first").unwrap();
     let (address, _) = serve(vec![answer("200 OK", 12, WHOLE)]);
-    download("edges.txt", &format!("http://{address}/edges.txt"), &path, &quick(), &mut |_| {}).unwrap();
+    download(("edges.txt", &format!("http://{address}/edges.txt")), &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
     assert_eq!((fs::read(&path).unwrap(), fs::read(&first.path).unwrap()), (WHOLE.to_vec(), b"first".to_vec()));
 }
 
@@ -225,7 +226,7 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/edges.txt", silent.local_addr().unwrap());
-    let Trouble { what, disk } = download("edges.txt", &url, &folder.path().join("edges.txt"), &quick(), &mut |_| {}).unwrap_err();
+    let Trouble { what, disk, .. } = download(("edges.txt", &url), &folder.path().join("edges.txt"), &quick(), &mut |_| {}, &|_| Ok(())).unwrap_err();
     assert_eq!(disk, None);
     assert!(what.contains("no answer in time"), "{what}");
 }

@@ -16,7 +16,7 @@ fn file(name: &str, url: Option<String>) -> RawFile {
 }
 
 fn fetched(entry: &Entry, folder: &Path) -> Result<Vec<PathBuf>, CatalogError> {
-    fetch_within(entry, folder, &quick(), &mut |_| {})
+    fetch_within(entry, folder, None, &quick(), &mut |_| {})
 }
 
 #[test]
@@ -24,14 +24,14 @@ fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut entry = entry(vec![file("edges.txt", Some(format!("http://{}/e", serve_once(answer("404 Not Found", 0, b"")))))]);
     fs::create_dir_all(folder.path().join("karate")).unwrap();
-    fs::write(folder.path().join("karate").join(ABSENT), "earlier").unwrap();
+    fs::write(folder.path().join("karate").join(crate::locate::ABSENT), "earlier").unwrap();
     let error = fetched(&entry, folder.path()).unwrap_err();
     let copied = format!("copy it to  {}", folder.path().join("karate/edges.txt").display());
     assert!(error.to_string().contains("404") && error.to_string().contains("curl -L --create-dirs -o") && error.to_string().contains(&copied), "{error}");
-    assert!(!folder.path().join("karate").join(ABSENT).exists());
+    assert!(!folder.path().join("karate").join(crate::locate::ABSENT).exists());
     entry.files[0].url = Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n"))));
     let mut seen = 0;
-    let paths = fetch_within(&entry, folder.path(), &quick(), &mut |progress| seen = progress.bytes).unwrap();
+    let paths = fetch_within(&entry, folder.path(), None, &quick(), &mut |progress| seen = progress.bytes).unwrap();
     assert_eq!((fs::read(&paths[0]).unwrap(), seen), (b"0 1\n".to_vec(), 4));
     entry.files[0].url = None;
     assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
@@ -73,7 +73,25 @@ fn an_address_that_gives_other_bytes_later_is_found_out() {
     let entry = entry(vec![file("edges.txt", Some(format!("http://{address}/e")))]);
     let paths = fetched(&entry, folder.path()).unwrap();
     fs::remove_file(&paths[0]).unwrap();
-    assert!(fetched(&entry, folder.path()).unwrap_err().what.contains("has changed"));
+    let error = fetched(&entry, folder.path()).unwrap_err();
+    assert!(error.what.contains("has changed") && error.hint.unwrap().contains("thrown away"), "{}", error.what);
+    // Nothing of it lies under the file's name, or beside it.
+    assert_eq!(fs::read_dir(folder.path().join("karate")).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>(), [digests::RECORD_FILE]);
+}
+
+#[test]
+fn what_is_not_as_the_entry_says_never_gets_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |url: Option<String>| RawFile { blake3: Some("0".repeat(64)), ..file("e", url) };
+    let alone = entry(vec![told(Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n")))))]);
+    let mut packed = entry(vec![told(None)]);
+    let bytes = zip(&[("e", b"0 1\n")]);
+    packed.archive = Some(Archive { url: format!("http://{}/e.zip", serve_once(answer("200 OK", bytes.len(), &bytes))), folder: String::new() });
+    for entry in [alone, packed] {
+        let error = fetched(&entry, folder.path()).unwrap_err();
+        assert!(error.what.contains("expected the digest 0000000000000000, found 4 bytes") && error.hint.unwrap().contains("remove `bytes`"), "{}", error.what);
+        assert_eq!(fs::read_dir(folder.path().join("karate")).unwrap().count(), 0);
+    }
 }
 
 #[test]
@@ -101,6 +119,6 @@ fn files_of_an_archive_come_out_and_the_archive_goes() {
 
 #[test]
 fn what_is_made_is_not_fetched() {
-    let error = fetch(&crate::find("rmat-4").unwrap(), Path::new("none"), &mut |_| {}).unwrap_err();
+    let error = fetch(&crate::find("rmat-4").unwrap(), Path::new("none"), None, &mut |_| {}).unwrap_err();
     assert!(error.what.contains("made and not fetched"), "{}", error.what);
 }

@@ -87,5 +87,6 @@ pub(crate) fn entries(path: &Path, table: Vec<[Option<Number>; 3]>) -> Read<Entr
         entries.column.push(column);
         entries.value.push(value);
     }
+    entries.refuse_infinite(|what| ReadError::new(path, what))?;
     Ok(entries)
 }

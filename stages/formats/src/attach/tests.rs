@@ -98,6 +98,37 @@ fn what_does_not_fit_is_said() {
     assert!(attach(&mut graph(NodeIds::Count(3)), &[path]).unwrap_err().to_string().contains("this is no safetensors file"));
 }
 
+/// An array of f32 as numpy writes it.
+fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+    header += &" ".repeat((64 - (header.len() + 11) % 64) % 64);
+    header.push('\n');
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat().into_iter().chain(bytes).collect()
+}
+
+#[test]
+fn features_that_are_no_numbers_are_named_with_row_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = |values: &[i32], shape: &str| npy(shape, &values.iter().map(|&value| value as f32).collect::<Vec<_>>());
+    let sparse = [("data.npy", npy("(2,)", &[1.0, f32::INFINITY])), ("indices.npy", whole(&[0, 2], "(2,)")), ("indptr.npy", whole(&[0, 1, 1, 2], "(4,)"))];
+    let sparse = sparse.into_iter().chain([("shape.npy", whole(&[3, 3], "(2,)")), ("format.npy", whole(&[0], "(1,)"))]).take(4);
+    let sparse: Vec<(&str, Vec<u8>)> = sparse.collect();
+    let members: Vec<(&str, &[u8])> = sparse.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+    let cases: [(&str, Vec<u8>, &str, &str); 3] = [
+        ("features.npy", npy("(3, 2)", &[1.0, 2.0, 3.0, f32::NAN, 5.0, 6.0]), "row 1, column 1", "NaN"),
+        ("x.npy", npy("(3, 1)", &[1.0, 2.0, f32::NEG_INFINITY]), "row 2, column 0", "-inf"),
+        ("features.npz", crate::zip::tests::archive_of(&members), "row 2, column 2", "inf"),
+    ];
+    for (name, bytes, place, found) in cases {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let error = attach(&mut graph(NodeIds::Count(3)), &[path]).unwrap_err().to_string();
+        let said = [name, "a feature is not a finite number", place, &format!("found {found}"), "hint: features are finite numbers: write 0"];
+        said.iter().for_each(|text| assert!(error.contains(text), "{name}: expected `{text}` in {error}"));
+    }
+}
+
 #[test]
 fn other_files_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();

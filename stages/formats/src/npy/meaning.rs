@@ -3,7 +3,7 @@
 //! promises  the i-th row is the i-th node; a row too many or too few is an error with both numbers
 //! never     guesses classes from numbers that are not whole
 use super::Array;
-use crate::raw::{Features, IN_NO_PART, Labels, NO_CLASS, Read, TEST, TRAIN, VALIDATION};
+use crate::raw::{Features, IN_NO_PART, Labels, NO_CLASS, Read, TEST, TRAIN, VALIDATION, refuse_infinite};
 use std::fmt::Display;
 
 /// Labels: whole numbers or words are classes, other numbers are values; several in a row are rows of values.
@@ -48,11 +48,13 @@ pub fn named_classes(labels: &Array, names: &Array) -> Read<Labels> {
     Ok(Labels::Classes { class, names: names.words()? })
 }
 
-/// Features: a row of numbers a node, all stored.
+/// Features: a row of finite numbers a node, all stored.
 pub fn features(array: &Array) -> Read<Features> {
     let (_, columns) = array.rows()?;
+    let values = array.f32s()?;
+    refuse_infinite(&values, |at| (at / columns.max(1), at % columns.max(1)), |what| array.error(what))?;
     let columns = u32::try_from(columns).map_err(|_| Box::new(array.error("a row has more than 2^32 numbers")))?;
-    Ok(Features::Dense { columns, values: array.f32s()? })
+    Ok(Features::Dense { columns, values })
 }
 
 /// Checks that an array has a row for each node.

@@ -6,7 +6,7 @@
 use super::Npz;
 use crate::{
     npy::{Array, Parts},
-    raw::{Features, Read, ReadError},
+    raw::{self, Features, Read, ReadError},
 };
 
 /// Rows that a matrix without offsets may have in any case.
@@ -73,7 +73,8 @@ pub fn shape(npz: &impl Arrays, prefix: &str) -> Read<(u64, u64)> {
     }
 }
 
-/// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`.
+/// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or `<prefix>row` with `<prefix>col`; a value
+/// that is NaN or infinite is an error.
 pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
     let mut all = Entries::default();
     let (rows, columns) = each(npz, prefix, |part| {
@@ -82,10 +83,12 @@ pub fn entries(npz: &impl Arrays, prefix: &str) -> Read<Entries> {
         all.value.extend_from_slice(&part.value);
         Ok(())
     })?;
-    Ok(Entries { rows, columns, ..all })
+    let all = Entries { rows, columns, ..all };
+    all.refuse_infinite(|what| npz.error(format!("`{prefix}data`: {what}")))?;
+    Ok(all)
 }
 
-/// The same part by part; rows and columns come back.
+/// The same part by part, whatever the values; rows and columns come back.
 pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Read<()>) -> Read<(u32, u32)> {
     let name = |name: &str| format!("{prefix}{name}");
     let (rows, columns) = shape(npz, prefix)?;
@@ -179,6 +182,11 @@ fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Rea
 }
 
 impl Entries {
+    /// Refuses values that are NaN or infinite.
+    pub fn refuse_infinite(&self, error: impl Fn(String) -> ReadError) -> Read<()> {
+        raw::refuse_infinite(&self.value, |at| (self.row[at] as usize, self.column[at] as usize), error)
+    }
+
     /// As features: columns ascend in a row, equal ones are summed, zeros left out.
     pub fn into_features(self) -> Features {
         let rows = self.rows as usize;

@@ -179,6 +179,16 @@ fn published_sets_have_their_counts() {
     assert_eq!((graph.graphs, graph.splits.len(), graph.labels), (None, 0, None));
 }
 
+#[test]
+fn parts_of_links_are_named() {
+    let names = ["split/target/valid_edge.csv.gz", "split/time/train.pt", "split/random/test.csv.gz", "raw/edge.csv", "mapping/valid_x.csv"];
+    let said = passed_over(names.into_iter()).unwrap();
+    assert_eq!(said, "split/target/valid_edge.csv.gz, split/time/train.pt: parts of links, because tasks of links come later");
+    assert_eq!(passed_over(names[2..].iter().copied()), None);
+    let many: Vec<String> = (0..10).map(|number| format!("split/{number}/test_edge_neg.csv")).collect();
+    assert!(passed_over(many.iter().map(String::as_str)).unwrap().contains("split/7/test_edge_neg.csv and 2 more: parts of links"));
+}
+
 proptest! {
     #[test]
     fn a_changed_set_is_read_or_refused(file in 0usize..10, at in 0usize..20, bytes in proptest::collection::vec(any::<u8>(), 0..4), cut in any::<bool>()) {

@@ -192,6 +192,9 @@ fn by_words(path: &Path, words: Words) -> Read<(NodeIds, Rows)> {
     Ok((ids, Rows::Moved(Box::new(Rows::Same), rows)))
 }
 
+/// The row of a node that is none any more.
+pub(super) const GONE: u32 = u32::MAX;
+
 /// How what stands in the file becomes rows.
 #[derive(Debug)]
 pub(super) enum Rows {
@@ -210,7 +213,8 @@ impl Rows {
     pub fn of(&self, id: u64) -> u32 {
         match self {
             Rows::Same => id as u32,
-            Rows::Moved(rows, moved) => moved[rows.of(id) as usize],
+            // What is gone stays so.
+            Rows::Moved(rows, moved) => moved.get(rows.of(id) as usize).copied().unwrap_or(GONE),
             Rows::Ranked { bits, rank, small, large } => match bits.get((id / 64) as usize) {
                 Some(word) if word >> (id % 64) & 1 == 1 => rank[(id / 64) as usize] + (word & ((1 << (id % 64)) - 1)).count_ones(),
                 _ => small + large.partition_point(|&known| known < id) as u32,

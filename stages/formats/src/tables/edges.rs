@@ -440,7 +440,8 @@ fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Arra
         let value = number.and_then(Number::single).filter(|value| value.is_finite());
         values.push(value.ok_or_else(|| {
             let error = source.error(format!("the column `{name}` of row {} is not usable", first + row as u64));
-            Box::new(error.expected("a finite number of 32 bits", number.map_or("null".into(), |number| number.to_string())))
+            let error = error.expected("a finite number of 32 bits", number.map_or("null".into(), |number| number.to_string()));
+            Box::new(error.hint("write a number in every row, or leave the column out: of weights with  read: {weight: none}  in the catalogue's entry"))
         })?);
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::{
     names,
     npy::{Number, meaning},
     npz::sparse::Entries,
-    raw::{Column, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION},
 };
 use arrow_array::Array;
 use rayon::prelude::*;
@@ -410,6 +410,11 @@ impl Table {
             if let Some(row) = present.iter().position(|is_there| !is_there) {
                 return Err(Box::new(self.at(row, &format!("has no list in the column `{name}`")).expected("a list in every row", "null")));
             }
+            let columns = width.unwrap_or(0).max(1);
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                let error = self.at(at / columns, &format!("has a feature in the column `{name}` that is not finite: place {}, from 0", at % columns));
+                return Err(Box::new(error.expected("a finite number", values[at].to_string()).hint(FEATURE_HINT)));
+            }
             return Ok(Some(Features::Dense { columns: width.unwrap_or(0) as u32, values }));
         }
         self.take_numbered()
@@ -452,7 +457,10 @@ impl Table {
                 return Err(Box::new(self.error(format!("the feature `{name}` is no column of numbers"))));
             };
             let value = |(row, number): (usize, Option<Number>)| {
-                number.and_then(Number::single).ok_or_else(|| Box::new(self.at(row, &format!("has no usable number in the feature `{name}`"))))
+                number.and_then(Number::single).filter(|value| value.is_finite()).ok_or_else(|| {
+                    let error = self.at(row, &format!("has no usable number in the feature `{name}`"));
+                    Box::new(error.expected("a finite number", number.map_or("null".into(), |number| number.to_string())).hint(FEATURE_HINT))
+                })
             };
             columns.push(numbers.into_iter().enumerate().map(value).collect::<Read<Vec<f32>>>()?);
         }

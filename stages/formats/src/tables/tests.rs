@@ -247,6 +247,12 @@ fn features_stand_in_a_table_of_their_own_with_zeros_or_without() {
     assert_eq!(read_with(vec![("x0", reals(&[1.0, 2.0, 3.0]))]), Ok(Features::Dense { columns: 1, values: vec![1.0, 2.0, 3.0] }));
     let nan = vec![("row", reals(&[0.0, f32::NAN, 1.0])), ("column", numbers(&[0, 0, 0])), ("value", numbers(&[1, 1, 1]))];
     assert!(read_with(nan).unwrap_err().contains("row 1 of the table is no entry of a matrix"));
+    let infinite = read_with(vec![("x0", reals(&[1.0, 2.0, 3.0])), ("x1", reals(&[1.0, f32::INFINITY, 3.0]))]).unwrap_err();
+    assert!(infinite.contains("row 1 has no usable number in the feature `x1`") && infinite.contains("found inf\nhint: features are finite"), "{infinite}");
+    let weights = vec![("source", numbers(&[0, 1])), ("target", numbers(&[1, 2])), ("weight", reals(&[1.0, f32::NAN]))];
+    write(&folder.path().join("edges.parquet"), weights);
+    let weight = read_with(vec![("x0", reals(&[1.0, 2.0, 3.0]))]).unwrap_err();
+    assert!(weight.contains("the column `weight` of row 1 is not usable") && weight.contains("found NaN\nhint: write a number in every row"), "{weight}");
 }
 
 #[test]

@@ -38,10 +38,16 @@ pub fn constant(nodes: u32, columns: u32) -> Features {
     Features::Dense { columns, values: vec![1.0; nodes as usize * columns as usize] }
 }
 
+/// How many edges end at each node.
+pub fn in_degrees(edges: &Edges, nodes: u32) -> Vec<u32> {
+    let mut degrees = vec![0u32; nodes as usize];
+    edges.target.iter().for_each(|&target| degrees[target as usize] = degrees[target as usize].saturating_add(1));
+    degrees
+}
+
 /// A one in the column of each node's in-degree; degrees above `most` count as `most`.
-pub fn degree(edges: &Edges, nodes: u32, most: u32) -> Features {
-    let mut degree = vec![0u32; nodes as usize];
-    edges.target.iter().for_each(|&target| degree[target as usize] = (degree[target as usize] + 1).min(most));
+pub fn degree(in_degrees: &[u32], most: u32) -> Features {
+    let degree: Vec<u32> = in_degrees.iter().map(|&degree| degree.min(most)).collect();
     let columns = degree.iter().max().map_or(1, |&largest| largest + 1);
     one_hot(&degree, columns)
 }
@@ -175,11 +181,11 @@ mod tests {
     fn degrees_and_labels_become_columns() {
         let edges = Edges { source: vec![0, 1, 2, 3], target: vec![1, 1, 1, 0], ..Edges::default() };
         let expected = |columns, index: Vec<u32>| Features::Sparse { columns, offsets: vec![0, 1, 2, 3, 4], values: vec![1.0; 4], index };
-        assert_eq!(degree(&edges, 4, 100), expected(4, vec![1, 3, 0, 0]));
-        assert_eq!(degree(&edges, 4, 2), expected(3, vec![1, 2, 0, 0]));
+        assert_eq!(degree(&in_degrees(&edges, 4), 100), expected(4, vec![1, 3, 0, 0]));
+        assert_eq!(degree(&in_degrees(&edges, 4), 2), expected(3, vec![1, 2, 0, 0]));
         let labels = Labels::Classes { class: vec![1, NO_CLASS, 0], names: vec!["a".into(), "b".into()] };
         assert_eq!(one_hot_label(&labels), Some(Features::Sparse { columns: 2, offsets: vec![0, 1, 1, 2], values: vec![1.0; 2], index: vec![1, 0] }));
-        assert_eq!(degree(&Edges::default(), 0, 5), Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] });
+        assert_eq!(degree(&in_degrees(&Edges::default(), 0), 5), Features::Sparse { columns: 1, offsets: vec![0], values: vec![], index: vec![] });
         assert_eq!((dense(&constant(2, 1)), dense(&random(0, 3, 1)), dense(&random(3, 0, 1))), (&[1.0, 1.0][..], &[][..], &[][..]));
     }
 

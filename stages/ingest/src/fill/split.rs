@@ -35,6 +35,9 @@ pub const PLANETOID: PerClass = PerClass { train: 20, validation: 500, test: 100
 /// The usual rule of larger sets.
 pub const SIXTY_TWENTY_TWENTY: Fractions = Fractions { train: 0.6, validation: 0.2, test: 0.2 };
 
+/// The usual rule of sets of many graphs, whatever their number.
+pub const EIGHTY_TEN_TEN: Fractions = Fractions { train: 0.8, validation: 0.1, test: 0.1 };
+
 /// The rule of Planetoid for small sets that have enough nodes for it, else 60, 20 and 20 percent.
 pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
@@ -68,6 +71,28 @@ pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec
     validation.iter().for_each(|&node| split[node as usize] = VALIDATION);
     test.iter().take(rule.test as usize).for_each(|&node| split[node as usize] = TEST);
     split
+}
+
+/// What a split by class could not take as it was told, a line each: classes with fewer nodes than training wants, by name, and parts that
+/// are shorter than they should be. `of` is what has the labels.
+pub fn shortages(labels: &Labels, split: &[u8], rule: &PerClass, of: &str) -> Vec<String> {
+    let mut short = Vec::new();
+    if let Labels::Classes { class, names } = labels {
+        let mut sizes = vec![0u32; names.len()];
+        class.iter().filter(|&&class| class != NO_CLASS).for_each(|&class| sizes[class as usize] += 1);
+        let few = names.iter().zip(sizes).filter(|(_, size)| *size < rule.train);
+        short.extend(few.map(|(name, size)| match size {
+            0 => format!("class `{name}` has no {of}: none of {} for training", rule.train),
+            size => format!("class `{name}` has {size} {of}s, all of them for training, which wants {}", rule.train),
+        }));
+    }
+    for (part, name, wanted) in [(VALIDATION, "validation", rule.validation), (TEST, "test", rule.test)] {
+        let taken = split.iter().filter(|&&found| found == part).count();
+        if taken < wanted as usize {
+            short.push(format!("{name} has {taken} of {wanted} {of}s: no more are left"));
+        }
+    }
+    short
 }
 
 /// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
@@ -116,6 +141,22 @@ fn shuffled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_short_is_named() {
+        let labels = Labels::Classes { class: vec![0, 0, 0, 1, NO_CLASS, 0], names: ["a", "b", "c"].map(str::to_owned).to_vec() };
+        let rule = PerClass { train: 2, validation: 1, test: 3 };
+        let short = shortages(&labels, &per_class(&labels, 6, &rule, 7), &rule, "node");
+        let expected = [
+            "class `b` has 1 nodes, all of them for training, which wants 2",
+            "class `c` has no node: none of 2 for training",
+            "test has 1 of 3 nodes: no more are left",
+        ];
+        assert_eq!(short, expected);
+        let enough = PerClass { train: 1, validation: 1, test: 2 };
+        let whole = Labels::Classes { class: vec![0, 0, 1, 1, 0], names: vec!["a".into(), "b".into()] };
+        assert!(shortages(&whole, &per_class(&whole, 5, &enough, 7), &enough, "node").is_empty());
+    }
 
     fn labels(nodes: u32, classes: u32) -> Labels {
         let class = (0..nodes).map(|node| if node % 10 == 9 { NO_CLASS } else { node % classes }).collect();

@@ -177,7 +177,7 @@ fn a_table_beside_triples_gives_kinds() {
     files.push(own.path().join("entity2type.txt"));
     std::fs::write(&files[3], lines.collect::<String>() + "elsewhere\tlost\n").unwrap();
     let graph = triples::read(&files, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(graph.passed_over, ["1 entities of entity2type.txt that the set does not have"]);
+    assert_eq!(graph.passed_over[0], "1 entities of entity2type.txt that the set does not have");
     let typed = made(graph, &of_rdf());
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
     for entity in entities {

@@ -10,7 +10,7 @@ pub fn fetch_files(environment: &Environment, talk: &Talk, entry: &Entry) -> Res
     talk.stage("fetch");
     let mut current = String::new();
     let mut before = 0;
-    let paths = fetch(entry, &folder, &mut |progress| {
+    let paths = fetch(entry, &folder, Some(&environment.seen()), &mut |progress| {
         if progress.file != current {
             progress.file.clone_into(&mut current);
             before = 0;

@@ -15,8 +15,9 @@ const LICENCE_LETTERS: usize = 32;
 pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
     let found = present(entry, &environment.data);
     let partly = found.folder.filter(|_| !found.missing.is_empty());
-    match (locate(entry, &environment.data, Attempt::Never), partly) {
+    match (locate(entry, &environment.data, None, Attempt::Never), partly) {
         (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
+        _ if found.packed.is_some() => ("here", format!("packed in {}", found.packed.unwrap_or_default().display())),
         (Ok(Source::Generated), _) => ("generated", "made when it is needed".to_owned()),
         (_, Some(folder)) => ("partly", format!("{} of {} files in {}", found.files.len(), entry.files.len(), folder.display())),
         (Ok(Source::StandIn { why }), None) => ("stand-in", why),
@@ -67,14 +68,15 @@ fn counts(entry: &Entry) -> (Option<u64>, Option<u64>) {
     (entry.expected.nodes.or(printed.map(|printed| printed.nodes)), entry.expected.listed.or(printed.map(|printed| printed.edges)))
 }
 
-/// Feature width and classes; made-up ones behind a star.
+/// Feature width and classes; made-up ones behind a star; one dash where there is neither.
 fn shape(entry: &Entry) -> String {
     let one = |given: Option<u32>, made: u32| match (given, made) {
         (Some(given), _) => given.to_string(),
         (None, 0) => "-".to_owned(),
         (None, made) => format!("*{made}"),
     };
-    format!("{}/{}", one(entry.holds.features, entry.made_up.features), one(entry.holds.classes, entry.made_up.classes))
+    let shape = [one(entry.holds.features, entry.made_up.features), one(entry.holds.classes, entry.made_up.classes)];
+    if shape == ["-", "-"] { "-".to_owned() } else { shape.join("/") }
 }
 
 fn task(task: Task) -> &'static str {
@@ -104,6 +106,7 @@ mod tests {
         let table = table(&entries, &states);
         let rows: Vec<&str> = table.lines().collect();
         assert!(rows[1].contains("3,356,824") && rows[1].contains("*96/*22") && rows[1].contains("stand-in"), "{table}");
+        assert_eq!(["amazon0505", "as20graph", "cora", "karate"].map(|name| shape(&find(name).unwrap())), ["*96/*22", "-", "1433/7", "*16/2"]);
         assert!(rows[2].contains("1,178") && rows[2].contains("graph classification"), "{table}");
         assert!(
             table.contains("3 sets: 1 here, 0 partly, 1 stand-in, 1 generated, 0 absent") && table.contains("rmat-<scale>, random-<nodes>-<edges>"),

@@ -1,0 +1,203 @@
+//! Why a file of a folder is no data set: what was found in it, and what to do about it.
+//!
+//! promises  a reason for every file, the strongest first: what keeps it from being read, what it is instead, what is missing beside it
+//! never     reads more than the beginning of a file and the directory of an archive
+use std::{fs, path::Path};
+
+use super::{HEAD_BYTES, Look};
+use crate::{FORMATS, attach, decompress::Plain, npz::Npz, raw::Place, zip::Archive};
+
+/// Members of an archive and columns of a line that are shown.
+const SHOWN_MOST: usize = 6;
+/// Letters of a line that are shown.
+const LETTERS_MOST: usize = 48;
+
+/// What files begin with that are not read, what they are, and what to do.
+const OTHERS: &[(&[u8], &str, &str)] = &[
+    (b"\x89HDF\r\n\x1a\n", "HDF5", "write edges and features with numpy.savez, or as Parquet"),
+    (b"version https://git-lfs", "a pointer of git LFS, not the file itself", "get the file:  git lfs pull"),
+    (b"<!DOCTYPE", "a web page", "download it again: the address led to a page, not to the file"),
+    (b"<!doctype", "a web page", "download it again: the address led to a page, not to the file"),
+    (b"<html", "a web page", "download it again: the address led to a page, not to the file"),
+    (b"<?xml", "XML (GraphML, GEXF, RDF/XML), which is not read", "write it as GML, N-Triples or an edge list"),
+    (b"{", "JSON, which is no graph here", "write an edge list or tables"),
+    (b"[", "JSON, which is no graph here", "write an edge list or tables"),
+    (b"%PDF", "a PDF", "put it into another folder"),
+    (b"\x80\x02", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
+    (b"\x80\x03", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
+    (b"\x80\x04", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
+    (b"\x80\x05", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
+];
+
+/// What was found in a file, and what helps.
+pub(super) struct Strange {
+    pub found: String,
+    pub hint: Option<String>,
+}
+
+fn strange(found: impl Into<String>, hint: Option<&str>) -> Strange {
+    Strange { found: found.into(), hint: hint.map(str::to_owned) }
+}
+
+/// Why this file was not recognised.
+pub(super) fn of(path: &Path) -> Strange {
+    if path.is_dir() {
+        return strange("a folder without files in it", Some("put the file itself there"));
+    }
+    if fs::metadata(path).is_ok_and(|facts| facts.len() == 0) {
+        return strange("empty: 0 bytes", Some("download or write it again"));
+    }
+    if crate::zip::is_zip_file(path) {
+        return archive(path);
+    }
+    let mut head = Vec::new();
+    if let Err(error) = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES)) {
+        let at = if let Place::Byte(byte) = error.place { format!(", at byte {byte}") } else { String::new() };
+        return strange(format!("{}{at}", error.what), (!error.hint.is_empty()).then_some(&error.hint));
+    }
+    plain(path, head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head))
+}
+
+/// An archive that cannot be opened says why; another one says what it holds.
+fn archive(path: &Path) -> Strange {
+    match Npz::open(path) {
+        Err(error) => {
+            let found = if error.what.contains(&error.found) { error.what } else { format!("{}: {}", error.what, error.found) };
+            strange(found, (!error.hint.is_empty()).then_some(&error.hint))
+        }
+        Ok(npz) if attach::may_stand_beside(path) => {
+            let names: Vec<&str> = npz.names().collect();
+            if names.is_empty() {
+                strange("a zip archive without an array", None)
+            } else {
+                strange(format!("no graph in its arrays: {}", listed(&names)), None)
+            }
+        }
+        Ok(_) => match Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>()) {
+            Ok(names) if names.is_empty() => strange("a zip archive without a file in it", Some("download it again")),
+            Ok(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let hint = Some("unpack it into the folder:  unzip FILE -d FOLDER");
+                strange(format!("a zip archive, and no format was recognised in its files: {}", listed(&names)), hint)
+            }
+            Err(error) => strange(error.what, None),
+        },
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(SHOWN_MOST);
+    let shown = names[..names.len().min(SHOWN_MOST)].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+/// Plain bytes that are no graph by themselves.
+fn plain(path: &Path, head: &[u8]) -> Strange {
+    let utf8 = |from: &str| format!("save it as UTF-8:  iconv -f {from} -t UTF-8 FILE > NEW");
+    let nulls = |from: usize| head.iter().take(64).skip(from).step_by(2).filter(|&&byte| byte == 0).count();
+    let trimmed = head.trim_ascii_start();
+    if head.is_empty() {
+        return strange("packed, with nothing in it", Some("download or write it again"));
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return strange("text in UTF-16", Some(&utf8("UTF-16")));
+    }
+    if let Some((_, what, hint)) = OTHERS.iter().find(|(start, ..)| trimmed.starts_with(start)) {
+        return strange(*what, Some(hint));
+    }
+    if attach::may_stand_beside(path) {
+        return strange("an array or table that stands beside a graph, and there is no graph", Some("put the edges beside it, as  edges.csv  or  edges.npz"));
+    }
+    if nulls(1) > 8 || nulls(0) > 8 {
+        let bytes: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let is_text = head.iter().filter(|&&byte| byte != 0).all(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()) && nulls(1) + nulls(0) < 48;
+        return match is_text {
+            true => strange("text in UTF-16 without a byte-order mark", Some(&utf8(if nulls(1) > nulls(0) { "UTF-16LE" } else { "UTF-16BE" }))),
+            false => strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), None),
+        };
+    }
+    if head.contains(&0) {
+        let bytes: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        return strange(format!("no text: it begins with the bytes {}", bytes.join(" ")), None);
+    }
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let Some(line) = lines.find(|line| !line.starts_with(b"#") && !line.starts_with(b"%")) else {
+        return strange("text of blank lines and remarks alone", None);
+    };
+    let alone = Look::new(&[path.to_path_buf()]);
+    if let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some()) {
+        let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give each graph a folder of its own";
+        return strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint));
+    }
+    let line: String = String::from_utf8_lossy(line).chars().take(LETTERS_MOST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    strange(format!("text that is no graph; its first line is `{line}`"), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{detect, zip::tests::archive_of};
+
+    /// What the error says of a folder with one file.
+    fn said(name: &str, bytes: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        match detect(folder.path(), &[path]) {
+            Ok((format, _)) => panic!("{name} was taken for `{}`", format.name),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn every_file_is_named_with_what_was_found() {
+        let gzip = {
+            use std::io::Write;
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packer.write_all(b"0 1\n1 2\n").unwrap();
+            packer.finish().unwrap()
+        };
+        let npz = archive_of(&[("things.npy", b"\x93NUMPY\x01\0 and so on")]);
+        let utf16: Vec<u8> = "0 1\n1 2\n2 3\n0 3\n4 5\n5 6\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let cases: &[(&str, &[u8], &[&str])] = &[
+            ("edges.txt", b"", &["edges.txt: empty"]),
+            ("edges.txt.gz", &gzip[..9], &["edges.txt.gz: the gzip file is cut short, at byte 9", "download it again"]),
+            ("g.npz", &npz[..40], &["g.npz: the zip archive is cut short"]),
+            ("g.npz", &npz, &["g.npz: no graph in its arrays: things"]),
+            ("a.zip", &archive_of(&[("../x", b"0 1\n")]), &["a.zip: ", "leads out of the archive", "../x"]),
+            ("a.zip", &archive_of(&[("a.bin", b"\0\0"), ("b.bin", b"\0")]), &["no format was recognised in its files: a.bin, b.bin"]),
+            ("edges.txt", &[b"\xff\xfe", &utf16[..]].concat(), &["edges.txt: text in UTF-16", "hint: save it as UTF-8:  iconv -f UTF-16 "]),
+            ("edges.txt", &utf16, &["text in UTF-16 without a byte-order mark", "iconv -f UTF-16LE"]),
+            ("x.npy", b"\x93NUMPY\x01\0", &["x.npy: an array or table that stands beside a graph"]),
+            ("g.pt", b"\x80\x02}q\0.", &["g.pt: a pickle", "savez"]),
+            ("g.bin", &[0; 64], &["g.bin: no text: it begins with the bytes 00 00"]),
+            ("edges.bz2", b"BZh91AY&SY", &["edges.bz2: the file is packed as bzip2", "bunzip2"]),
+        ];
+        for (name, bytes, wanted) in cases {
+            let said = said(name, bytes);
+            assert!(said.contains("no format was recognised in this folder"), "{name}: {said}");
+            for text in *wanted {
+                assert!(said.contains(text), "{name}: expected `{text}` in {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_graphs_both_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a.txt", "b.txt"].map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "0 1\n1 2\n").unwrap());
+        let said = detect(folder.path(), &paths).err().unwrap().to_string();
+        assert!(said.contains("a.txt: `edge_list` by itself") && said.contains("b.txt: `edge_list`") && said.contains("a folder of its own"), "{said}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_have_a_reason(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), zip: bool) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a");
+            fs::write(&path, if zip { [b"PK\x03\x04", &bytes[..]].concat() } else { bytes }).unwrap();
+            proptest::prop_assert!(!of(&path).found.is_empty());
+        }
+    }
+}
