@@ -5,7 +5,7 @@ memory, with what the process held when all libraries were loaded and nothing el
 weights, the sorted or compressed form and its transpose) is made once, outside what is timed. The first start writes the
 initial parameters under our names, and every later one reads them.
 
-usage: pyg_epoch.py GRAPH_FOLDER MODEL FORM STEPS THREADS INIT.safetensors DTYPE      MODEL: gcn, gin, gat; FORM: edge_index, sorted, csr; DTYPE: f32, f64
+usage: pyg_epoch.py GRAPH_FOLDER MODEL FORM STEPS THREADS INIT.safetensors DTYPE STEP_SIZE      MODEL: gcn, gin, gat; FORM: edge_index, sorted, csr; DTYPE: f32, f64
 """
 import json, pathlib, sys, time
 
@@ -151,7 +151,7 @@ def main():
     start(net, init, index.shape[1] / len(x))
     adjacency = adjacency_of(form, model, index, len(x))
     del index
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(net.parameters(), lr=float(sys.argv[8]))
     seconds, losses = [], []
     for _ in range(steps):
         begun = time.perf_counter()
