@@ -77,7 +77,10 @@ fn scene(url: &str) -> Scene {
 
 /// `data fetch afar`, without the proxies of whoever runs the tests.
 fn fetch(scene: &Scene) -> Command {
-    let mut command = scene.command("warploom", &["data", "fetch", "afar"]);
+    without_proxies(scene.command("warploom", &["data", "fetch", "afar"]))
+}
+
+fn without_proxies(mut command: Command) -> Command {
     for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"] {
         command.env_remove(name).env_remove(name.to_uppercase());
     }
@@ -147,6 +150,20 @@ fn off_line_it_says_which_file_to_copy_where() {
     fs::write(&place, EDGES).unwrap();
     fetched(&scene).expect(0);
     scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0);
+}
+
+#[test]
+fn a_failed_download_leaves_no_trace_among_the_data() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let scene = scene(&format!("http://{closed}/edges.txt"));
+    let recipe = Recipe::of("pagerank", "afar");
+    let ingested = || start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[])))).wait().expect(1);
+    ingested().says(&["the download failed: `edges.txt`", "hint: get them with  warploom data fetch afar"]);
+    assert!(!scene.data.join("afar").exists());
+    ingested().says(&["an earlier download failed (20"]);
+    // Asking for it forgets that, whether it comes or not.
+    fetched(&scene).expect(1);
+    ingested().says(&["the download failed: `edges.txt`"]);
 }
 
 #[test]

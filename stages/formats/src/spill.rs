@@ -351,3 +351,30 @@ fn each_stored(mut file: &File, blocks: &[Block], mut take: impl FnMut(u64, u64,
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_of_nodes_that_go_are_gone_and_the_others_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
+        let edges = Edges { source: vec![0, 1, 3, 2, 3], target: vec![1, 2, 0, 0, 3], weight: Some(vec![1.0, 2.0, 3.0, 4.0, 5.0]), ..Edges::default() };
+        let listed = |spilled: &Spilled| {
+            let mut all = Vec::new();
+            let take = |edge: Edge| {
+                all.push((edge.source, edge.target, edge.weight));
+                Ok(())
+            };
+            spilled.each(take).unwrap();
+            assert_eq!(all.len() as u64, spilled.edges);
+            all
+        };
+        let part = Spilled::of(edges, &limit).unwrap().only(vec![0, GONE, 1, 2]).unwrap();
+        assert_eq!(listed(&part), [(2, 0, 3.0), (1, 0, 4.0), (2, 2, 5.0)]);
+        // What is gone stays so when more goes.
+        let less = part.only(vec![GONE, 0, 1]).unwrap();
+        assert_eq!(listed(&less), [(1, 1, 5.0)]);
+    }
+}
