@@ -33,9 +33,14 @@ pub(crate) fn rows_per_task(columns: usize) -> usize {
 /// Blocks of rows whose partial results are kept and joined in order: `(rows in a block, blocks)`. At most 64 blocks, and
 /// fewer when a partial result is large, so that all partial results together stay near 4 million elements.
 pub(crate) fn partial_blocks(rows: usize, partial_elements: usize) -> (usize, usize) {
-    let most = (4 * 1024 * 1024 / partial_elements.max(1)).clamp(4, 64);
+    let most = partials_most(partial_elements);
     let in_block = rows.div_ceil(most).max(1024);
     (in_block, rows.div_ceil(in_block))
+}
+
+/// How many partial results of so many elements are kept at most.
+pub(crate) fn partials_most(partial_elements: usize) -> usize {
+    (4 * 1024 * 1024 / partial_elements.max(1)).clamp(4, 64)
 }
 
 /// A part of an output: the index of its first row and its elements.
@@ -60,14 +65,18 @@ pub(crate) fn split_rows<'o, T>(out: &'o mut [T], starts: &[u32], columns: usize
 ///
 /// For rows that the partition stage did not divide: sparse features and their columns.
 pub fn balanced_units(offsets: &[u64]) -> Vec<u32> {
-    const UNIT_WORK: u64 = 16 * 1024;
+    // Small graphs are divided too, among as many as a desk has cores; a unit of less costs more to hand out than to do.
+    const UNITS: u64 = 32;
+    const LEAST_WORK: u64 = 2 * 1024;
+    const MOST_WORK: u64 = 16 * 1024;
     let rows = offsets.len().saturating_sub(1);
     if rows == 0 {
         return vec![0];
     }
     let first = offsets[0];
     let total = offsets[rows] - first + rows as u64;
-    let units = total.div_ceil(UNIT_WORK).clamp(1, 4096);
+    let unit_work = (total / UNITS).clamp(LEAST_WORK, MOST_WORK);
+    let units = total.div_ceil(unit_work).clamp(1, 4096);
     let mut starts: Vec<u32> = Vec::with_capacity(units as usize + 1);
     starts.push(0);
     for unit in 1..units {

@@ -108,6 +108,80 @@ pub(super) fn binary<T: Real + Element>(arch: Arch, out: &mut [T], (a, b): (Sour
     }
 }
 
+/// Two real operands, of which one is the same row for all.
+pub(super) fn binary_by_row<T: Real + Element>(arch: Arch, out: &mut [T], (rows, row): (Source<T>, &[T]), operator: Binary, is_first: bool) {
+    match (operator, is_first) {
+        (Binary::Add, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a + b }),
+        (Binary::Multiply, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a * b }),
+        (Binary::Subtract, false) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a - b }),
+        (Binary::Subtract, true) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b - a }),
+        (Binary::Divide, false) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a / b }),
+        (Binary::Divide, true) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b / a }),
+        _ => unreachable!("asked for by `has_form_by_row`"),
+    }
+}
+
+/// Whether `binary_by_row` knows an operator.
+pub(super) fn has_form_by_row(operator: Binary) -> bool {
+    matches!(operator, Binary::Add | Binary::Multiply | Binary::Subtract | Binary::Divide)
+}
+
+/// A loop over rows and one row.
+struct ByRow<'a, T, F> {
+    out: &'a mut [T],
+    rows: Source<'a, T>,
+    row: &'a [T],
+    work: F,
+}
+
+impl<T: Copy, F: Fn(T, T) -> T> WithSimd for ByRow<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let columns = self.row.len();
+        for (number, out) in self.out.chunks_exact_mut(columns).enumerate() {
+            let rows = match self.rows {
+                Source::Slice(rows) => Source::Slice(&rows[number * columns..][..columns]),
+                number => number,
+            };
+            pairs(out, rows, Source::Slice(self.row), &self.work);
+        }
+    }
+}
+
+/// Sums along the last axis, of so many elements each, in eight lanes.
+pub(super) fn sums_along<T: Real>(arch: Arch, out: &mut [T], rows: &[T], length: usize) {
+    arch.dispatch(Along { out, rows, length });
+}
+
+struct Along<'a, T> {
+    out: &'a mut [T],
+    rows: &'a [T],
+    length: usize,
+}
+
+impl<T: Real> WithSimd for Along<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        const LANES: usize = 8;
+        for (out, row) in self.out.iter_mut().zip(self.rows.chunks_exact(self.length)) {
+            let (whole, rest) = row.as_chunks::<LANES>();
+            let mut lanes = [T::ZERO; LANES];
+            for values in whole {
+                for lane in 0..LANES {
+                    lanes[lane] = lanes[lane] + values[lane];
+                }
+            }
+            let rest = rest.iter().fold(T::ZERO, |sum, value| sum + *value);
+            let [a, b, c, d, e, f, g, h] = lanes;
+            *out = ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest;
+        }
+    }
+}
+
 /// Two real operands to a bool.
 pub(super) fn compare<T: Real + Element>(arch: Arch, out: &mut [i64], (a, b): (Source<T>, Source<T>), operator: Binary) {
     match operator {

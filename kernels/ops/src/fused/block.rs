@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
-use super::compared::{Compared, choose};
+use super::inline::{Compared, choose};
 use super::fetch::{Hand, is_real, reals, wholes};
 use super::gather::{Rows, dots};
 use super::kernel::{Kernel, Resolved, Way};
@@ -235,6 +235,12 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         match &step.op {
             Op::Unary(operator) => arithmetic::unary(self.arch, out, hand.source(&step.inputs[0], &reals(), size, first), *operator),
             Op::Binary(operator) => {
+                for (which, other) in [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(*operator)) {
+                    if let Some(row) = hand.one_row(&step.inputs[which], &reals(), step.columns) {
+                        let rows = hand.source(&step.inputs[other], &reals(), size, first);
+                        return arithmetic::binary_by_row(self.arch, out, (rows, row), *operator, which == 0);
+                    }
+                }
                 let pair = (hand.source(&step.inputs[0], &reals(), size, first), hand.source(&step.inputs[1], &reals(), size, second));
                 arithmetic::binary(self.arch, out, pair, *operator);
             }
@@ -276,7 +282,13 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
                 let source = hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
-                along(out, source, step, (*pooling, *axis));
+                let length = step.input_shapes[0][*axis] as usize;
+                match source {
+                    Source::Slice(rows) if *pooling == Pooling::Sum && axis + 1 == step.input_shapes[0].len() && length > 0 => {
+                        arithmetic::sums_along(self.arch, out, rows, length);
+                    }
+                    source => along(out, source, step, (*pooling, *axis)),
+                }
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
                 out.fill(T::ZERO);

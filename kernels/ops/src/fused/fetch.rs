@@ -97,6 +97,16 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         Source::Slice(scratch)
     }
 
+    /// The one row that an input is, the same for all: where it lies.
+    pub fn one_row<'s, A: Element>(&'s self, factors: &[Operand<T>], access: &Access<T, A>, columns: usize) -> Option<&'s [A]> {
+        match factors {
+            [operand] if operand.at == At::One && operand.layout == Layout::Same && columns > 1 && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) => {
+                Some(&self.values(operand, access)[..columns])
+            }
+            _ => None,
+        }
+    }
+
     /// Joins an operand's elements to those of `out`, row by row.
     fn lay<A: Element>(&self, operand: &Operand<T>, access: &Access<T, A>, (level, columns): (Level, usize), out: &mut [A], join: impl Fn(&mut A, A)) {
         if let Origin::Real(_) | Origin::Whole(_) = operand.from {
@@ -133,6 +143,8 @@ impl<'h, T: Element> Hand<'h, '_, T> {
             match &operand.layout {
                 Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value)),
                 Layout::First => out.iter_mut().for_each(|out| join(out, row[0])),
+                Layout::Each(8) => out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, *value))),
+                Layout::Each(times) => out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, *value))),
                 Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize])),
             }
         };

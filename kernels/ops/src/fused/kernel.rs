@@ -5,7 +5,7 @@
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
-use super::compared::{self, Compared};
+use super::inline::{Compared, inline};
 use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;
@@ -25,6 +25,8 @@ pub struct Kernel<T> {
     /// What is added up over all rows.
     pub(super) totals: Vec<usize>,
     pub(super) output_columns: Vec<usize>,
+    /// Columns of all steps of rows; of edges where they are walked.
+    pub(super) row_columns: usize,
     /// Rows and edges that are at hand at once.
     pub(super) block_rows: usize,
     pub(super) tile_edges: usize,
@@ -114,6 +116,8 @@ pub(super) enum Layout {
     Same,
     /// One element for all.
     First,
+    /// Each element so often, one after the other.
+    Each(usize),
     Table(Vec<u32>),
 }
 
@@ -134,7 +138,7 @@ impl<T: Real> Kernel<T> {
         };
         let levels = levels(steps);
         let mut resolved: Vec<Resolved<T>> = steps.iter().map(|step| resolve(step, direction)).collect();
-        let left_out = compared::inline(&mut resolved);
+        let left_out = inline(&mut resolved);
         let mut passes: Vec<Pass> = vec![Pass::default(); levels.iter().copied().max().unwrap_or(0)];
         let mut first = Vec::new();
         for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.level == Level::Row) {
@@ -173,6 +177,7 @@ impl<T: Real> Kernel<T> {
             wants_rows,
             wants_near,
             edges_twice: over == Over::Edges(Rows::EdgesTwice),
+            row_columns: wide(if let Over::Edges(_) = over { Level::Edge } else { Level::Row }),
             block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1)).clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
             steps: resolved,
@@ -315,7 +320,7 @@ fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool,
     let layout = match columns {
         _ if columns == wide => Layout::Same,
         1 => Layout::First,
-        _ => Layout::Table(broadcast_columns(wanted, &read.shape)),
+        _ => laid(broadcast_columns(wanted, &read.shape), columns),
     };
     let from = match read.from {
         From::Step(number) => Source::Step(number),
@@ -344,8 +349,7 @@ fn way<T: Real>(step: &Step, inputs: &[Vec<Operand<T>>], columns: usize, input_k
         Op::Reduce(Reduction::Sum, _) if step.kind == Type::Real => gathered(step, &inputs[0], columns).unwrap_or(Way::Plain),
         Op::Axis(Pooling::Sum, axis) if input_kind == Type::Real && inputs[0].len() == 2 && columns > 0 => {
             let shape = shape_of(&step.inputs[0]);
-            let is_row =
-                |operand: &Operand<T>| operand.layout == Layout::Same && matches!(operand.from, Source::Step(_) | Source::Buffer(_)) && operand.at != At::One;
+            let is_row = |operand: &Operand<T>| operand.layout == Layout::Same && matches!(operand.from, Source::Step(_) | Source::Buffer(_));
             if axis + 1 == shape.len() && inputs[0].iter().all(is_row) { Way::Dot } else { Way::Plain }
         }
         _ => Way::Plain,
@@ -371,6 +375,13 @@ fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Opt
     is_even.then_some(Way::Gathered { far, parts, narrow })
 }
 
+/// Where each element of a row comes from, in the shortest form.
+fn laid(table: Vec<u32>, columns: usize) -> Layout {
+    let times = table.len().checked_div(columns).unwrap_or(0);
+    let is_even = times > 0 && table.len() == times * columns && table.iter().enumerate().all(|(place, column)| place / times == *column as usize);
+    if is_even { Layout::Each(times) } else { Layout::Table(table) }
+}
+
 impl<T: Copy> Operand<T> {
     /// The same operand laid out as rows of a narrower shape.
     pub(super) fn narrowed(&self, shape: &[u64]) -> Self {
@@ -378,7 +389,7 @@ impl<T: Copy> Operand<T> {
         let layout = match self.columns {
             columns if columns == wide => Layout::Same,
             1 => Layout::First,
-            _ => Layout::Table(broadcast_columns(shape, &self.shape)),
+            _ => laid(broadcast_columns(shape, &self.shape), self.columns),
         };
         Operand { layout, ..self.clone() }
     }

@@ -15,9 +15,9 @@
 //! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
 mod arithmetic;
 mod block;
-mod compared;
 mod fetch;
 mod gather;
+mod inline;
 mod kernel;
 mod products;
 mod reduce;
@@ -33,7 +33,7 @@ use warploom_vertex::launch::Over;
 pub use kernel::Kernel;
 
 use crate::Real;
-use crate::division::partial_blocks;
+use crate::division::{partials_most, rows_per_task};
 use crate::product_over_rows::add_in_order;
 use crate::evaluate::{EdgeGraph, Element, Index, Values, ValuesMut};
 use crate::random::dropout::Context;
@@ -113,8 +113,8 @@ pub struct Work<'a, T> {
     pub context: Context<'a>,
 }
 
-/// Rows of one task where there are no edges of vertices to balance.
-const TASK_ROWS: usize = 4096;
+/// Rows of one task at least where there are no edges of vertices to balance.
+const LEAST_TASK_ROWS: usize = 64;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
 pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
@@ -131,14 +131,14 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
     let starts = match kernel.over {
         Over::EdgesOf(_) => work.unit_starts,
         _ => {
-            even = (0..=rows.div_ceil(TASK_ROWS)).map(|task| (task * TASK_ROWS).min(rows) as u32).collect();
+            let in_task = rows_per_task(kernel.row_columns).max(LEAST_TASK_ROWS);
+            even = (0..=rows.div_ceil(in_task)).map(|task| (task * in_task).min(rows) as u32).collect();
             &even
         }
     };
     let mut tasks = divided(outputs, &kernel.output_columns, starts);
     // A task by itself, or, where something is added up, as many as have one partial sum.
-    let (_, chunks) = partial_blocks(rows, kernel.total_elements());
-    let at_once = if kernel.totals.is_empty() { 1 } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
+    let at_once = if kernel.totals.is_empty() { 1 } else { tasks.len().div_ceil(partials_most(kernel.total_elements())).max(1) };
     let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
     let run = |tasks: &mut [Task<'o, T>]| {
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());

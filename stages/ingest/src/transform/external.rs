@@ -72,7 +72,7 @@ pub struct Runs<C> {
 impl<C: Stored> Runs<C> {
     /// No edges yet.
     pub(crate) fn new(layout: Layout, nodes: u32, options: Options, limit: &Limit) -> io::Result<Runs<C>> {
-        let run_edges = usize::try_from(limit.memory / 2 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
+        let run_edges = usize::try_from(limit.memory / 8 * 3 / SORT_BYTES).unwrap_or(usize::MAX).max(RUN_LEAST);
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
         let pending = (Ends::default(), Vec::new());
         Ok(Runs { layout, nodes, options, memory: limit.memory, run_edges, pending, file, written: 0, edges: Vec::new(), reverses: Vec::new(), listed: 0 })

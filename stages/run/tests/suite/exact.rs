@@ -24,6 +24,7 @@ use warploom_vertex::{
 
 use crate::direct::{Direct, apart, held};
 use crate::golden::{Comparison, direct, initial, twins};
+use crate::steep::Moves;
 use crate::workshop::program_text;
 
 /// The lists of a case's program, each with what it is.
@@ -72,8 +73,9 @@ fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list
     }
     golden.with_losses(&losses);
     golden.with("final", "final.out", &held(&executor, list, &list.results[0].buffer).unwrap());
+    let moves = Moves::new(case, twins, (direct, list));
     for twin in twins {
-        golden.with_parameter("final", twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap());
+        golden.with_final(twin, &held(&executor, list, &parameter_buffer(&twin.ours)).unwrap(), &moves);
     }
     golden.told(&format!("{what} list{}", if direct.reordered { ", by degree" } else { "" }));
 }

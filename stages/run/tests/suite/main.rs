@@ -31,6 +31,7 @@ mod kinds;
 mod many_graphs;
 mod memory;
 mod resume;
+mod steep;
 mod threads;
 mod training;
 mod workshop;

@@ -1,11 +1,12 @@
-//! compared: a choice by a comparison that only choices read is one step: the comparison's bools lie nowhere.
+//! inline: steps that are done inside of the one that reads them: a comparison in a choice, whose bools lie nowhere, and a product of two
+//! rows in the sum along them.
 //!
-//! promises  the choice's elements bit for bit
-//! never     touches a comparison that is stored, or that a reduction or another operator reads
+//! promises  the choice's elements bit for bit, the sum's as `gather::dots` adds them
+//! never     touches what is stored, or what another operator reads
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Binary, Op, Type};
+use warploom_vertex::gir::{Binary, Op, Pooling, Type};
 
-use super::kernel::{At, Layout, Operand, Resolved, Source as Origin};
+use super::kernel::{At, Layout, Operand, Resolved, Source as Origin, Way};
 use crate::Real;
 use crate::expression::arithmetic::Source;
 
@@ -16,16 +17,39 @@ pub(super) struct Compared<T> {
     pub inputs: [Vec<Operand<T>>; 2],
 }
 
-/// Gives choices their comparisons; says of each step whether it is left out.
+/// Gives choices their comparisons and sums their products; says of each step whether it is left out.
 pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
-    let left_out: Vec<bool> = (0..steps.len()).map(|number| is_for_choices(steps, number)).collect();
+    let mut left_out: Vec<bool> = (0..steps.len()).map(|number| is_for_choices(steps, number)).collect();
     for number in 0..steps.len() {
         if let Some(compared) = condition(&steps[number]).filter(|compared| left_out[*compared]) {
             let Resolved { op: Op::Binary(operator), inputs, .. } = &steps[compared] else { continue };
             steps[number].compared = Some(Compared { operator: *operator, inputs: [inputs[0].clone(), inputs[1].clone()] });
         }
     }
+    for number in 0..steps.len() {
+        if let Some(product) = summed_product(steps, number) {
+            let factors = steps[product].inputs.concat();
+            steps[number].inputs = vec![factors];
+            steps[number].way = Way::Dot;
+            left_out[product] = true;
+        }
+    }
     left_out
+}
+
+/// The step whose rows are summed along their last axis by this one alone, where they are products of two whole rows.
+fn summed_product<T>(steps: &[Resolved<T>], number: usize) -> Option<usize> {
+    let sum = &steps[number];
+    let (Op::Axis(Pooling::Sum, axis), Type::Real) = (&sum.op, sum.input_kind) else { return None };
+    let product = own_step(sum.inputs.first()?)?;
+    let made = &steps[product];
+    let is_last = axis + 1 == made.shape.len() && sum.input_shapes[0] == made.shape && sum.columns > 0;
+    let is_row = |input: &Vec<Operand<T>>| {
+        matches!(input.as_slice(), [operand] if operand.layout == Layout::Same && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)))
+    };
+    let users = steps.iter().flat_map(|step| step.inputs.iter().flatten()).filter(|operand| matches!(operand.from, Origin::Step(step) if step == product));
+    let fits = made.op == Op::Binary(Binary::Multiply) && made.store.is_none() && made.level == sum.level && made.kind == Type::Real;
+    (fits && is_last && made.inputs.iter().all(is_row) && users.count() == 1).then_some(product)
 }
 
 fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
@@ -42,7 +66,12 @@ fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
 
 /// The step whose bools a choice goes by, element by element.
 fn condition<T>(step: &Resolved<T>) -> Option<usize> {
-    let (Op::Select, [operand]) = (&step.op, step.inputs.first()?.as_slice()) else { return None };
+    if step.op == Op::Select { own_step(step.inputs.first()?) } else { None }
+}
+
+/// The step that an input is, row for row.
+fn own_step<T>(input: &[Operand<T>]) -> Option<usize> {
+    let [operand] = input else { return None };
     match operand.from {
         Origin::Step(number) if operand.at == At::Own && operand.layout == Layout::Same => Some(number),
         _ => None,
