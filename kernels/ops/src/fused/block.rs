@@ -3,9 +3,9 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
-use super::inline::{Compared, choose};
 use super::fetch::{Hand, is_real, reals, wholes};
 use super::gather::{Rows, dots};
+use super::inline::{Compared, choose};
 use super::kernel::{Kernel, Resolved, Way};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};

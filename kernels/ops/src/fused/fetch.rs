@@ -100,7 +100,9 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// The one row that an input is, the same for all: where it lies.
     pub fn one_row<'s, A: Element>(&'s self, factors: &[Operand<T>], access: &Access<T, A>, columns: usize) -> Option<&'s [A]> {
         match factors {
-            [operand] if operand.at == At::One && operand.layout == Layout::Same && columns > 1 && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) => {
+            [operand]
+                if operand.at == At::One && operand.layout == Layout::Same && columns > 1 && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) =>
+            {
                 Some(&self.values(operand, access)[..columns])
             }
             _ => None,

@@ -44,9 +44,7 @@ fn summed_product<T>(steps: &[Resolved<T>], number: usize) -> Option<usize> {
     let product = own_step(sum.inputs.first()?)?;
     let made = &steps[product];
     let is_last = axis + 1 == made.shape.len() && sum.input_shapes[0] == made.shape && sum.columns > 0;
-    let is_row = |input: &Vec<Operand<T>>| {
-        matches!(input.as_slice(), [operand] if operand.layout == Layout::Same && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)))
-    };
+    let is_row = |input: &Vec<Operand<T>>| matches!(input.as_slice(), [operand] if operand.layout == Layout::Same && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)));
     let users = steps.iter().flat_map(|step| step.inputs.iter().flatten()).filter(|operand| matches!(operand.from, Origin::Step(step) if step == product));
     let fits = made.op == Op::Binary(Binary::Multiply) && made.store.is_none() && made.level == sum.level && made.kind == Type::Real;
     (fits && is_last && made.inputs.iter().all(is_row) && users.count() == 1).then_some(product)

@@ -34,8 +34,8 @@ pub use kernel::Kernel;
 
 use crate::Real;
 use crate::division::{partials_most, rows_per_task};
-use crate::product_over_rows::add_in_order;
 use crate::evaluate::{EdgeGraph, Element, Index, Values, ValuesMut};
+use crate::product_over_rows::add_in_order;
 use crate::random::dropout::Context;
 use block::Worker;
 

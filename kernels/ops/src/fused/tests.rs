@@ -289,13 +289,13 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
         let mut steps = vec![
             step(Op::Reduce(Reduction::Sum, set), nine, Type::Real, Level::Row, vec![real(From::Buffer(1), nine, Index::Far(set))]), // 0
             step(Op::Product { transposed }, five, Type::Real, Level::Row, vec![own(0, nine), real(From::Buffer(2), &shape, Index::One)]), // 1
-            compared(Binary::Less, five, Level::Row, vec![number(0.1), own(1, five)]),                                                // 2
-            step(Op::Select, five, Type::Real, Level::Row, vec![bools(2, five), own(1, five), number(-1.0)]),                         // 3
-            compared(Binary::LessEqual, &[], Level::Edge, vec![seen(Index::Far(set)), seen(Index::Near(set))]),                       // 4
-            step(Op::Select, &[], Type::Real, Level::Edge, vec![bools(4, &[]), seen(Index::Far(set)), seen(Index::Near(set))]),       // 5
-            step(Op::Reduce(Reduction::Sum, set), &[], Type::Real, Level::Row, vec![own(5, &[])]),                                    // 6
-            compared(Binary::NotEqual, five, Level::Row, vec![own(1, five), own(3, five)]),                                           // 7
-            step(Op::Select, five, Type::Real, Level::Row, vec![bools(7, five), number(2.0), own(3, five)]),                          // 8
+            compared(Binary::Less, five, Level::Row, vec![number(0.1), own(1, five)]),                                               // 2
+            step(Op::Select, five, Type::Real, Level::Row, vec![bools(2, five), own(1, five), number(-1.0)]),                        // 3
+            compared(Binary::LessEqual, &[], Level::Edge, vec![seen(Index::Far(set)), seen(Index::Near(set))]),                      // 4
+            step(Op::Select, &[], Type::Real, Level::Edge, vec![bools(4, &[]), seen(Index::Far(set)), seen(Index::Near(set))]),      // 5
+            step(Op::Reduce(Reduction::Sum, set), &[], Type::Real, Level::Row, vec![own(5, &[])]),                                   // 6
+            compared(Binary::NotEqual, five, Level::Row, vec![own(1, five), own(3, five)]),                                          // 7
+            step(Op::Select, five, Type::Real, Level::Row, vec![bools(7, five), number(2.0), own(3, five)]),                         // 8
             total(Op::SumRows, five, vec![own(3, five)], 0),
             total(Op::SumRows, &[], vec![own(6, &[])], 1),
             total(Op::Outer, &[5, 9], vec![own(1, five), real(From::Buffer(1), nine, Index::Same)], 2),

@@ -115,7 +115,9 @@ fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> 
     let is_made_here = |name: &str| members.iter().any(|other| waiting[*other].writes().contains(&name));
     let lies_anyway = |name: &str| {
         let others = (0..waiting.len()).filter(|other| *other != at && !members.contains(other));
-        values.is_kept(name) || values.is_read_after(name, item.part) || others.into_iter().any(|other| waiting[other].reading.leaves.iter().any(|(read, _)| read == name))
+        values.is_kept(name)
+            || values.is_read_after(name, item.part)
+            || others.into_iter().any(|other| waiting[other].reading.leaves.iter().any(|(read, _)| read == name))
     };
     let read: u64 = names.iter().map(|name| of_rows(name)).sum();
     names.iter().all(|name| !is_made_here(name) || lies_anyway(name)) && read <= 2 * of_rows(out)

@@ -2,7 +2,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gir::Op;
-use crate::launch::{Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, Until, View, is_row_wise, is_total, reduced};
+use crate::launch::{
+    Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, Until, View, is_row_wise, is_total, reduced,
+};
 
 /// Columns of a value of edges that is stored for another reason, up to which it is rather read than made again.
 const NARROW: u64 = 8;
@@ -62,7 +64,8 @@ pub(super) struct Reading {
 
 impl<'a> Values<'a> {
     pub fn of(list: &'a LaunchList) -> Self {
-        let mut values = Values { buffers: list.index(), kept: kept(list), edges: BTreeMap::new(), last: BTreeMap::new(), is_training: matches!(list.body, Body::Train(_)) };
+        let mut values =
+            Values { buffers: list.index(), kept: kept(list), edges: BTreeMap::new(), last: BTreeMap::new(), is_training: matches!(list.body, Body::Train(_)) };
         let all: Vec<(usize, &Launch)> =
             parts(list).iter().enumerate().flat_map(|(part, launches)| launches.iter().map(move |launch| (part, launch))).collect();
         for (order, (part, launch)) in all.iter().enumerate() {

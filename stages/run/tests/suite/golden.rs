@@ -22,8 +22,8 @@ use warploom_run::tensors::{Tensor, Tensors};
 use warploom_vertex::launch::{LaunchList, parameter_buffer};
 use warploom_vertex::reference;
 
-use crate::steep::Moves;
 use crate::direct::{Direct, first_apart, scale_of};
+use crate::steep::Moves;
 use crate::workshop::{Features, Given, Left, Workshop, list_of};
 
 /// Numbers held against those of a case, to the tolerance of a type.
