@@ -234,9 +234,10 @@ impl Request for RunRequest {
     fn document(&self) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path and the times of checkpoints change no result.
+            // A path and the times of checkpoints change no result, and a repeat is the run that its seed alone asks for.
             settings.remove("init");
             settings.remove("checkpoint");
+            settings.remove("repeat");
         }
         json!({"settings": settings, "init": self.init_digest, "device": self.device})
     }

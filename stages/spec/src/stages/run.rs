@@ -32,6 +32,8 @@ spec! {
         dtype: Dtype = Dtype::F32;
         /// For initial parameters and dropout.
         seed: u64 = 0;
+        /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of its own, and their mean is told.
+        repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
         /// Parameters to start from, a safetensors file; in YAML relative to the file, on the command line to the current folder.

@@ -1,0 +1,63 @@
+//! Proves, through the front door, the settings of `run` that say what is learned, from which part of a data set, and how often.
+use serde_json::Value;
+use warploom_tests::{Recipe, Scene};
+
+use crate::pipeline::each;
+
+/// Mean and standard deviation of a sample, by another road than the program's.
+fn spread(numbers: &[f64]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let (sum, squares) = numbers.iter().fold((0.0, 0.0), |(sum, squares), number| (sum + number, squares + number * number));
+    (sum / count, ((squares - sum * sum / count).max(0.0) / (count - 1.0)).sqrt())
+}
+
+/// The fact of a run's manifest, by its key.
+fn fact(scene: &Scene, key: &str, name: &str) -> f64 {
+    let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == key).expect("a run of this key");
+    run.manifest["facts"][name].as_f64().expect("a number")
+}
+
+#[test]
+fn repeats_are_runs_of_their_own_and_their_mean_is_told() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "cora").set("run.epochs=8").set("run.seed=4");
+    let alone = scene.build(&recipe.clone().set("run.seed=5"));
+    let lines = scene.front("pipeline", &recipe.clone().set("run.repeat=3"), &[]).expect(0).lines();
+    let (stages, told): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|line| line.get("stage").is_some());
+    let runs: Vec<&Value> = stages.iter().filter(|line| line["stage"] == "run").collect();
+    assert_eq!(runs.iter().map(|run| run["status"].as_str().unwrap()).collect::<Vec<_>>(), ["built", "hit", "built"]);
+    assert_eq!(runs[1]["key"], alone[5]["key"], "a repeat is the run that its seed alone gives");
+    assert_eq!(told.len(), 1);
+    let tests: Vec<f64> = runs.iter().map(|run| fact(&scene, run["key"].as_str().unwrap(), "test")).collect();
+    let (mean, deviation) = spread(&tests);
+    assert_eq!((told[0]["n"].as_u64(), &told[0]["seeds"]), (Some(3), &serde_json::json!([4, 5, 6])));
+    let metric = &told[0]["metrics"]["test"];
+    assert!((metric["mean"].as_f64().unwrap() - mean).abs() < 1e-9 && (metric["deviation"].as_f64().unwrap() - deviation).abs() < 1e-9, "{told:?} {tests:?}");
+    assert!(deviation > 0.0, "different seeds, different results: {tests:?}");
+    let text = scene.warploom(&recipe.set("run.repeat=3").arguments(&["pipeline"])).expect(0).stdout;
+    assert!(text.contains("gcn on cora (seed 6, 3 of 3)"), "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with(&format!("gcn on cora: test {mean:.4} ± {deviation:.4}, validation ")), "{last}");
+    assert!(last.contains("n = 3, seeds 4 to 6; of a stand-in"), "{last}");
+}
+
+#[test]
+fn repeats_go_with_a_matrix_and_with_splits() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "karate").set("run.epochs=3").set("ingest.split={folds: {count: 3}}").set("run.repeat=2");
+    let recipe = recipe.set("matrix={run.split: [0, 2], plan.set.hidden: [4, 8]}");
+    let lines = scene.front("pipeline", &recipe, &[]).expect(0).lines();
+    let (stages, told): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|line| line.get("stage").is_some());
+    assert_eq!(each(&stages, "stage").iter().filter(|stage| **stage == "run").count(), 8);
+    assert_eq!(scene.view().of_kind("run").len(), 8);
+    let variants: Vec<(&str, Option<&str>, u64)> = told
+        .iter()
+        .map(|line| (line["variant"]["plan.set.hidden"].as_str().unwrap(), line["variant"]["run.split"].as_str(), line["n"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(variants, [("4", Some("0"), 2), ("8", Some("0"), 2), ("4", Some("2"), 2), ("8", Some("2"), 2), ("4", None, 4), ("8", None, 4)]);
+    let mean = |index: usize| told[index]["metrics"]["test"]["mean"].as_f64().unwrap();
+    assert!((mean(4) - f64::midpoint(mean(0), mean(2))).abs() < 1e-9, "all splits together are the mean of them");
+    // A stage's binary makes the same runs, one by one.
+    let again = scene.stage("run", &recipe, &[]).expect(0).lines();
+    assert_eq!(each(&again, "status"), ["hit"; 8]);
+}
