@@ -1,4 +1,6 @@
 //! Proves, through the front door, the settings of `run` that say what is learned, from which part of a data set, and how often.
+use std::fs;
+
 use serde_json::Value;
 use warploom_tests::{Recipe, Scene};
 
@@ -60,4 +62,30 @@ fn repeats_go_with_a_matrix_and_with_splits() {
     // A stage's binary makes the same runs, one by one.
     let again = scene.stage("run", &recipe, &[]).expect(0).lines();
     assert_eq!(each(&again, "status"), ["hit"; 8]);
+}
+
+#[test]
+fn a_column_of_graphs_survives_an_export_and_is_learned() {
+    let scene = Scene::stand_in();
+    scene.write("raw/sets/edges.csv", (0..16).step_by(2).fold("source,target\n".to_owned(), |text, node| text + &format!("{node},{}\n", node + 1)));
+    scene.write("raw/sets/nodes.csv", (0..16).fold("id,graph,x0,x1\n".to_owned(), |text, node| text + &format!("{node},{},{},1\n", node / 2, node % 5)));
+    let graph =
+        |graph: usize| format!("{graph},{},{},{}\n", graph % 2, ["acid", "base", "salt"][graph % 3], ["train", "validation", "test", "train"][graph % 4]);
+    scene.write("raw/sets/graphs.csv", (0..8).fold("id,label,kind_of,split\n".to_owned(), |text, row| text + &graph(row)));
+    let file = scene.write("model.py", "def model(v):\n    return linear(pool_sum(v.x), v.classes)\n");
+    let text = format!("dataset: sets\nplan: {{program: {}}}\nrun: {{epochs: 3, target: kind_of}}\n", file.display());
+    let recipe = Recipe::file(scene.write("graphs.yaml", text));
+    let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
+    assert!(printed.contains("learned: kind_of, 3 classes: 0 acid, 1 base, 2 salt"), "{printed}");
+    scene.front("check", &recipe, &[]).expect(0);
+    for form in ["csv", "parquet"] {
+        let folder = scene.path(&format!("out-{form}"));
+        scene.warploom(&["export", "graph", "-o", folder.to_str().unwrap(), "--as", form]).expect(0);
+        let again = scene.with_store(format!("store-{form}")).with_data(scene.path(&format!("raw-{form}")));
+        fs::create_dir_all(&again.data).unwrap();
+        fs::rename(&folder, again.data.join("sets")).unwrap();
+        again.front("pipeline", &recipe, &[]).expect(0);
+        let digest = |scene: &Scene| scene.view().of_kind("graph").remove(0).manifest["digest"].clone();
+        assert_eq!(digest(&again), digest(&scene), "{form}");
+    }
 }

@@ -85,6 +85,8 @@ pub struct Graphs {
     pub classes_told: bool,
     /// Published splits of graphs; each has one byte a graph.
     pub splits: Vec<Vec<u8>>,
+    /// Further columns of the graphs by name.
+    pub columns: Vec<(String, Column)>,
 }
 
 /// The data set's own names of its nodes, in row order.
@@ -353,6 +355,9 @@ impl Graphs {
         }
         if let Some(split) = self.splits.iter().find(|split| split.len() != self.len()) {
             return Err(format!("split of graphs: expected {} rows, found {}", self.len(), split.len()));
+        }
+        if let Some((name, column)) = self.columns.iter().find(|(_, column)| column.len() != self.len()) {
+            return Err(format!("column `{name}` of graphs: expected {} rows, found {}", self.len(), column.len()));
         }
         self.labels.iter().try_for_each(|labels| labels.validate(self.len()))
     }

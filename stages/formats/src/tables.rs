@@ -112,7 +112,7 @@ fn words_of(names: &NodeIds) -> Vec<String> {
     }
 }
 
-/// Reads the graph table: labels and splits of the graphs that nodes name.
+/// Reads the graph table: labels, splits and further columns of the graphs that nodes name.
 fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()> {
     let mut table: Table = nodes::read(sources)?;
     let Some(graphs) = &mut graph.graphs else {
@@ -138,6 +138,7 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
     graphs.labels = table.take_labels(None, LABELS)?;
     graphs.classes_told = table.classes_told;
     graphs.splits = table.take_splits()?;
+    graphs.columns = table.take_rest()?;
     graphs.ids = ids;
     Ok(())
 }

@@ -26,6 +26,9 @@ type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
 /// The six stages, as the chain of keys names them.
 const RUNNERS: [Runner; 6] = [execute::<Ingest>, execute::<Extract>, execute::<Reorder>, execute::<PartitionStage>, execute::<PlanStage>, execute::<RunStage>];
 
+/// Classes that are told by name.
+const CLASSES_TOLD: usize = 12;
+
 /// Runs every variant of a pipeline file; the first failure ends it.
 pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
     let mut groups = Vec::new();
@@ -99,10 +102,21 @@ fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenanc
         ),
     };
     let of = if provenance == Provenance::StandIn { " (of a stand-in: they say nothing about the real data)" } else { "" };
+    let learned = record.target.as_ref().map(|name| format!("learned: {name}{}\n", classes_told(&record.classes))).unwrap_or_default();
     match metrics.is_empty() {
-        true => format!("{steps}\n"),
-        false => format!("{steps}; {}{of}\n", metrics.join(", ")),
+        true => format!("{steps}\n{learned}"),
+        false => format!("{steps}; {}{of}\n{learned}", metrics.join(", ")),
     }
+}
+
+/// The names of classes by their numbers, the first of many.
+fn classes_told(classes: &[String]) -> String {
+    if classes.is_empty() {
+        return String::new();
+    }
+    let first: Vec<String> = classes.iter().take(CLASSES_TOLD).enumerate().map(|(number, name)| format!("{number} {name}")).collect();
+    let more = if classes.len() > CLASSES_TOLD { ", ... (all in record.json)" } else { "" };
+    format!(", {} classes: {}{more}", classes.len(), first.join(", "))
 }
 
 /// Proves every stage's output.

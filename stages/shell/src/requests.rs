@@ -3,7 +3,7 @@
 //! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
 //!           paths
 //! never     does the stage's work
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
@@ -129,12 +129,25 @@ pub struct PlanRequest {
     pub text: String,
     /// Static facts of the device.
     pub device: Facts,
-    /// Of `run`: mode, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
+    /// Of `run`: mode, target, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
     pub run: RunSpec,
+    /// What the column of `run.target` holds, once it was read; no part of the key, which has the graph.
+    pub learned: OnceLock<Learned>,
     /// Digest of the file of parameters, where they are applied: it says what they were learned for.
     pub init_digest: Option<Digest>,
     /// Compiler version.
     pub compiler: u32,
+}
+
+/// What a planner has to know of what is learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learned {
+    /// `classes`, `values` or `rows`.
+    pub form: String,
+    /// How many classes, or numbers in a row.
+    pub columns: u64,
+    /// Whether all numbers of the rows are 0, 1 or unknown.
+    pub is_binary: bool,
 }
 
 /// Raised when the same program and facts give another launch list.
@@ -148,7 +161,15 @@ impl Request for PlanRequest {
         })?;
         let device = environment.device_facts(&pipeline.plan.device)?;
         let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
-        Ok(PlanRequest { spec: pipeline.plan.clone(), text, device, run: pipeline.run.clone(), init_digest, compiler: COMPILER_VERSION })
+        Ok(PlanRequest {
+            spec: pipeline.plan.clone(),
+            text,
+            device,
+            run: pipeline.run.clone(),
+            learned: OnceLock::new(),
+            init_digest,
+            compiler: COMPILER_VERSION,
+        })
     }
 
     fn document(&self) -> Value {
@@ -170,6 +191,9 @@ impl Request for PlanRequest {
         });
         if let Some(digest) = &self.init_digest {
             document["init"] = json!(digest);
+        }
+        if self.run.target != RunSpec::default().target {
+            document["run"]["target"] = run["target"].clone();
         }
         document
     }
@@ -238,6 +262,10 @@ impl Request for RunRequest {
             settings.remove("init");
             settings.remove("checkpoint");
             settings.remove("repeat");
+            // What is learned by itself is in no key, so that keys from before `target` hold.
+            if self.spec.target == RunSpec::default().target {
+                settings.remove("target");
+            }
         }
         json!({"settings": settings, "init": self.init_digest, "device": self.device})
     }

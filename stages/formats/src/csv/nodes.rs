@@ -94,7 +94,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Puts labels and splits into the graphs that these rows are.
+    /// Puts labels, splits and further columns into the graphs that these rows are.
     pub fn fill_graphs(self, graphs: &mut Graphs) -> Read<()> {
         let Some(places) = places(&graphs.ids, &self.ids) else {
             let error = ReadError::new(self.table.path(), "a node is in a graph that the table of graphs does not have");
@@ -104,6 +104,11 @@ impl Nodes {
         graphs.of_node.iter_mut().for_each(|graph| *graph = places[*graph as usize]);
         graphs.ids.clone_from(&self.ids);
         let targets = self.targets(None)?;
+        for (column, name) in self.table.names().iter().enumerate() {
+            if column != self.id_column && !targets.taken.contains(&column) {
+                graphs.columns.push((name.clone(), self.table.column(column, &self.order)?));
+            }
+        }
         (graphs.labels, graphs.splits, graphs.classes_told) = (targets.labels, targets.splits, targets.classes_told);
         Ok(())
     }

@@ -24,6 +24,8 @@ spec! {
         keep: Keep = Keep::Last;
         /// When training ends before its last epoch.
         early_stop: EarlyStopSpec = EarlyStopSpec::default();
+        /// The column of nodes, or of graphs where these have the labels, that is learned: words and whole numbers are classes, other numbers are fitted.
+        target: String = "label".to_owned();
         /// What training makes small.
         loss: Loss = Loss::Auto;
         /// What `keep: best`, `early_stop` and the progress go by.
