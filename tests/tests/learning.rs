@@ -2,7 +2,8 @@
 use std::fs;
 
 use serde_json::Value;
-use warploom_tests::{Recipe, Scene};
+use warploom_contract::parquet_file::read_table;
+use warploom_tests::{Recipe, Scene, repository};
 
 use crate::pipeline::each;
 
@@ -64,6 +65,52 @@ fn repeats_go_with_a_matrix_and_with_splits() {
     assert_eq!(each(&again, "status"), ["hit"; 8]);
 }
 
+/// A ring of twelve people, of whom the table tells more than one thing.
+fn people() -> Scene {
+    let scene = Scene::stand_in();
+    let name = |person: usize| format!("p{person:02}");
+    let edges = (0..12).fold("source,target\n".to_owned(), |text, person| text + &format!("{},{}\n", name(person), name((person + 1) % 12)));
+    let row = |person: usize| {
+        let (trade, part) = (["smith", "baker", ""][person % 3], ["train", "train", "validation", "test"][person % 4]);
+        format!("{},{},{trade},{},{}.5,{part}\n", name(person), person % 2, 1990 + 10 * (person % 4), person)
+    };
+    let nodes = (0..12).fold("id,label,trade,born,height,split\n".to_owned(), |text, person| text + &row(person));
+    scene.write("raw/people/edges.csv", edges);
+    scene.write("raw/people/nodes.csv", nodes);
+    scene
+}
+
+fn trained(target: &str) -> Recipe {
+    Recipe::of("gcn", "people").set("run.epochs=4").set("plan.set.hidden=4").set(&format!("run.target={target}"))
+}
+
+#[test]
+fn another_column_is_learned_by_its_name() {
+    let scene = people();
+    // Every third person has no trade, and some of them are to be trained on.
+    let refused = scene.front("pipeline", &trained("trade"), &[]).expect(1);
+    refused.says(&["node `p05` is a train node and has no usable label", "give it a label, or leave it out of the split"]);
+    let parts = (0..12)
+        .filter(|person| person % 3 < 2)
+        .fold("id,split\n".to_owned(), |text, person| text + &format!("p{person:02},{}\n", ["train", "val", "test"][person / 4]));
+    let recipe = trained("trade").set(&format!("run.splits={}", scene.write("parts.csv", parts).display()));
+    let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).says(&["no row for 4 of 12 ids", "the first is `p02`"]).stdout.clone();
+    assert!(printed.contains("learned: trade, 2 classes: 0 baker, 1 smith\n"), "{printed}");
+    scene.front("check", &recipe, &[]).expect(0);
+    let born = scene.build(&trained("born"));
+    let height = scene.build(&trained("height"));
+    assert_eq!(each(&height[..4], "status"), ["hit"; 4], "what is learned is nothing to the stages before plan");
+    let columns = |lines: &[Value]| {
+        let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == lines[5]["key"]).unwrap();
+        let table = read_table(&run.path.join("predictions.parquet"), None).unwrap();
+        table.batch.schema().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type())).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(columns(&height), "id: Utf8, value: Float32");
+    assert!(columns(&born).contains("class: UInt32") && columns(&born).contains("4 x non-null Float32"), "{}", columns(&born));
+    let unknown = scene.front("pipeline", &trained("heigth"), &[]).expect(1);
+    unknown.says(&["`run.target: heigth` is no column of the nodes", "nodes.parquet", "expected one of `height`, `label`", "hint: --set run.target=height"]);
+}
+
 #[test]
 fn a_column_of_graphs_survives_an_export_and_is_learned() {
     let scene = Scene::stand_in();
@@ -88,4 +135,29 @@ fn a_column_of_graphs_survives_an_export_and_is_learned() {
         let digest = |scene: &Scene| scene.view().of_kind("graph").remove(0).manifest["digest"].clone();
         assert_eq!(digest(&again), digest(&scene), "{form}");
     }
+}
+
+#[test]
+fn an_exported_table_of_nodes_is_a_table_of_parts_and_relative_paths_start_where_they_stand() {
+    let scene = people();
+    let plain = scene.build(&trained("born"));
+    let predicted = |key: &Value| {
+        let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == *key).unwrap();
+        fs::read(run.path.join("predictions.parquet")).unwrap()
+    };
+    for form in ["csv", "parquet"] {
+        let folder = scene.path(&format!("out-{form}"));
+        scene.warploom(&["export", "graph", "-o", folder.to_str().unwrap(), "--as", form]).expect(0);
+        // The programs start in the scene's folder.
+        let lines = scene.build(&trained("born").set(&format!("run.splits=out-{form}/nodes.{form}")));
+        assert_eq!(lines[5]["status"], "built");
+        assert!(predicted(&lines[5]["key"]) == predicted(&plain[5]["key"]), "{form}: other predictions");
+    }
+    let program = repository().join("pipelines/programs/gcn.py");
+    let run = |splits: &str| {
+        let text = format!("dataset: people\nplan: {{program: {}}}\nrun: {{epochs: 4, target: born{splits}}}\n", program.display());
+        scene.build(&Recipe::file(scene.write("pipelines/people.yaml", text)))[5]["key"].clone()
+    };
+    let (own, table) = (run(""), run(", splits: ../out-csv/nodes.csv"));
+    assert!(own != table && predicted(&own) == predicted(&table));
 }

@@ -19,6 +19,17 @@ pub const VALIDATION: u8 = 2;
 /// In a split: the node is judged.
 pub const TEST: u8 = 3;
 
+/// The part of a split that a word names, in any case of letters, or a digit as artifacts have it; none: it names no part.
+pub fn part_of(word: &str) -> Option<u8> {
+    match word.trim().to_lowercase().as_str() {
+        "train" | "training" | "1" => Some(TRAIN),
+        "val" | "valid" | "validation" | "dev" | "2" => Some(VALIDATION),
+        "test" | "testing" | "3" => Some(TEST),
+        "" | "none" | "0" => Some(IN_NO_PART),
+        _ => None,
+    }
+}
+
 /// A graph as its files tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawGraph {

@@ -143,6 +143,25 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
     Ok(())
 }
 
+/// Whether a file begins as a table does.
+pub(crate) fn begins_as_one(path: &Path) -> bool {
+    let mut first = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut first));
+    read.is_ok() && matches!(&first, b"PAR1" | b"ARRO" | [0xff, 0xff, 0xff, 0xff])
+}
+
+/// A table that says parts of splits: its rows by ascending id, these ids, and each split's parts in their order.
+pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(Table, NodeIds, Vec<Vec<u8>>)> {
+    let source = open::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: Table = nodes::read(std::slice::from_ref(&source))?;
+    let ids = table.take_ids(ids)?.ok_or_else(|| table.missing("id"))?;
+    let splits = table.take_splits()?;
+    if splits.is_empty() {
+        return Err(table.missing("split"));
+    }
+    Ok((table, ids, splits))
+}
+
 /// Features as a table has them.
 pub(crate) enum Tabled {
     /// Row by row.

@@ -193,9 +193,11 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
         return refuse(format!("no row has a class in the column `{}`", request.run.target), "learn another column:  --set run.target=COLUMN");
     }
     let splits = artifact.manifest.counts.get("splits").copied().unwrap_or(0);
-    if request.run.split >= splits {
+    // A table of parts has splits of its own, which the run reads.
+    if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);
-        let hint = if splits == 0 { "have one drawn:  --set ingest.split={fractions: {}}" } else { "splits are counted from 0:  --set run.split=0" };
+        let none = "name a table of the columns id and split:  --set run.splits=FILE  , or have one drawn:  --set 'ingest.split={fractions: {}}'";
+        let hint = if splits == 0 { none } else { "splits are counted from 0:  --set run.split=0" };
         return refuse(what, hint);
     }
     Ok(())

@@ -110,7 +110,7 @@ fn execute<T: Precision>(
     let spec = &request.spec;
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
-    let data = upload::load::<T>(context.stop, inputs, list, (needs, request))?;
+    let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = Executor::new(list, data, spec.seed)?;
     let started = Instant::now();
     let done = match &list.body {

@@ -302,8 +302,11 @@ impl Proof<'_> {
         if whole {
             read_given(&mut inputs, self.list, self.graph)?;
             read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
-            let (labels, splits) = self.labelled_graphs().map_or((&self.nodes.labels, &self.nodes.splits), |graphs| (&graphs.labels, &graphs.splits));
-            let aims = aims::of(self.request, self.graph, Own { labels: labels.as_ref(), splits })?;
+            let own = match self.labelled_graphs() {
+                Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
+                None => Own { ids: &self.nodes.ids, labels: self.nodes.labels.as_ref(), splits: &self.nodes.splits },
+            };
+            let aims = aims::of(self.request, self.graph, own)?;
             inputs.target = target(aims.labels.as_deref());
             inputs.training_rows = (0..aims.parts.len()).filter(|&row| aims.parts[row] == Split::Train as u8).map(|row| row as u32).collect();
         }

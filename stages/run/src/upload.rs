@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use warploom_contract::{
-    Artifact, ErrorKind, Inputs, Kind, StageError,
+    Artifact, Context, ErrorKind, Inputs, Kind, StageError,
     arrow_file::View,
     kinds::{
         csr::{Csr, Direction as Side},
@@ -240,7 +240,8 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
 }
 
 /// Opens and orders everything that the launches need, or stops between two parts.
-pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, (needs, request): (Needs, &RunRequest)) -> Result<Data<T>, StageError> {
+pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList, (needs, request): (Needs, &RunRequest)) -> Result<Data<T>, StageError> {
+    let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
@@ -267,12 +268,16 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, (
     data.sparse_of_kind = kinds::sparse(artifact, list, needs.sparse_by_columns)?;
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
-        let own = labelled
-            .map_or(Own { labels: table.labels.as_ref(), splits: &table.splits }, |graphs| Own { labels: graphs.labels.as_ref(), splits: &graphs.splits });
+        let own = match labelled {
+            Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
+            None => Own { ids: &table.ids, labels: table.labels.as_ref(), splits: &table.splits },
+        };
         let aims = aims::of(request, artifact, own)?;
+        aims.warning.iter().for_each(|warning| context.progress.warn(warning));
         // Graphs lie as their table has them.
-        let order = if labelled.is_some() { None } else { data.old_of_new.clone() };
-        data.load_labels(&aims, labelled.map_or(table.ids.len(), |graphs| graphs.ids.len()), order.as_deref())?;
+        let order = if labelled.is_some() { None } else { data.old_of_new.take() };
+        data.load_labels(&aims, own.ids.len(), order.as_deref())?;
+        data.old_of_new = order.or(data.old_of_new);
         data.learned = aims.column;
     }
     data.graph_ids = graphs.map(|graphs| graphs.ids);

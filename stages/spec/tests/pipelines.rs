@@ -130,11 +130,11 @@ fn overrides_win_and_the_last_one_most() {
 #[test]
 fn relative_paths_start_where_they_stand() {
     let paths = |overrides: &[&str]| {
-        let pipeline = one(&format!("{LEAST}run: {{init: a.safetensors}}\n"), overrides);
-        (pipeline.plan.program.file, pipeline.run.init)
+        let pipeline = one(&format!("{LEAST}run: {{init: a.safetensors, splits: ../parts.csv}}\n"), overrides);
+        [Some(pipeline.plan.program.file), pipeline.run.init, pipeline.run.splits].map(|path| path.expect("a path").display().to_string())
     };
-    assert_eq!(paths(&[]), (PathBuf::from("pipelines/programs/gcn.py"), Some(PathBuf::from("pipelines/a.safetensors"))));
-    assert_eq!(paths(&["plan.program=x/y.py:z", "run.init=/b"]), (PathBuf::from("x/y.py"), Some(PathBuf::from("/b"))));
+    assert_eq!(paths(&[]), ["pipelines/programs/gcn.py", "pipelines/a.safetensors", "pipelines/../parts.csv"]);
+    assert_eq!(paths(&["plan.program=x/y.py:z", "run.init=/b", "run.splits=parts.csv"]), ["x/y.py", "/b", "parts.csv"]);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_document_changes_with_every_field() {
     .iter()
     .flat_map(|(name, fields)| leaves(name, fields))
     .collect();
-    assert_eq!(leaves.len(), 74, "a new field is counted here, and must be covered by `others`");
+    assert_eq!(leaves.len(), 75, "a new field is counted here, and must be covered by `others`");
     // Only one value is valid until there are several GPUs; repeats are pipelines with other seeds.
     leaves.retain(|(path, _)| path != "partition.parts" && path != "run.repeat");
     let mut seen = HashSet::from([one(LEAST, &[]).document().to_string()]);

@@ -7,7 +7,7 @@ use crate::{
     Ids, Options,
     edge_list::looks_like_number,
     names,
-    raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{Features, Graphs, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
 };
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -219,14 +219,10 @@ impl Nodes {
     }
 
     fn split(&self, column: usize) -> Read<Vec<u8>> {
-        let part = |&row: &u32| match self.table.bytes(row as usize, column).to_ascii_lowercase().as_slice() {
-            b"train" | b"training" => Ok(TRAIN),
-            b"val" | b"valid" | b"validation" | b"dev" => Ok(VALIDATION),
-            b"test" | b"testing" => Ok(TEST),
-            b"" | b"none" => Ok(IN_NO_PART),
-            _ => {
-                Err(self.table.fault(row as usize, column, "a split has a part that is not known", "train, validation, test or nothing", "write one of these"))
-            }
+        let part = |&row: &u32| {
+            let expected = "train, validation, test or nothing";
+            let fault = || self.table.fault(row as usize, column, "a split has a part that is not known", expected, "write one of these");
+            part_of(&self.table.text(row as usize, column)?).ok_or_else(fault)
         };
         self.order.iter().map(part).collect()
     }

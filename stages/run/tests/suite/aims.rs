@@ -1,22 +1,28 @@
-//! aims: a column that is learned in place of the label.
+//! aims: a column that is learned in place of the label, and a table of parts in place of the splits.
 //!
-//! promises  what says the same as labels gives the bits that those give, for every kind of column, in any order, of nodes and of graphs; the
-//!           check reads the same; what is refused, and in which words
-use std::sync::Arc;
+//! promises  what says the same as labels, or splits, gives the bits that those give, for every kind of column and table, in any order, of nodes
+//!           and of graphs; the check reads the same; what is refused, and in which words
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt8Array};
+use arrow_schema::{DataType, Field};
 use warploom_contract::{
-    Artifact, ErrorKind, Stage, StageError,
+    Artifact, Digest, ErrorKind, Stage, StageError,
     kinds::{
-        graph::{Labels, NodeTable},
+        graph::{Ids, Labels, NodeTable},
         run::{PARAMETERS_FILE, PREDICTIONS_FILE},
     },
+    parquet_file::write_table,
     stage::{Silence, StopFlag},
 };
 use warploom_run::{RunStage, prove};
 
 use crate::compiled::{own_text, proved};
 use crate::many_graphs::{classes, reals, set};
+use crate::resume::Warnings;
 use crate::threads::{CLASSES, community};
 use crate::workshop::{Given, Workshop, as_inputs, list_of};
 
@@ -199,4 +205,147 @@ fn a_target_that_cannot_be_is_refused_with_what_could() {
     let bare = workshop.graph(&Given { nodes: NodeTable { labels: None, ..given.nodes.clone() }, ..given });
     says(&refused(&workshop, &bare, "gcn", "seed: 1"), &["the graph has no labels", "--set run.target=COLUMN"]);
     proved(&workshop, &bare, &workshop.pipeline("gcn", &rest("none", "target: word")));
+}
+
+/// A table of parts in some order of rows: every third id comes first.
+fn parts_table(ids: &[String], part: impl Fn(usize) -> &'static str) -> String {
+    let rows = (0..3).flat_map(|first| (first..ids.len()).step_by(3)).map(|row| format!("{},{}\n", ids[row], part(row)));
+    rows.fold("id,split\n".to_owned(), |text, row| text + &row)
+}
+
+fn ids_of(ids: &Ids) -> Vec<String> {
+    match ids {
+        Ids::Numbers(ids) => ids.iter().map(u64::to_string).collect(),
+        Ids::Strings(ids) => ids.clone(),
+    }
+}
+
+/// Ids as a column, splits as the store has them.
+fn parquet_of(workshop: &Workshop, name: &str, ids: ArrayRef, splits: &[(&str, Vec<u8>)]) -> PathBuf {
+    let column = |(name, parts): &(&str, Vec<u8>)| (Field::new(*name, DataType::UInt8, false), Arc::new(UInt8Array::from(parts.clone())) as ArrayRef);
+    let columns = std::iter::once((Field::new("id", ids.data_type().clone(), false), ids)).chain(splits.iter().map(column)).collect();
+    let path = workshop.folder.path().join(name);
+    write_table(&path, columns).unwrap();
+    path
+}
+
+#[test]
+fn parts_of_a_table_are_those_of_splits_that_say_the_same() {
+    let workshop = Workshop::new();
+    let mut given = community(false);
+    let part = |row: usize| [1, 3, 2, 1, 0][row % 5];
+    let parts: Vec<u8> = (0..given.nodes.ids.len()).map(part).collect();
+    let own = workshop.graph(&given);
+    given.nodes.splits = vec![parts.clone()];
+    let other = workshop.graph(&given);
+    let word = |row: usize| ["none", "train", "val", "test"][usize::from(part(row))];
+    let text = workshop.write("parts.csv", parts_table(&ids_of(&given.nodes.ids), word).as_bytes());
+    let ids = given.nodes.ids.to_array();
+    let table = parquet_of(&workshop, "parts.parquet", ids, &[("split_0", vec![1; parts.len()]), ("split_1", parts)]);
+    for method in ["none", "degree"] {
+        let want = proved(&workshop, &other, &workshop.pipeline("gcn", &rest(method, "keep: best")));
+        for (path, split) in [(&text, 0), (&table, 1)] {
+            let run = format!("keep: best, split: {split}, splits: {}", path.display());
+            let got = proved(&workshop, &own, &workshop.pipeline("gcn", &rest(method, &run)));
+            assert_eq!(got.bytes[PREDICTIONS_FILE], want.bytes[PREDICTIONS_FILE], "{method}, {split}");
+            for part in ["train", "validation", "test"] {
+                assert_eq!(got.metrics(part), want.metrics(part), "{method}, {split}: {part}");
+            }
+        }
+    }
+    // Neither labels nor splits of its own.
+    let nodes = NodeTable { labels: None, splits: Vec::new(), columns: columns(&class_of(&given.nodes.labels)), ..given.nodes.clone() };
+    let bare = workshop.graph(&Given { nodes, ..given });
+    proved(&workshop, &bare, &workshop.pipeline("gcn", &rest("degree", &format!("target: year, splits: {}", text.display()))));
+    says(&refused(&workshop, &bare, "gcn", "target: year"), &["split 0 was asked for, and the graph has 0", "--set run.splits=FILE"]);
+}
+
+#[test]
+fn graphs_have_parts_by_their_own_ids() {
+    const POOLED: &str = "def model(v):\n    return mlp(pool_mean(v.x), (4, v.classes))\n";
+    let workshop = Workshop::new();
+    let mut given = set(classes(40));
+    let graphs = given.graphs.clone().unwrap();
+    let part = |row: usize| [2, 1, 3][row % 3];
+    let word = |row: usize| ["none", "train", "validation", "test"][usize::from(part(row))];
+    let text = workshop.write("graphs.csv", parts_table(&ids_of(&graphs.ids), word).as_bytes());
+    let own = workshop.graph(&given);
+    given.graphs.as_mut().unwrap().splits = vec![(0..graphs.ids.len()).map(part).collect()];
+    let other = workshop.graph(&given);
+    let run = |run: &str| own_text(&workshop, "model", POOLED, &format!("reorder: {{method: degree}}\nrun: {{epochs: 5{run}}}"));
+    let got = proved(&workshop, &own, &run(&format!(", splits: {}", text.display())));
+    let want = proved(&workshop, &other, &run(""));
+    assert_eq!(got.bytes[PREDICTIONS_FILE], want.bytes[PREDICTIONS_FILE]);
+    assert_eq!(got.metrics("test"), want.metrics("test"));
+}
+
+#[test]
+fn ids_without_a_row_are_told_and_odd_rows_refused() {
+    let workshop = Workshop::new();
+    let given = community(false);
+    let graph = workshop.graph(&given);
+    let ids = ids_of(&given.nodes.ids);
+    let with = |text: &str| {
+        let path = workshop.write("parts.csv", text.as_bytes());
+        let pipeline = workshop.pipeline("gcn", &format!("run: {{epochs: 1, splits: {}}}", path.display()));
+        let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+        let warnings = Warnings::default();
+        let outcome = workshop.run(&chain, &warnings, &StopFlag::new()).map(|left| left.metrics("train"));
+        (outcome, warnings.0.into_inner().unwrap())
+    };
+    let (first, second) = (&ids[0], &ids[1]);
+    let (outcome, warnings) = with(&format!("id,split\n{second},train\n{first},1\n"));
+    assert!(outcome.is_ok());
+    assert!(warnings[0].contains(&format!("has no row for 2998 of 3000 ids, which are in no part; the first is `{}`", ids[2])), "{warnings:?}");
+    let cases = [
+        (format!("id,split\n{first},train\nn99999,test\n"), "the data set has no such id", "parts.csv:3:1", "found `n99999`"),
+        (format!("id,split\n{first},train\n{first},test\n"), "an id has two rows", "parts.csv:3:1", "ids that differ"),
+        (format!("id,split\n{first},training set\n"), "a split has a part that is not known", "parts.csv:2:3", "found `training set`"),
+        (format!("id,split\n{first},test\n"), "split 0 of", "parts.csv has no training nodes", "hint:"),
+    ];
+    for (text, what, place, detail) in cases {
+        says(&with(&text).0.expect_err(&text), &[what, place, detail]);
+    }
+    let own = Arc::new(StringArray::from(vec![second.as_str(), first, "x"]));
+    let path = parquet_of(&workshop, "odd.parquet", own, &[("split", vec![1, 2, 3])]);
+    let odd = |run: &str| {
+        let pipeline = workshop.pipeline("gcn", &format!("run: {{epochs: 1, splits: {}{run}}}", path.display()));
+        let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+        workshop.run(&chain, &Silence, &StopFlag::new()).map(drop).expect_err("a refusal")
+    };
+    says(&odd(""), &["row 2 has an id that the data set has not", "found `x`", "hint: ids are the data set's own"]);
+    std::fs::remove_file(&path).unwrap();
+    let own = Arc::new(StringArray::from(vec![second.as_str(), first]));
+    parquet_of(&workshop, "odd.parquet", own, &[("split", vec![1, 2])]);
+    says(&odd(", split: 1"), &["split 1 was asked for, and the table of parts has 1", "--set run.split=0"]);
+}
+
+#[test]
+fn the_check_reads_the_table_that_was_trained_on() {
+    let workshop = Workshop::new();
+    let given = community(false);
+    let graph = workshop.graph(&given);
+    let table = |name: &str, shift: usize| {
+        let text = parts_table(&ids_of(&given.nodes.ids), |row| ["train", "none", "test"][(row + shift) % 3]);
+        workshop.write(name, text.as_bytes())
+    };
+    let (own, other) = (table("own.csv", 0), table("other.csv", 1));
+    let pipeline = workshop.pipeline("gcn", &rest("degree", &format!("splits: {}", own.display())));
+    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let run = workshop.published(&chain).unwrap();
+    let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
+    let (list, stop) = (list_of(&chain), StopFlag::new());
+    let prove = |path: &Path, digest_of: &Path| {
+        let mut request = step.request.clone();
+        (request.spec.splits, request.splits_digest) = (Some(path.to_path_buf()), Some(Digest::of_file(digest_of).unwrap().to_string()));
+        let outputs = as_inputs(std::slice::from_ref(&run));
+        let outcome = prove::results::<f32>(&workshop.context(&Silence, &stop), &outputs, &step.inputs, (&request, &list, None, prove::WORK_MAX));
+        outcome.map_err(|violation| violation.0.to_string())
+    };
+    assert_eq!(prove(&own, &own), Ok(()));
+    let parts = prove(&other, &other).expect_err("other parts have another loss");
+    assert!(parts.contains("the loss of the kept parameters"), "{parts}");
+    // What a key speaks of is what is read.
+    let changed = prove(&own, &other).expect_err("other bytes");
+    assert!(changed.contains("the table of parts has changed since this run began") && changed.contains("own.csv"), "{changed}");
 }

@@ -11,7 +11,7 @@
 //! memory         the predicted peak beside the measured one
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
-//! aims           a column that is learned in place of the label
+//! aims           a column that is learned in place of the label, a table of parts in place of the splits
 //! training       step sizes by schedule, measures, an early end
 //! errors         what is refused, and in which words
 //!

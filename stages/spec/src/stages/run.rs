@@ -38,6 +38,9 @@ spec! {
         repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
+        /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3, 0), CSV or Parquet, in place of the splits of
+        /// the data set; in YAML relative to the file, on the command line to the current folder.
+        splits: Option<PathBuf> = None;
         /// Parameters to start from, a safetensors file; in YAML relative to the file, on the command line to the current folder.
         init: Option<PathBuf> = None;
         /// Which name in `init` a parameter of ours has there: ours to theirs.
