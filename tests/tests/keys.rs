@@ -151,6 +151,7 @@ fn what_plan_depends_on_is_in_its_key() {
             "run.loss=bce",
             "run.dtype=f64",
             "run.split=1",
+            "run.target=year",
             "run.optimizer={sgd: {lr: 0.01}}",
             "run.optimizer={adamw: {lr: 0.01}}",
         ],
@@ -225,6 +226,27 @@ fn the_bytes_of_initial_parameters_are_in_the_key_of_run_and_their_path_is_not()
 }
 
 #[test]
+fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is_not() {
+    let (scene, recipe) = ring();
+    scene.build(&recipe);
+    let table = "id,split\n0,train\n1,train\n2,validation\n3,test\n4,none\n";
+    let (one, two) = (scene.write("one.csv", table), scene.write("elsewhere/two.csv", table));
+    let keys = |path: &PathBuf| {
+        scene.build(&recipe.clone().set(&format!("run.splits={}", path.display())))[3..].iter().map(|line| line["key"].clone()).collect::<Vec<_>>()
+    };
+    let plain: Vec<_> = scene.build(&recipe)[3..].iter().map(|line| line["key"].clone()).collect();
+    let first = keys(&one);
+    assert_eq!(plain[0], first[0], "the parts are nothing to the stages before");
+    assert!(plain[1] != first[1] && plain[2] != first[2]);
+    assert_eq!(first, keys(&two), "the path of `run.splits` is in a key");
+    fs::write(&two, table.replace("4,none", "4,test")).unwrap();
+    let other = keys(&two);
+    assert!(![&plain[1], &first[1]].contains(&&other[1]) && ![&plain[2], &first[2]].contains(&&other[2]));
+    let missing = recipe.set("run.splits=nowhere.csv");
+    scene.front("pipeline", &missing, &[]).expect(1).says(&["cannot read the parts of `run.splits`", "nowhere.csv", "hint:", "columns  id  and  split"]);
+}
+
+#[test]
 fn a_change_upstream_changes_every_key_downstream_and_one_without_effect_none() {
     let (scene, recipe) = ring();
     let base = scene.build(&recipe);
@@ -293,7 +315,7 @@ fn a_default_that_is_written_down_changes_no_key() {
         extract: {}\nreorder: {method: auto, seed: 0}\npartition: {scheme: auto, unit_edges: 16384, parts: 1}\n\
         plan: {program: programs/gcn.py:gcn, set: {layers: 2, hidden: 4, drop: 0.5}, device: auto}\n\
         run:\n  mode: auto\n  epochs: 2\n  optimizer: {adam: {lr: 0.01, beta1: 0.9, beta2: 0.999, eps: 1.0e-8, weight_decay: 0, decay_only: []}}\n  \
-        keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
+        keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  target: label\n  repeat: 1\n  splits: ~\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
     let written = scene.build(&Recipe::file(scene.write("pipelines/explicit.yaml", explicit)));
     for (base, line) in base.iter().zip(&written) {
         assert_eq!((&base["key"], line["status"].as_str()), (&line["key"], Some("hit")), "{}", line["stage"]);

@@ -24,6 +24,8 @@ mod keys;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod learning;
+#[cfg(test)]
 mod peers;
 #[cfg(test)]
 mod pipeline;

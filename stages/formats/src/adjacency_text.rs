@@ -219,7 +219,7 @@ impl Set {
             directed: Some(false),
             features: features.map(|columns| Features::Dense { columns: columns as u32, values: self.attributes }),
             node_labels: told_apart.then(|| classes(self.tags)),
-            graphs: Some(Graphs { of_node: self.of_node, ids: NodeIds::Count(graphs), labels: Some(classes(self.labels)), splits, classes_told: false }),
+            graphs: Some(Graphs { of_node: self.of_node, ids: NodeIds::Count(graphs), labels: Some(classes(self.labels)), splits, ..Graphs::default() }),
             ..RawGraph::default()
         }
     }

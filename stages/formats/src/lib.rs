@@ -33,6 +33,7 @@ pub mod planetoid;
 pub mod raw;
 pub mod road;
 pub mod spill;
+pub mod split_table;
 mod statements;
 #[cfg(feature = "tables")]
 pub mod tables;

@@ -107,6 +107,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         ids: NodeIds::Count(graph_count as u32),
         labels: graph_labels.map(|table| table.labels()),
         splits: graph_splits,
+        columns: Vec::new(),
     });
     Ok(RawGraph {
         ids: NodeIds::Count(nodes),

@@ -19,6 +19,17 @@ pub const VALIDATION: u8 = 2;
 /// In a split: the node is judged.
 pub const TEST: u8 = 3;
 
+/// The part of a split that a word names, in any case of letters, or a digit as artifacts have it; none: it names no part.
+pub fn part_of(word: &str) -> Option<u8> {
+    match word.trim().to_lowercase().as_str() {
+        "train" | "training" | "1" => Some(TRAIN),
+        "val" | "valid" | "validation" | "dev" | "2" => Some(VALIDATION),
+        "test" | "testing" | "3" => Some(TEST),
+        "" | "none" | "0" => Some(IN_NO_PART),
+        _ => None,
+    }
+}
+
 /// A graph as its files tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawGraph {
@@ -85,6 +96,8 @@ pub struct Graphs {
     pub classes_told: bool,
     /// Published splits of graphs; each has one byte a graph.
     pub splits: Vec<Vec<u8>>,
+    /// Further columns of the graphs by name.
+    pub columns: Vec<(String, Column)>,
 }
 
 /// The data set's own names of its nodes, in row order.
@@ -353,6 +366,9 @@ impl Graphs {
         }
         if let Some(split) = self.splits.iter().find(|split| split.len() != self.len()) {
             return Err(format!("split of graphs: expected {} rows, found {}", self.len(), split.len()));
+        }
+        if let Some((name, column)) = self.columns.iter().find(|(_, column)| column.len() != self.len()) {
+            return Err(format!("column `{name}` of graphs: expected {} rows, found {}", self.len(), column.len()));
         }
         self.labels.iter().try_for_each(|labels| labels.validate(self.len()))
     }

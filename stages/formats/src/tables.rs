@@ -112,7 +112,7 @@ fn words_of(names: &NodeIds) -> Vec<String> {
     }
 }
 
-/// Reads the graph table: labels and splits of the graphs that nodes name.
+/// Reads the graph table: labels, splits and further columns of the graphs that nodes name.
 fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()> {
     let mut table: Table = nodes::read(sources)?;
     let Some(graphs) = &mut graph.graphs else {
@@ -138,8 +138,28 @@ fn read_graphs(sources: &[Source], ours: bool, graph: &mut RawGraph) -> Read<()>
     graphs.labels = table.take_labels(None, LABELS)?;
     graphs.classes_told = table.classes_told;
     graphs.splits = table.take_splits()?;
+    graphs.columns = table.take_rest()?;
     graphs.ids = ids;
     Ok(())
+}
+
+/// Whether a file begins as a table does.
+pub(crate) fn begins_as_one(path: &Path) -> bool {
+    let mut first = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut first));
+    read.is_ok() && matches!(&first, b"PAR1" | b"ARRO" | [0xff, 0xff, 0xff, 0xff])
+}
+
+/// A table that says parts of splits: its rows by ascending id, these ids, and each split's parts in their order.
+pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(Table, NodeIds, Vec<Vec<u8>>)> {
+    let source = open::open(&Part { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: Table = nodes::read(std::slice::from_ref(&source))?;
+    let ids = table.take_ids(ids)?.ok_or_else(|| table.missing("id"))?;
+    let splits = table.take_splits()?;
+    if splits.is_empty() {
+        return Err(table.missing("split"));
+    }
+    Ok((table, ids, splits))
 }
 
 /// Features as a table has them.

@@ -130,6 +130,7 @@ impl Set<'_> {
             ids: NodeIds::Numbers((1..=count as u64).collect()),
             labels: labels.map(|(_, labels)| labels),
             splits: Vec::new(),
+            columns: Vec::new(),
         })
     }
 

@@ -12,7 +12,7 @@ use warploom_formats::{
     raw::{RawGraph, ReadError},
     spill::{Edge, Spilled},
 };
-use warploom_shell::requests::IngestRequest;
+use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
 
 use crate::{
@@ -41,7 +41,7 @@ pub fn edges(context: &Context, request: &IngestRequest, narrowed: &mut Narrowed
     }
     if narrowed.spilled.is_none() {
         let edges = std::mem::take(&mut narrowed.graph.edges);
-        narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| source::read_error(&error))?);
+        narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| read_error(&error))?);
     }
     Ok(narrowed.spilled.take())
 }
@@ -85,7 +85,7 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
 /// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted. Kinds
 /// of types need all edges at once, and are refused.
 pub fn parts_that_stay(request: &IngestRequest, mut graph: RawGraph, mut spilled: Spilled) -> Result<(RawGraph, Spilled), StageError> {
-    let fault = |error: Box<ReadError>| source::read_error(&error);
+    let fault = |error: Box<ReadError>| read_error(&error);
     if kinds::rule(request).is_some() {
         return Err(refuse(spilled.edges, bytes(&spilled), "ingest.entity_types"));
     }
@@ -146,7 +146,7 @@ impl Sorting<'_> {
                 None => Ok(()),
             }
         };
-        spilled.each(push).map_err(|error| source::read_error(&error))?;
+        spilled.each(push).map_err(|error| read_error(&error))?;
         context.progress.begin("merging", spilled.edges, "edges");
         let mut writer = EdgeWriter::create(outputs, C::WEIGHTED, spilled.typed)?;
         let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: C::WEIGHTED.then(Vec::new), ..EdgeTable::default() };

@@ -17,8 +17,6 @@ mod target;
 pub mod transform;
 mod write;
 
-pub use source::read_error;
-
 use target::Filled;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{contracts, requests::IngestRequest};

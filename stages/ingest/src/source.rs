@@ -3,7 +3,7 @@
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
 use warploom_catalog::Source;
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
-use warploom_shell::requests::IngestRequest;
+use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Ids;
 
 use crate::{generate::made, kinds};
@@ -113,19 +113,6 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
 fn apart(format: &Format, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let Some(own) = (format.recognise)(&Look::new(files)) else { return (files.to_vec(), Vec::new()) };
     files.iter().cloned().partition(|path| own.contains(path) || !attach::may_stand_beside(path))
-}
-
-/// A reader's error as the stage's.
-pub fn read_error(error: &ReadError) -> StageError {
-    let kind = match error.io {
-        Some(std::io::ErrorKind::StorageFull) => ErrorKind::DiskFull,
-        Some(_) => ErrorKind::Input,
-        None => ErrorKind::Data,
-    };
-    let mut converted = StageError::new(kind, error.what.clone()).at(error.location());
-    converted.detail = error.detail();
-    converted.hint = (!error.hint.is_empty()).then(|| error.hint.clone());
-    converted
 }
 
 fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {

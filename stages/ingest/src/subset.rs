@@ -138,6 +138,7 @@ fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
         ids: ids(graphs.ids, &left),
         labels: graphs.labels.map(|labels| rows_of_labels(labels, &left)),
         splits: graphs.splits.into_iter().map(|split| kept(split, &left, 1)).collect(),
+        columns: graphs.columns.into_iter().map(|(name, column)| (name, rows_of_column(column, &left))).collect(),
     }
 }
 
@@ -223,6 +224,7 @@ mod tests {
                 ids: NodeIds::Count(2),
                 labels: Some(Labels::Values(vec![0.5, 1.5])),
                 splits: vec![],
+                columns: vec![("year".into(), Column::Integers(vec![Some(1999), Some(2001)]))],
             }),
             ..RawGraph::default()
         }
@@ -238,6 +240,7 @@ mod tests {
         assert_eq!(part.features, Some(Features::Sparse { columns: 3, offsets: vec![0, 1, 3], index: vec![0, 1, 2], values: vec![1.0, 2.0, 3.0] }));
         let graphs = part.graphs.unwrap();
         assert_eq!((graphs.of_node, graphs.ids, graphs.labels), (vec![0, 0], NodeIds::Numbers(vec![1]), Some(Labels::Values(vec![1.5]))));
+        assert_eq!(graphs.columns, [("year".to_owned(), Column::Integers(vec![Some(2001)]))]);
     }
 
     #[test]

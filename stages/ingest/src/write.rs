@@ -59,7 +59,10 @@ pub fn write_all_but_edges(outputs: &mut Outputs, graph: &mut RawGraph) -> Resul
     write_kinds(outputs, &names, &table)?;
     write_nodes(outputs, table)?;
     match graphs {
-        Some(graphs) => write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits }),
+        Some(graphs) => {
+            let columns = columns(graphs.columns);
+            write_graphs(outputs, &GraphTable { ids: ids(graphs.ids), labels: graphs.labels.map(labels), splits: graphs.splits, columns })
+        }
         None => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod explain;
 pub mod export;
 pub mod programs;
+pub mod repeats;
 pub mod run_all;
 pub mod store;
 

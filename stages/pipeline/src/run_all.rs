@@ -1,7 +1,8 @@
 //! All stages in order.
 //!
-//! promises  stages after a failed one are not tried; each stage's JSON line is written as soon as it is known
-use warploom_contract::{Provenance, StageError};
+//! promises  stages after a failed one are not tried; each stage's JSON line is written as soon as it is known; what `run.repeat` asked for comes
+//!           last, with mean and spread
+use warploom_contract::{Artifact, Provenance, StageError};
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
 use warploom_partition::PartitionStage;
@@ -18,13 +19,19 @@ use warploom_shell::{
 };
 use warploom_spec::Pipeline;
 
+use crate::repeats;
+
 type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
 
 /// The six stages, as the chain of keys names them.
 const RUNNERS: [Runner; 6] = [execute::<Ingest>, execute::<Extract>, execute::<Reorder>, execute::<PartitionStage>, execute::<PlanStage>, execute::<RunStage>];
 
+/// Classes that are told by name.
+const CLASSES_TOLD: usize = 12;
+
 /// Runs every variant of a pipeline file; the first failure ends it.
 pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -> Result<(), StageError> {
+    let mut groups = Vec::new();
     for pipeline in pipelines {
         let mut chain = Chain::new(environment, pipeline);
         let mut outcomes: Vec<Outcome> = Vec::new();
@@ -42,15 +49,27 @@ pub fn run_all(environment: &Environment, talk: &Talk, pipelines: &[Pipeline]) -
         if environment.format == Format::Human {
             print_data(&summary(pipeline, &outcomes));
         }
+        if let Some(artifact) = run_of(&outcomes) {
+            repeats::take(&mut groups, pipeline, artifact)?;
+        }
         if let Some(error) = outcomes.into_iter().find_map(|outcome| outcome.error) {
             return Err(error);
         }
     }
+    for group in repeats::with_splits_joined(groups) {
+        crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
+    }
     Ok(())
 }
 
+/// What the last stage left.
+fn run_of(outcomes: &[Outcome]) -> Option<&Artifact> {
+    outcomes.iter().find(|outcome| outcome.stage == "run")?.artifacts.first()
+}
+
 fn summary(pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
-    let variant: Vec<String> = pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
+    let mut variant: Vec<String> = pipeline.variant.iter().map(|(path, value)| format!("{path}={value}")).collect();
+    variant.extend(pipeline.repeat.map(|repeat| format!("seed {}, {} of {}", pipeline.run.seed, repeat.number + 1, repeat.count)));
     let title = match variant.is_empty() {
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
@@ -83,10 +102,21 @@ fn results(record: &warploom_contract::kinds::run::Record, provenance: Provenanc
         ),
     };
     let of = if provenance == Provenance::StandIn { " (of a stand-in: they say nothing about the real data)" } else { "" };
+    let learned = record.target.as_ref().map(|name| format!("learned: {name}{}\n", classes_told(&record.classes))).unwrap_or_default();
     match metrics.is_empty() {
-        true => format!("{steps}\n"),
-        false => format!("{steps}; {}{of}\n", metrics.join(", ")),
+        true => format!("{steps}\n{learned}"),
+        false => format!("{steps}; {}{of}\n{learned}", metrics.join(", ")),
     }
+}
+
+/// The names of classes by their numbers, the first of many.
+fn classes_told(classes: &[String]) -> String {
+    if classes.is_empty() {
+        return String::new();
+    }
+    let first: Vec<String> = classes.iter().take(CLASSES_TOLD).enumerate().map(|(number, name)| format!("{number} {name}")).collect();
+    let more = if classes.len() > CLASSES_TOLD { ", ... (all in record.json)" } else { "" };
+    format!(", {} classes: {}{more}", classes.len(), first.join(", "))
 }
 
 /// Proves every stage's output.

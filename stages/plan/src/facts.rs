@@ -1,16 +1,22 @@
 //! What the compiler must know of graph and run, gathered from manifests, the profile and the names of columns.
 //!
 //! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give it
-//! never     reads a row
+//! never     reads a row, but of the one column that `run.target` names: how many classes it has stands nowhere else
 use std::{collections::BTreeMap, io::Read};
 
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
-    kinds::{graph, profile},
+    kinds::{
+        graph::{self, Labels, WholeNumbers},
+        profile,
+    },
     parquet_file::describe,
 };
-use warploom_shell::{columns, requests::PlanRequest};
-use warploom_spec::{Loss, Mode};
+use warploom_shell::{
+    columns,
+    requests::{Learned, PlanRequest},
+};
+use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
     Facts,
     gir::{Data, NodeKind, Target},
@@ -25,12 +31,15 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
     let typed = inputs.get(Kind::Csr)?.has("types.arrow");
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
-    let labels = labels(artifact);
-    let names = graph::open_names(artifact)?;
     let inferring = request.run.mode == Mode::Infer && !training;
+    let before = learned_before(request, inferring)?;
+    let learned = if before.is_some() { None } else { learned(artifact, request)? };
+    let names = graph::open_names(artifact)?;
     if training {
-        refuse_without_labels(artifact, request, &labels)?;
+        refuse_without_labels(artifact, request, learned.as_ref())?;
     }
+    // Where graphs have the labels, what their table calls a column says nothing of the nodes' columns.
+    let hidden = if are_of_graphs(artifact) { graph::LABEL } else { request.run.target.as_str() };
     Ok(Data {
         features,
         sparse_features: artifact.has(graph::FEATURES_SPARSE_FILE).then(|| count("feature_entries")),
@@ -38,10 +47,10 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         weighted: profile.weighted,
         relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
         kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
-        columns: columns::readable(&schema, training || inferring).collect(),
-        target: match learned_before(request, inferring)? {
+        columns: columns::readable(&schema, (training || inferring).then_some(hidden)).collect(),
+        target: match before {
             Some(target) => Some(target),
-            None => target(request, (artifact, &labels), training, count)?,
+            None => learned.map(|learned| target(request, &learned, training)).transpose()?,
         },
         training,
         inferring,
@@ -53,8 +62,56 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     })
 }
 
-fn labels(artifact: &Artifact) -> String {
-    artifact.manifest.facts.get("labels").and_then(|labels| labels.as_str()).unwrap_or("none").to_owned()
+/// What there is to learn: the data's own labels, if it has any, or the column that is named.
+fn learned(artifact: &Artifact, request: &PlanRequest) -> Result<Option<Learned>, StageError> {
+    if request.run.target == graph::LABEL {
+        return Ok(own_labels(artifact));
+    }
+    if let Some(known) = request.learned.get() {
+        return Ok(Some(known.clone()));
+    }
+    let (name, there) = (&request.run.target, graph::learnable(artifact)?);
+    if !there.contains(name) {
+        return Err(no_column(artifact, name, there));
+    }
+    let whole_numbers = if matches!(request.run.loss, Loss::Mse | Loss::Bce) { WholeNumbers::Values } else { WholeNumbers::Classes };
+    let graph::Learned { labels, classes } = graph::read_learned(artifact, name, whole_numbers)?;
+    let found = match labels {
+        Labels::Classes(_) => Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false },
+        Labels::Values(_) => Learned { form: "values".to_owned(), columns: 1, is_binary: false },
+        Labels::Rows { columns, values } => {
+            let is_binary = values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
+            Learned { form: "rows".to_owned(), columns: columns as u64, is_binary }
+        }
+    };
+    Ok(Some(request.learned.get_or_init(|| found).clone()))
+}
+
+/// What ingest counted of the labels.
+fn own_labels(artifact: &Artifact) -> Option<Learned> {
+    let manifest = &artifact.manifest;
+    let form = manifest.facts.get("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
+    let count = |name: &str| manifest.counts.get(name).copied().unwrap_or(0);
+    let columns = match form {
+        "classes" => count("classes"),
+        "rows" => count("label_columns"),
+        _ => 1,
+    };
+    Some(Learned { form: form.to_owned(), columns, is_binary: manifest.facts.get("label_values").is_some_and(|values| values == "binary") })
+}
+
+/// A target that is not there, with the columns that are, the nearest first.
+fn no_column(artifact: &Artifact, name: &str, mut there: Vec<String>) -> StageError {
+    let (file, of) = (graph::learned_file(artifact), if are_of_graphs(artifact) { "graphs" } else { "nodes" });
+    let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+    there.sort_by_key(|column| Some(column) != near.as_ref());
+    let (listed, hint) = match there.as_slice() {
+        [] => ("nothing that could be learned".to_owned(), "give the data set a column of numbers or words, or labels".to_owned()),
+        [first, ..] => (there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "), format!("--set run.target={first}")),
+    };
+    let what = format!("`run.target: {name}` is no column of the {of} that could be learned");
+    let detail = format!("       = expected one of {listed}, found `{name}`");
+    StageError::new(ErrorKind::Specification, what).at(artifact.file(file).display()).detail(detail).hint(hint)
 }
 
 /// Names of as many relations as edges are of; a number where there is no name.
@@ -80,23 +137,19 @@ pub fn are_of_graphs(artifact: &Artifact) -> bool {
     artifact.manifest.facts.get("target").is_some_and(|target| target == "graphs")
 }
 
-/// What is learned, if there are labels.
-fn target(request: &PlanRequest, (artifact, labels): (&Artifact, &str), training: bool, count: impl Fn(&str) -> u64) -> Result<Option<Target>, StageError> {
-    let loss = if training { request.run.loss } else { Loss::Auto };
-    let binary = artifact.manifest.facts.get("label_values").is_some_and(|values| values == "binary");
-    let (columns, loss) = match (loss, labels) {
-        (_, "none") => return Ok(None),
-        (Loss::Auto | Loss::CrossEntropy, "classes") => (count("classes"), LossKind::CrossEntropy),
-        (Loss::Auto | Loss::Mse, "values") => (1, LossKind::MeanSquares),
-        (Loss::Auto, "rows") if binary => (count("label_columns"), LossKind::Binary),
-        (Loss::Auto | Loss::Mse, "rows") => (count("label_columns"), LossKind::MeanSquares),
-        (Loss::Bce, "rows") => (count("label_columns"), LossKind::Binary),
-        (Loss::Bce, "values") => (1, LossKind::Binary),
-        (Loss::Bce, _) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0,", labels)),
-        (Loss::Mse, _) => return Err(loss_error("mse", "numbers to fit", labels)),
-        _ => return Err(loss_error("cross_entropy", "classes", labels)),
+/// What is learned, and what training makes small.
+fn target(request: &PlanRequest, learned: &Learned, training: bool) -> Result<Target, StageError> {
+    let wanted = if training { request.run.loss } else { Loss::Auto };
+    let loss = match (wanted, learned.form.as_str()) {
+        (Loss::Auto | Loss::CrossEntropy, "classes") => LossKind::CrossEntropy,
+        (Loss::Auto, "rows") if learned.is_binary => LossKind::Binary,
+        (Loss::Auto | Loss::Mse, "values" | "rows") => LossKind::MeanSquares,
+        (Loss::Bce, "values" | "rows") => LossKind::Binary,
+        (Loss::Bce, form) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0,", form)),
+        (Loss::Mse, form) => return Err(loss_error("mse", "numbers to fit", form)),
+        (_, form) => return Err(loss_error("cross_entropy", "classes", form)),
     };
-    Ok(Some(Target { columns, loss }))
+    Ok(Target { columns: learned.columns, loss })
 }
 
 /// What the parameters that are applied were learned for, if their file says so: the graph that they are applied to need have no labels.
@@ -130,15 +183,22 @@ pub fn built_in(inputs: &Inputs, request: &PlanRequest, training: bool) -> Resul
     Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
 }
 
-fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, labels: &str) -> Result<(), StageError> {
-    let count = |name: &str| artifact.manifest.counts.get(name).copied().unwrap_or(0);
+fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Option<&Learned>) -> Result<(), StageError> {
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
-    if labels == "none" {
-        return refuse("the graph has no labels, and training needs a target".into(), "choose a data set with labels:  warploom data ls");
+    let Some(learned) = learned else {
+        let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN";
+        return refuse("the graph has no labels, and training needs a target".into(), hint);
+    };
+    if learned.form == "classes" && learned.columns == 0 && request.run.target != graph::LABEL {
+        return refuse(format!("no row has a class in the column `{}`", request.run.target), "learn another column:  --set run.target=COLUMN");
     }
-    if request.run.split >= count("splits") {
-        let what = format!("split {} was asked for, and the graph has {}", request.run.split, count("splits"));
-        return refuse(what, "splits are counted from 0:  --set run.split=0");
+    let splits = artifact.manifest.counts.get("splits").copied().unwrap_or(0);
+    // A table of parts has splits of its own, which the run reads.
+    if request.splits_digest.is_none() && request.run.split >= splits {
+        let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);
+        let none = "name a table of the columns id and split:  --set run.splits=FILE  , or have one drawn:  --set 'ingest.split={fractions: {}}'";
+        let hint = if splits == 0 { none } else { "splits are counted from 0:  --set run.split=0" };
+        return refuse(what, hint);
     }
     Ok(())
 }

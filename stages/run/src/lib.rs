@@ -3,6 +3,7 @@
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads, by a stop or on another run
+pub mod aims;
 pub mod buffers;
 pub mod checkpoints;
 pub mod course;
@@ -109,7 +110,7 @@ fn execute<T: Precision>(
     let spec = &request.spec;
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
-    let data = upload::load::<T>(context.stop, inputs, list, (needs, spec.split))?;
+    let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = Executor::new(list, data, spec.seed)?;
     let started = Instant::now();
     let done = match &list.body {

@@ -35,6 +35,7 @@ use warploom_vertex::{
 mod again;
 
 use crate::{
+    aims::{self, Own},
     given::{self, Column},
     graphs, kinds,
     precision::Precision,
@@ -64,7 +65,7 @@ pub fn results<T: Precision>(
             let Operation::Loss { kind, .. } = train.loss.operation else { return Err(Violation::new("the plan's loss is none")) };
             let scores = predictions::<T>(artifact, ids, kind)?;
             let losses = losses(artifact, &record)?;
-            let proof = Proof { list, train, graph, nodes: &nodes, graphs: graphs.as_ref(), split: request.spec.split, work_max };
+            let proof = Proof { list, train, graph, nodes: &nodes, graphs: graphs.as_ref(), request, work_max };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
         }
@@ -151,7 +152,7 @@ struct Proof<'a> {
     nodes: &'a NodeTable,
     /// The graphs of a set of many, where the list has rows of them.
     graphs: Option<&'a GraphTable>,
-    split: u64,
+    request: &'a RunRequest,
     work_max: u64,
 }
 
@@ -301,10 +302,13 @@ impl Proof<'_> {
         if whole {
             read_given(&mut inputs, self.list, self.graph)?;
             read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
-            let (labels, splits) = self.labelled_graphs().map_or((&self.nodes.labels, &self.nodes.splits), |graphs| (&graphs.labels, &graphs.splits));
-            inputs.target = target(labels.as_ref());
-            let parts = splits.get(self.split as usize).map_or(&[][..], Vec::as_slice);
-            inputs.training_rows = (0..parts.len()).filter(|&row| parts[row] == Split::Train as u8).map(|row| row as u32).collect();
+            let own = match self.labelled_graphs() {
+                Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
+                None => Own { ids: &self.nodes.ids, labels: self.nodes.labels.as_ref(), splits: &self.nodes.splits },
+            };
+            let aims = aims::of(self.request, self.graph, own)?;
+            inputs.target = target(aims.labels.as_deref());
+            inputs.training_rows = (0..aims.parts.len()).filter(|&row| aims.parts[row] == Split::Train as u8).map(|row| row as u32).collect();
         }
         Ok(inputs)
     }

@@ -51,6 +51,8 @@ pub fn write<T: Precision>(
         bytes_peak: bytes_peak(),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
+        target: None,
+        classes: Vec::new(),
         courses: Vec::new(),
         resumed_at: 0,
     };
@@ -61,6 +63,10 @@ pub fn write<T: Precision>(
             record.seconds_step = trained.seconds_step;
             record.resumed_at = trained.resumed_at;
             record.metrics = metrics_kept(trained);
+            if let Some(learned) = &executor.machine.data.learned {
+                record.target = Some(learned.name.clone());
+                record.classes.clone_from(&learned.classes);
+            }
         }
         Done::Iterated(iterated) => {
             record.supersteps = iterated.supersteps;

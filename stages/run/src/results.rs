@@ -61,7 +61,11 @@ pub fn write_predictions<T: Precision>(
     }
     write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let bytes = parameters::file(list, (kind, columns, seed), &executor.parameters()).to_bytes()?;
+    let mut file = parameters::file(list, (kind, columns, seed), &executor.parameters());
+    if let Some(learned) = &data.learned {
+        file.facts.extend(learned.facts());
+    }
+    let bytes = file.to_bytes()?;
     std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
     count_rows(outputs, executor, rows);
     Ok(())

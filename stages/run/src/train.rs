@@ -244,11 +244,13 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
     let (result, target) = (executor.machine.buffers.reals().slot(loss.result), executor.machine.buffers.reals().slot(loss.target));
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
+    let split = spec.splits.as_ref().map_or_else(|| format!("split {}", spec.split), |path| format!("split {} of {}", spec.split, path.display()));
     if data.splits[0].is_empty() {
-        return refuse(format!("split {} has no training {labelled}", spec.split), "choose another:  --set run.split=1");
+        let hint = if spec.splits.is_some() { "give some rows of the table the part  train" } else { "choose another:  --set run.split=1" };
+        return refuse(format!("{split} has no training {labelled}"), hint);
     }
     if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {
-        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and split {} has none", spec.split), "--set run.keep=last");
+        return refuse(format!("`run.keep: best` chooses by validation {labelled}, and {split} has none"), "--set run.keep=last");
     }
     for (part, rows) in history::PARTS.into_iter().zip(&data.splits) {
         let odd = rows.iter().find(|&&row| {
@@ -261,12 +263,16 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
         });
         if let Some(&row) = odd {
             let (shown, what) = (data.shown(target.rows, row as usize), labelled.trim_end_matches('s'));
-            let hint = if loss.kind == LossKind::Binary { "`run.loss: bce` takes labels in 0 to 1" } else { "give it a label, or leave it out of the split" };
+            let hint = if loss.kind == LossKind::Binary {
+                "`run.loss: bce` takes labels in 0 to 1"
+            } else {
+                "give it a label, or leave it out of the split:  --set run.splits=FILE"
+            };
             return refuse(format!("{shown} is a {part} {what} and has no usable label"), hint);
         }
     }
     if let Some(setting) = Watch::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty()) {
-        return refuse(format!("`{setting}` goes by validation {labelled}, and split {} has none", spec.split), "leave it out, or choose another split");
+        return refuse(format!("`{setting}` goes by validation {labelled}, and {split} has none"), "leave it out, or choose another split");
     }
     let is_known = |row: &u32| target.contents[*row as usize * target.columns..][..target.columns].iter().any(|label| !label.widened().is_nan());
     let nothing_known = |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use warploom_contract::{
-    Artifact, ErrorKind, Inputs, Kind, StageError,
+    Artifact, Context, ErrorKind, Inputs, Kind, StageError,
     arrow_file::View,
     kinds::{
         csr::{Csr, Direction as Side},
@@ -23,9 +23,11 @@ use warploom_contract::{
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units};
+use warploom_shell::requests::RunRequest;
 use warploom_vertex::launch::{Body, BufferName, Course, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows, Step};
 
 use crate::{
+    aims::{self, Aims, Column, Own},
     buffers::{Aligned, Contents},
     given, graphs, kinds,
     lists::EdgeLists,
@@ -172,6 +174,8 @@ pub struct Data<T: Precision> {
     pub kind_of_node: Vec<u16>,
     /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has none.
     pub target: Option<Contents<T>>,
+    /// The column that is learned, where it is not the data set's label.
+    pub learned: Option<Column>,
     /// Rows of the target of the training, validation and test part, ascending.
     pub splits: [Vec<u32>; 3],
     /// The node, as the graph artifact counts, of each row; `None`: the same.
@@ -235,8 +239,9 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
     }
 }
 
-/// Opens and orders everything that the launches need, or stops between two parts. `split` is the published split to use.
-pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, (needs, split): (Needs, u64)) -> Result<Data<T>, StageError> {
+/// Opens and orders everything that the launches need, or stops between two parts.
+pub fn load<T: Precision>(context: &Context, inputs: &Inputs, list: &LaunchList, (needs, request): (Needs, &RunRequest)) -> Result<Data<T>, StageError> {
+    let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
@@ -261,14 +266,19 @@ pub fn load<T: Precision>(stop: &StopFlag, inputs: &Inputs, list: &LaunchList, (
     }
     data.kind_of_node = table.kind.unwrap_or_default();
     data.sparse_of_kind = kinds::sparse(artifact, list, needs.sparse_by_columns)?;
-    match &graphs {
-        Some(graphs) if trains && graphs::are_labelled(list) => data.load_labels(graphs.labels.as_ref(), &graphs.splits, (split, graphs.ids.len(), None))?,
-        _ if trains => {
-            let order = data.old_of_new.take();
-            data.load_labels(table.labels.as_ref(), &table.splits, (split, table.ids.len(), order.as_deref()))?;
-            data.old_of_new = order;
-        }
-        _ => {}
+    if trains {
+        let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
+        let own = match labelled {
+            Some(graphs) => Own { ids: &graphs.ids, labels: graphs.labels.as_ref(), splits: &graphs.splits },
+            None => Own { ids: &table.ids, labels: table.labels.as_ref(), splits: &table.splits },
+        };
+        let aims = aims::of(request, artifact, own)?;
+        aims.warning.iter().for_each(|warning| context.progress.warn(warning));
+        // Graphs lie as their table has them.
+        let order = if labelled.is_some() { None } else { data.old_of_new.take() };
+        data.load_labels(&aims, own.ids.len(), order.as_deref())?;
+        data.old_of_new = order.or(data.old_of_new);
+        data.learned = aims.column;
     }
     data.graph_ids = graphs.map(|graphs| graphs.ids);
     data.given = given::load(&data, list, &csr, artifact)?;
@@ -361,6 +371,7 @@ impl<T: Precision> Data<T> {
             sparse_of_kind: BTreeMap::new(),
             kind_of_node: Vec::new(),
             target: None,
+            learned: None,
             splits: Default::default(),
             old_of_new: None,
             ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
@@ -392,9 +403,9 @@ impl<T: Precision> Data<T> {
     }
 
     /// Takes targets and the rows of each part of the split, of so many rows, which stand in this order.
-    fn load_labels(&mut self, labels: Option<&Labels>, splits: &[Vec<u8>], (split, rows, order): (u64, usize, Option<&[u32]>)) -> Result<(), StageError> {
+    fn load_labels(&mut self, aims: &Aims<'_>, rows: usize, order: Option<&[u32]>) -> Result<(), StageError> {
         let not_a_number = || T::rounded(f64::NAN);
-        let numbers: Option<Vec<T>> = labels.map(|labels| match labels {
+        let numbers: Option<Vec<T>> = aims.labels.as_deref().map(|labels| match labels {
             Labels::Classes(classes) => classes.iter().map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class)))).collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => values.iter().map(|&value| T::of_f32(value)).collect(),
         });
@@ -407,9 +418,11 @@ impl<T: Precision> Data<T> {
             }
             self.target = Some(Contents::Owned(target));
         }
-        let Some(parts) = splits.get(split as usize) else { return Ok(()) };
+        if aims.parts.is_empty() {
+            return Ok(());
+        }
         let old = |row: usize| order.map_or(row, |order| order[row] as usize);
-        let rows_of = |part: Split| (0..rows).filter(|&row| parts[old(row)] == part as u8).map(|row| row as u32).collect();
+        let rows_of = |part: Split| (0..rows).filter(|&row| aims.parts[old(row)] == part as u8).map(|row| row as u32).collect();
         self.splits = [Split::Train, Split::Validation, Split::Test].map(rows_of);
         Ok(())
     }

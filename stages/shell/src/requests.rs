@@ -3,7 +3,7 @@
 //! promises  a request holds everything the stage may depend on beside its input artifacts; `document` holds all of it but
 //!           paths
 //! never     does the stage's work
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
@@ -90,6 +90,19 @@ pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
     shown
 }
 
+/// A reader's error as the stage's.
+pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
+    let kind = match error.io {
+        Some(std::io::ErrorKind::StorageFull) => ErrorKind::DiskFull,
+        Some(_) => ErrorKind::Input,
+        None => ErrorKind::Data,
+    };
+    let mut converted = StageError::new(kind, error.what.clone()).at(error.location());
+    converted.detail = error.detail();
+    converted.hint = (!error.hint.is_empty()).then(|| error.hint.clone());
+    converted
+}
+
 /// A mistake in the pipeline file that only a stage could find, as the stage's error.
 pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
     let text = mistake.to_string();
@@ -129,12 +142,27 @@ pub struct PlanRequest {
     pub text: String,
     /// Static facts of the device.
     pub device: Facts,
-    /// Of `run`: mode, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
+    /// Of `run`: mode, target, loss, dtype, optimizer kind and split are in plan's key; the rest is not.
     pub run: RunSpec,
+    /// What the column of `run.target` holds, once it was read; no part of the key, which has the graph.
+    pub learned: OnceLock<Learned>,
     /// Digest of the file of parameters, where they are applied: it says what they were learned for.
     pub init_digest: Option<Digest>,
+    /// Digest of the table of parts, where one is named.
+    pub splits_digest: Option<String>,
     /// Compiler version.
     pub compiler: u32,
+}
+
+/// What a planner has to know of what is learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learned {
+    /// `classes`, `values` or `rows`.
+    pub form: String,
+    /// How many classes, or numbers in a row.
+    pub columns: u64,
+    /// Whether all numbers of the rows are 0, 1 or unknown.
+    pub is_binary: bool,
 }
 
 /// Raised when the same program and facts give another launch list.
@@ -148,7 +176,9 @@ impl Request for PlanRequest {
         })?;
         let device = environment.device_facts(&pipeline.plan.device)?;
         let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
-        Ok(PlanRequest { spec: pipeline.plan.clone(), text, device, run: pipeline.run.clone(), init_digest, compiler: COMPILER_VERSION })
+        let splits_digest = splits_digest(environment, &pipeline.run)?;
+        let (spec, run, learned) = (pipeline.plan.clone(), pipeline.run.clone(), OnceLock::new());
+        Ok(PlanRequest { spec, text, device, run, learned, init_digest, splits_digest, compiler: COMPILER_VERSION })
     }
 
     fn document(&self) -> Value {
@@ -170,6 +200,12 @@ impl Request for PlanRequest {
         });
         if let Some(digest) = &self.init_digest {
             document["init"] = json!(digest);
+        }
+        if self.run.target != RunSpec::default().target {
+            document["run"]["target"] = run["target"].clone();
+        }
+        if let Some(digest) = &self.splits_digest {
+            document["run"]["splits"] = json!(digest);
         }
         document
     }
@@ -213,6 +249,14 @@ fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
     spec.init.as_ref().map(digest).transpose()
 }
 
+/// Of a table that may be as long as the graph: remembered, as digests of raw files are.
+fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<String>, StageError> {
+    let Some(path) = &spec.splits else { return Ok(None) };
+    let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.verify);
+    let hint = "`run.splits` is a table with the columns  id  and  split";
+    digest.map(Some).map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
+}
+
 /// For `run`.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
@@ -220,6 +264,8 @@ pub struct RunRequest {
     pub spec: RunSpec,
     /// Digest of the file of initial parameters.
     pub init_digest: Option<Digest>,
+    /// Digest of the table of parts, where one is named.
+    pub splits_digest: Option<String>,
     /// The device, by its static facts: results belong to a device.
     pub device: Facts,
 }
@@ -227,17 +273,27 @@ pub struct RunRequest {
 impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
-        let init_digest = init_digest(&spec)?;
-        Ok(RunRequest { spec, init_digest, device: environment.device_facts(&pipeline.plan.device)? })
+        let (init_digest, splits_digest) = (init_digest(&spec)?, splits_digest(environment, &spec)?);
+        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(&pipeline.plan.device)? })
     }
 
     fn document(&self) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path and the times of checkpoints change no result.
+            // A path and the times of checkpoints change no result, and a repeat is the run that its seed alone asks for.
             settings.remove("init");
+            settings.remove("splits");
             settings.remove("checkpoint");
+            settings.remove("repeat");
+            // What is learned by itself is in no key, so that keys from before `target` hold.
+            if self.spec.target == RunSpec::default().target {
+                settings.remove("target");
+            }
         }
-        json!({"settings": settings, "init": self.init_digest, "device": self.device})
+        let mut document = json!({"settings": settings, "init": self.init_digest, "device": self.device});
+        if let Some(digest) = &self.splits_digest {
+            document["splits"] = json!(digest);
+        }
+        document
     }
 }

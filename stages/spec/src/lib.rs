@@ -18,6 +18,7 @@ mod matrix;
 mod mistake;
 mod nearest;
 mod reader;
+mod repeat;
 mod scalar;
 mod schema;
 mod stages;
@@ -46,6 +47,7 @@ pub use crate::{
     field::{ChoiceDoc, FieldDoc, Range, Shape, Spec},
     mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX},
     nearest::nearest,
+    repeat::Repeat,
     stages::{
         extract::ExtractSpec,
         ingest::{
@@ -87,12 +89,14 @@ pub struct Pipeline {
     pub run: RunSpec,
     /// The value of each axis of the matrix, in the order of the file; empty without a matrix.
     pub variant: Vec<(String, String)>,
+    /// Which of the runs of `run.repeat` this is; none where there is one. `run.seed` is its own, and `run.repeat` is 1.
+    pub repeat: Option<Repeat>,
     /// The file that was read.
     pub file: PathBuf,
 }
 
 impl Pipeline {
-    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the variant and the file do not show.
+    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the variant, the repeat and the file do not show.
     pub fn document(&self) -> Json {
         let pairs = [
             ("pipeline", Json::from(self.name.as_str())),
@@ -108,7 +112,7 @@ impl Pipeline {
     }
 }
 
-/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file.
+/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file, and `run.repeat` several of each, one after the other.
 pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let mut bytes = Vec::new();
     let taken = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
@@ -147,7 +151,7 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
             break;
         }
         if let (Some(spec), false) = (spec, reader.has_mistakes()) {
-            pipelines.push(pipeline(spec, variant, file));
+            repeat::repeat(pipeline(spec, variant, file), &node, &mut pipelines, &mut reader);
         }
     }
     reader.finish(pipelines)
@@ -177,7 +181,7 @@ spec! {
         plan: PlanSpec = PlanSpec::default();
         /// Trains or iterates.
         run: RunSpec = RunSpec::default();
-        /// A sweep: dotted paths of settings, each with a list of values; every combination is a pipeline, the first axis slowest.
+        /// A sweep: dotted paths of settings, each with a list of values; every combination is a pipeline, the first axis slowest, `run.repeat` fastest.
         matrix: Axes = Axes;
     }
 }
@@ -199,7 +203,7 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
 fn pipeline(spec: FileSpec, variant: Vec<(String, String)>, file: &Path) -> Pipeline {
     let FileSpec { pipeline, dataset, ingest, extract, reorder, partition, plan, run, matrix: Axes } = spec;
     let name = pipeline.unwrap_or_else(|| file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, file: file.to_path_buf() }
+    Pipeline { name, dataset, ingest, extract, reorder, partition, plan, run, variant, repeat: None, file: file.to_path_buf() }
 }
 
 /// A mistake about the file as a whole.

@@ -130,11 +130,11 @@ fn overrides_win_and_the_last_one_most() {
 #[test]
 fn relative_paths_start_where_they_stand() {
     let paths = |overrides: &[&str]| {
-        let pipeline = one(&format!("{LEAST}run: {{init: a.safetensors}}\n"), overrides);
-        (pipeline.plan.program.file, pipeline.run.init)
+        let pipeline = one(&format!("{LEAST}run: {{init: a.safetensors, splits: ../parts.csv}}\n"), overrides);
+        [Some(pipeline.plan.program.file), pipeline.run.init, pipeline.run.splits].map(|path| path.expect("a path").display().to_string())
     };
-    assert_eq!(paths(&[]), (PathBuf::from("pipelines/programs/gcn.py"), Some(PathBuf::from("pipelines/a.safetensors"))));
-    assert_eq!(paths(&["plan.program=x/y.py:z", "run.init=/b"]), (PathBuf::from("x/y.py"), Some(PathBuf::from("/b"))));
+    assert_eq!(paths(&[]), ["pipelines/programs/gcn.py", "pipelines/a.safetensors", "pipelines/../parts.csv"]);
+    assert_eq!(paths(&["plan.program=x/y.py:z", "run.init=/b", "run.splits=parts.csv"]), ["x/y.py", "/b", "parts.csv"]);
 }
 
 #[test]
@@ -161,6 +161,39 @@ fn an_override_fixes_an_axis() {
     let seen: Vec<_> = fixed.iter().map(|pipeline| (pipeline.run.epochs, pipeline.run.seed)).collect();
     assert_eq!(seen, [(5, 8), (5, 9), (6, 8), (6, 9)]);
     assert_eq!(all(LEAST, &["run.seed=3", "matrix.run.seed=[1, 2]"]).iter().map(|pipeline| pipeline.run.seed).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn repeats_are_the_pipelines_of_their_seeds() {
+    let seeds = |pipelines: &[Pipeline]| pipelines.iter().map(|pipeline| (pipeline.run.split, pipeline.run.seed)).collect::<Vec<_>>();
+    let three = all(LEAST, &["run.repeat=3", "run.seed=7"]);
+    assert_eq!(seeds(&three), [(0, 7), (0, 8), (0, 9)]);
+    assert_eq!(three.iter().map(|pipeline| pipeline.repeat).collect::<Vec<_>>(), [0, 1, 2].map(|number| Some(Repeat { number, count: 3 })));
+    assert_eq!(three[1].document(), one(LEAST, &["run.seed=8"]).document(), "each is the pipeline that its seed alone gives");
+    assert_eq!(one(LEAST, &["run.repeat=1"]), one(LEAST, &[]));
+    // Within each variant, whichever axis there is: seeds too, and the repeats themselves.
+    let text = format!("{LEAST}run: {{repeat: 2}}\nmatrix: {{run.split: [0, 3]}}\n");
+    assert_eq!(seeds(&all(&text, &[])), [(0, 0), (0, 1), (3, 0), (3, 1)]);
+    assert!(all(&text, &[]).iter().all(|pipeline| pipeline.variant.len() == 1));
+    assert_eq!(seeds(&all(&text, &["matrix={run.seed: [5, 10]}"])), [(0, 5), (0, 6), (0, 10), (0, 11)]);
+    assert_eq!(seeds(&all(&text, &["matrix={run.repeat: [1, 2]}"])), [(0, 0), (0, 0), (0, 1)]);
+}
+
+#[test]
+fn repeats_that_cannot_be_are_refused_where_they_stand() {
+    let refused = |set: &[&str]| {
+        let overrides: Vec<String> = set.iter().map(|text| text.to_string()).collect();
+        read_text(LEAST, Path::new(FILE), &overrides).expect_err("a refusal").to_string()
+    };
+    let zero = refused(&["run.repeat=0"]);
+    assert!(zero.contains("1 to 10000"), "{zero}");
+    let far = refused(&["run.repeat=3", "run.seed=18446744073709551614"]);
+    assert!(far.contains("3 repeats from `run.seed: 18446744073709551614` go beyond the largest seed"), "{far}");
+    assert!(far.contains("--> --set run.seed=18446744073709551614:1:10") && far.contains("expected at most 18446744073709551613"), "{far}");
+    let many = refused(&["run.repeat=5001", "matrix={run.split: [0, 1]}"]);
+    assert!(many.contains("the matrix and `run.repeat` ask for too many variants") && many.contains("--set run.repeat=5001"), "{many}");
+    assert_eq!(all(LEAST, &["run.repeat=5000", "matrix={run.split: [0, 1]}"]).len(), 10_000);
+    assert_eq!(one(LEAST, &["run.seed=18446744073709551615"]).run.seed, u64::MAX);
 }
 
 #[test]
@@ -261,9 +294,9 @@ fn a_document_changes_with_every_field() {
     .iter()
     .flat_map(|(name, fields)| leaves(name, fields))
     .collect();
-    assert_eq!(leaves.len(), 72, "a new field is counted here, and must be covered by `others`");
-    // Only one value is valid until there are several GPUs.
-    leaves.retain(|(path, _)| path != "partition.parts");
+    assert_eq!(leaves.len(), 75, "a new field is counted here, and must be covered by `others`");
+    // Only one value is valid until there are several GPUs; repeats are pipelines with other seeds.
+    leaves.retain(|(path, _)| path != "partition.parts" && path != "run.repeat");
     let mut seen = HashSet::from([one(LEAST, &[]).document().to_string()]);
     for (path, field) in &leaves {
         let values = others(field, &field.shape);

@@ -3,7 +3,7 @@
 //! files     `edges.parquet` (source u32, target u32; weight f32, type u16 where the data has them): edge id = row;
 //!           `nodes.parquet` (id u64 or string, ascending; kind u16 where there are several; graph u32 for sets of many graphs;
 //!           label u32, f32 or fixed list; split `list<u8>`, one entry per published split: 0 none, 1 train, 2 validation,
-//!           3 test; further columns of the data set); `graphs.parquet` (id, label, split) for sets of many graphs;
+//!           3 test; further columns of the data set); `graphs.parquet` (id, label, split, further columns) for sets of many graphs;
 //!           `features.arrow` (one fixed-size list a node) or `features-sparse.arrow` (one list of index and value a node), per
 //!           kind of node `features-<kind>.arrow` or `features-<kind>-sparse.arrow` (rows of that kind alone, in node order);
 //!           `edge-features.arrow` (one fixed-size list an edge, in the order of edge ids); `names.json` (names of kinds,
@@ -285,10 +285,14 @@ fn validate_features(directory: &Path, manifest: &Manifest, depth: Depth, rows: 
 }
 
 #[cfg(feature = "tables")]
+pub use learned::{LABEL, Learned, WholeNumbers, learnable, learned_file, read_learned};
+#[cfg(feature = "tables")]
 pub use tables::{
     EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds, read_edges, read_graphs, read_nodes, write_edges, write_graphs,
     write_kinds, write_nodes,
 };
+#[cfg(feature = "tables")]
+mod learned;
 #[cfg(feature = "tables")]
 mod tables;
 

@@ -65,6 +65,12 @@ pub struct Record {
     pub epoch_kept: u64,
     /// Last metrics: loss, train, validation, test, as far as there are such.
     pub metrics: BTreeMap<String, f64>,
+    /// The column that was learned, where it is not the label of the data set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Names of the classes of that column, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
     /// How each loop of an iteration was gone through: the name of its course, or `supersteps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<String>,

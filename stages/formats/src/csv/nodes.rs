@@ -7,7 +7,7 @@ use crate::{
     Ids, Options,
     edge_list::looks_like_number,
     names,
-    raw::{Features, Graphs, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{Features, Graphs, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, part_of},
 };
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -94,7 +94,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Puts labels and splits into the graphs that these rows are.
+    /// Puts labels, splits and further columns into the graphs that these rows are.
     pub fn fill_graphs(self, graphs: &mut Graphs) -> Read<()> {
         let Some(places) = places(&graphs.ids, &self.ids) else {
             let error = ReadError::new(self.table.path(), "a node is in a graph that the table of graphs does not have");
@@ -104,6 +104,11 @@ impl Nodes {
         graphs.of_node.iter_mut().for_each(|graph| *graph = places[*graph as usize]);
         graphs.ids.clone_from(&self.ids);
         let targets = self.targets(None)?;
+        for (column, name) in self.table.names().iter().enumerate() {
+            if column != self.id_column && !targets.taken.contains(&column) {
+                graphs.columns.push((name.clone(), self.table.column(column, &self.order)?));
+            }
+        }
         (graphs.labels, graphs.splits, graphs.classes_told) = (targets.labels, targets.splits, targets.classes_told);
         Ok(())
     }
@@ -214,14 +219,10 @@ impl Nodes {
     }
 
     fn split(&self, column: usize) -> Read<Vec<u8>> {
-        let part = |&row: &u32| match self.table.bytes(row as usize, column).to_ascii_lowercase().as_slice() {
-            b"train" | b"training" => Ok(TRAIN),
-            b"val" | b"valid" | b"validation" | b"dev" => Ok(VALIDATION),
-            b"test" | b"testing" => Ok(TEST),
-            b"" | b"none" => Ok(IN_NO_PART),
-            _ => {
-                Err(self.table.fault(row as usize, column, "a split has a part that is not known", "train, validation, test or nothing", "write one of these"))
-            }
+        let part = |&row: &u32| {
+            let expected = "train, validation, test or nothing";
+            let fault = || self.table.fault(row as usize, column, "a split has a part that is not known", expected, "write one of these");
+            part_of(&self.table.text(row as usize, column)?).ok_or_else(fault)
         };
         self.order.iter().map(part).collect()
     }

@@ -116,6 +116,9 @@ fn graphs_have_a_table_and_classes_have_names() {
     let Some(Labels::Rows { columns: 2, values }) = graphs.labels else { panic!("expected two labels") };
     assert!(values[0] == 0.0 && values[1].is_nan() && values[2] == 1.0 && values[3].is_nan());
     assert!(graph.columns.is_empty());
+    let further = read_with(nodes, "id,label,year,maker\n30,1,2001,\n10,0,1999,Ann\n").unwrap().graphs.unwrap().columns;
+    let expected = [("year", Column::Integers(vec![Some(1999), Some(2001)])), ("maker", Column::Texts(vec![Some("Ann".into()), None]))];
+    assert_eq!(further, expected.map(|(name, column)| (name.to_owned(), column)));
     // A graph without nodes is one; a node without its graph is a fault.
     assert_eq!(read_with(nodes, "id,label\n10,0\n20,1\n30,1\n").unwrap().graphs.unwrap().of_node, [0, 0, 0, 2]);
     assert!(read_with(nodes, "id,label\n10,0\n").unwrap_err().contains("a graph that the table of graphs does not have"));

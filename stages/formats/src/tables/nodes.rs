@@ -15,7 +15,7 @@ use crate::{
     names,
     npy::{Number, meaning},
     npz::sparse::Entries,
-    raw::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION},
+    raw::{Column, FEATURE_HINT, Features, IN_NO_PART, Labels, NodeIds, Read, ReadError, TEST, TRAIN, VALIDATION, part_of},
 };
 use arrow_array::Array;
 use rayon::prelude::*;
@@ -186,7 +186,7 @@ impl Table {
     }
 
     /// An error about a row, by its place in the files.
-    fn at(&self, row: usize, what: &str) -> ReadError {
+    pub fn at(&self, row: usize, what: &str) -> ReadError {
         let mut row = self.order.get(row).map_or(row, |&row| row as usize);
         for (path, rows) in &self.files {
             if row < *rows {
@@ -343,12 +343,9 @@ impl Table {
         };
         match values {
             Values::Words(words) => {
-                let part = |(row, word): (usize, Option<String>)| match word.unwrap_or_default().to_lowercase().as_str() {
-                    "train" | "training" => Ok(TRAIN),
-                    "val" | "valid" | "validation" | "dev" => Ok(VALIDATION),
-                    "test" | "testing" => Ok(TEST),
-                    "" | "none" => Ok(IN_NO_PART),
-                    other => Err(wrong(row, format!("`{other}`"))),
+                let part = |(row, word): (usize, Option<String>)| {
+                    let word = word.unwrap_or_default();
+                    part_of(&word).ok_or_else(|| wrong(row, format!("`{word}`")))
                 };
                 Ok(vec![words.into_iter().enumerate().map(part).collect::<Read<_>>()?])
             }

@@ -26,8 +26,12 @@ use warploom_formats::{
     names::{self, Names},
     raw::{Labels, RawGraph, ReadError},
 };
-use warploom_ingest::read_error;
-use warploom_shell::{Environment, limits::show_size, requests::catalog_error, talk::Talk};
+use warploom_shell::{
+    Environment,
+    limits::show_size,
+    requests::{catalog_error, read_error},
+    talk::Talk,
+};
 
 use crate::arguments::Import;
 use given::{Made, Placed, Thing};

@@ -150,6 +150,7 @@ fn of_graph(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageErr
     if let Some(graphs) = &graphs {
         let mut columns = vec![plain("id", graphs.ids.to_array())];
         columns.extend(target_columns(graphs.labels.as_ref(), &graphs.splits, &names, form));
+        columns.extend(graphs.columns.iter().map(|(name, column)| plain(name, column.clone())));
         items.push(Item::Table(whole("graphs", columns)));
     }
     items.extend(graph::open_features(artifact)?.map(|features| feature_item("features", &features, nodes.ids.len(), form)));

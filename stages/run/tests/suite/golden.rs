@@ -155,7 +155,7 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     let nodes = NodeTable::new(own_ids(direct.nodes));
     let (nodes, graphs) = match many {
         true => {
-            let graphs = GraphTable { ids: own_ids(direct.graphs), labels: Some(labels), splits };
+            let graphs = GraphTable { ids: own_ids(direct.graphs), labels: Some(labels), splits, columns: Vec::new() };
             (NodeTable { graph: Some(direct.graph_of_node.clone()), ..nodes }, Some(graphs))
         }
         false => (NodeTable { labels: has_labels.then_some(labels), splits, ..nodes }, None),

@@ -254,7 +254,7 @@ fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
     let pipeline = own_text(workshop, "hetero", HETERO, &rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
     let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
-    let data = upload::load::<T>(&StopFlag::new(), &step.inputs, &list, (upload::Needs::of(&list), 0)).unwrap();
+    let data = upload::load::<T>(&workshop.context(&Silence, &StopFlag::new()), &step.inputs, &list, (upload::Needs::of(&list), &step.request)).unwrap();
     let list = apart(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
     let initial: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();

@@ -11,12 +11,14 @@
 //! memory         the predicted peak beside the measured one
 //! threads        the same bytes for any number of threads, the same results in any order of the nodes
 //! resume         stopped and started again: the same bytes
+//! aims           a column that is learned in place of the label, a table of parts in place of the splits
 //! training       step sizes by schedule, measures, an early end
 //! errors         what is refused, and in which words
 //!
 //! The golden cases and the map of parameter names are those of the tests of the library of programs.
 #![allow(clippy::unwrap_used)]
 
+mod aims;
 mod analytics;
 mod compiled;
 mod courses;

@@ -55,17 +55,17 @@ fn set_of(sizes: &[usize], labels: Option<Labels>) -> Given {
     Given {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable { graph: Some(graph.clone()), ..NodeTable::new(Ids::Numbers((0..graph.len() as u64).map(|id| 3 * id + 1).collect())) },
-        graphs: Some(GraphTable { ids: graph_ids(sizes.len()), splits: if labels.is_some() { splits } else { Vec::new() }, labels }),
+        graphs: Some(GraphTable { ids: graph_ids(sizes.len()), splits: if labels.is_some() { splits } else { Vec::new() }, labels, columns: Vec::new() }),
         features: Features::Dense { columns: COLUMNS, values: quarters(graph.len() * COLUMNS) },
         edge_features: None,
     }
 }
 
-fn set(labels: Labels) -> Given {
+pub fn set(labels: Labels) -> Given {
     set_of(&sizes(), Some(labels))
 }
 
-fn classes(count: usize) -> Labels {
+pub fn classes(count: usize) -> Labels {
     Labels::Classes((0..count).map(|row| Some((row * 7 % CLASSES) as u32)).collect())
 }
 
@@ -75,7 +75,7 @@ fn binary(count: usize) -> Labels {
     Labels::Rows { columns: 3, values: (0..3 * count).map(label).collect() }
 }
 
-fn reals(columns: usize, count: usize) -> Labels {
+pub fn reals(columns: usize, count: usize) -> Labels {
     Labels::Rows { columns, values: (0..columns * count).map(|at| (uniform(73, at) * 9.0) as i32 as f32 / 4.0).collect() }
 }
 
@@ -444,6 +444,7 @@ fn molecules(fold: usize) -> Option<Given> {
             ids: Ids::Numbers((1..=labels.len() as u64).collect()),
             labels: Some(Labels::Classes(labels.iter().map(|&label| Some(u32::from(label > 0))).collect())),
             splits: vec![(0..labels.len()).map(part).collect()],
+            columns: Vec::new(),
         }),
         features: Features::Dense { columns: 7, values: one_hot },
         edge_features: None,

@@ -24,6 +24,8 @@ spec! {
         keep: Keep = Keep::Last;
         /// When training ends before its last epoch.
         early_stop: EarlyStopSpec = EarlyStopSpec::default();
+        /// The column of nodes, or of graphs where these have the labels, that is learned: words and whole numbers are classes, other numbers are fitted.
+        target: String = "label".to_owned();
         /// What training makes small.
         loss: Loss = Loss::Auto;
         /// What `keep: best`, `early_stop` and the progress go by.
@@ -32,8 +34,13 @@ spec! {
         dtype: Dtype = Dtype::F32;
         /// For initial parameters and dropout.
         seed: u64 = 0;
+        /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of its own, and their mean is told.
+        repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
+        /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3, 0), CSV or Parquet, in place of the splits of
+        /// the data set; in YAML relative to the file, on the command line to the current folder.
+        splits: Option<PathBuf> = None;
         /// Parameters to start from, a safetensors file; in YAML relative to the file, on the command line to the current folder.
         init: Option<PathBuf> = None;
         /// Which name in `init` a parameter of ours has there: ours to theirs.

@@ -89,9 +89,11 @@ pub struct GraphTable {
     pub labels: Option<Labels>,
     /// For each published split, a `Split` for each graph.
     pub splits: Vec<Vec<u8>>,
+    /// Further columns of the data set.
+    pub columns: Vec<(String, ArrayRef)>,
 }
 
-/// Columns of the node table that have a meaning of their own.
+/// Columns of the tables of nodes and graphs that have a meaning of their own.
 pub const NODE_COLUMNS: [&str; 5] = ["id", "kind", "graph", "label", "split"];
 
 impl Ids {
@@ -184,9 +186,7 @@ pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageE
     if !nodes.splits.is_empty() {
         columns.push(split_column(&nodes.splits, count)?);
     }
-    for (name, values) in nodes.columns {
-        columns.push((Field::new(name, values.data_type().clone(), values.null_count() > 0), values));
-    }
+    columns.extend(nodes.columns.iter().map(further));
     write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)
 }
 
@@ -218,12 +218,18 @@ pub fn write_graphs(outputs: &mut Outputs, graphs: &GraphTable) -> Result<(), St
     if !graphs.splits.is_empty() {
         columns.push(split_column(&graphs.splits, graphs.ids.len())?);
     }
+    columns.extend(graphs.columns.iter().map(further));
     write_table(&outputs.file(Kind::Graph, GRAPHS_FILE), columns)?;
     outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
     if graphs.labels.is_some() {
         write_target_counts(outputs, "graphs", graphs.labels.as_ref(), &graphs.splits);
     }
     Ok(())
+}
+
+/// A further column, as it is written.
+fn further((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
+    (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
 /// What a planner needs to know of the target, without reading a row.
@@ -309,14 +315,13 @@ pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
 pub fn read_nodes(artifact: &Artifact) -> Result<NodeTable, StageError> {
     let path = artifact.file(NODES_FILE);
     let table = read_table(&path, None)?;
-    let further = |(field, column): (&Arc<Field>, &ArrayRef)| (!NODE_COLUMNS.contains(&field.name().as_str())).then(|| (field.name().clone(), column.clone()));
     Ok(NodeTable {
         ids: read_ids(&path, &table)?,
         labels: read_label_column(&path, &table)?,
         splits: read_splits(&path, &table)?,
         kind: table.column("kind").map(|_| table.numbers("kind")).transpose()?,
         graph: table.column("graph").map(|_| table.numbers("graph")).transpose()?,
-        columns: table.batch.schema().fields().iter().zip(table.batch.columns()).filter_map(further).collect(),
+        columns: further_columns(&table),
     })
 }
 
@@ -327,7 +332,14 @@ pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError
     }
     let path = artifact.file(GRAPHS_FILE);
     let table = read_table(&path, None)?;
-    Ok(Some(GraphTable { ids: read_ids(&path, &table)?, labels: read_label_column(&path, &table)?, splits: read_splits(&path, &table)? }))
+    let (ids, labels, splits) = (read_ids(&path, &table)?, read_label_column(&path, &table)?, read_splits(&path, &table)?);
+    Ok(Some(GraphTable { ids, labels, splits, columns: further_columns(&table) }))
+}
+
+/// The columns that have no meaning of their own.
+fn further_columns(table: &Table) -> Vec<(String, ArrayRef)> {
+    let named = |(field, column): (&Arc<Field>, &ArrayRef)| (!NODE_COLUMNS.contains(&field.name().as_str())).then(|| (field.name().clone(), column.clone()));
+    table.batch.schema().fields().iter().zip(table.batch.columns()).filter_map(named).collect()
 }
 
 fn read_ids(path: &Path, table: &Table) -> Result<Ids, StageError> {

@@ -25,7 +25,7 @@ use warploom_formats::{
     npz::Npz,
     raw::{Read, ReadError},
 };
-use warploom_ingest::read_error;
+use warploom_shell::requests::read_error;
 
 use super::given::{Placed, Thing};
 use crate::export::{self, Dense};

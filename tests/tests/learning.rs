@@ -1,0 +1,163 @@
+//! Proves, through the front door, the settings of `run` that say what is learned, from which part of a data set, and how often.
+use std::fs;
+
+use serde_json::Value;
+use warploom_contract::parquet_file::read_table;
+use warploom_tests::{Recipe, Scene, repository};
+
+use crate::pipeline::each;
+
+/// Mean and standard deviation of a sample, by another road than the program's.
+fn spread(numbers: &[f64]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let (sum, squares) = numbers.iter().fold((0.0, 0.0), |(sum, squares), number| (sum + number, squares + number * number));
+    (sum / count, ((squares - sum * sum / count).max(0.0) / (count - 1.0)).sqrt())
+}
+
+/// The fact of a run's manifest, by its key.
+fn fact(scene: &Scene, key: &str, name: &str) -> f64 {
+    let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == key).expect("a run of this key");
+    run.manifest["facts"][name].as_f64().expect("a number")
+}
+
+#[test]
+fn repeats_are_runs_of_their_own_and_their_mean_is_told() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "cora").set("run.epochs=8").set("run.seed=4");
+    let alone = scene.build(&recipe.clone().set("run.seed=5"));
+    let lines = scene.front("pipeline", &recipe.clone().set("run.repeat=3"), &[]).expect(0).lines();
+    let (stages, told): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|line| line.get("stage").is_some());
+    let runs: Vec<&Value> = stages.iter().filter(|line| line["stage"] == "run").collect();
+    assert_eq!(runs.iter().map(|run| run["status"].as_str().unwrap()).collect::<Vec<_>>(), ["built", "hit", "built"]);
+    assert_eq!(runs[1]["key"], alone[5]["key"], "a repeat is the run that its seed alone gives");
+    assert_eq!(told.len(), 1);
+    let tests: Vec<f64> = runs.iter().map(|run| fact(&scene, run["key"].as_str().unwrap(), "test")).collect();
+    let (mean, deviation) = spread(&tests);
+    assert_eq!((told[0]["n"].as_u64(), &told[0]["seeds"]), (Some(3), &serde_json::json!([4, 5, 6])));
+    let metric = &told[0]["metrics"]["test"];
+    assert!((metric["mean"].as_f64().unwrap() - mean).abs() < 1e-9 && (metric["deviation"].as_f64().unwrap() - deviation).abs() < 1e-9, "{told:?} {tests:?}");
+    assert!(deviation > 0.0, "different seeds, different results: {tests:?}");
+    let text = scene.warploom(&recipe.set("run.repeat=3").arguments(&["pipeline"])).expect(0).stdout;
+    assert!(text.contains("gcn on cora (seed 6, 3 of 3)"), "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with(&format!("gcn on cora: test {mean:.4} ± {deviation:.4}, validation ")), "{last}");
+    assert!(last.contains("n = 3, seeds 4 to 6; of a stand-in"), "{last}");
+}
+
+#[test]
+fn repeats_go_with_a_matrix_and_with_splits() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gcn", "karate").set("run.epochs=3").set("ingest.split={folds: {count: 3}}").set("run.repeat=2");
+    let recipe = recipe.set("matrix={run.split: [0, 2], plan.set.hidden: [4, 8]}");
+    let lines = scene.front("pipeline", &recipe, &[]).expect(0).lines();
+    let (stages, told): (Vec<Value>, Vec<Value>) = lines.into_iter().partition(|line| line.get("stage").is_some());
+    assert_eq!(each(&stages, "stage").iter().filter(|stage| **stage == "run").count(), 8);
+    assert_eq!(scene.view().of_kind("run").len(), 8);
+    let variants: Vec<(&str, Option<&str>, u64)> = told
+        .iter()
+        .map(|line| (line["variant"]["plan.set.hidden"].as_str().unwrap(), line["variant"]["run.split"].as_str(), line["n"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(variants, [("4", Some("0"), 2), ("8", Some("0"), 2), ("4", Some("2"), 2), ("8", Some("2"), 2), ("4", None, 4), ("8", None, 4)]);
+    let mean = |index: usize| told[index]["metrics"]["test"]["mean"].as_f64().unwrap();
+    assert!((mean(4) - f64::midpoint(mean(0), mean(2))).abs() < 1e-9, "all splits together are the mean of them");
+    // A stage's binary makes the same runs, one by one.
+    let again = scene.stage("run", &recipe, &[]).expect(0).lines();
+    assert_eq!(each(&again, "status"), ["hit"; 8]);
+}
+
+/// A ring of twelve people, of whom the table tells more than one thing.
+fn people() -> Scene {
+    let scene = Scene::stand_in();
+    let name = |person: usize| format!("p{person:02}");
+    let edges = (0..12).fold("source,target\n".to_owned(), |text, person| text + &format!("{},{}\n", name(person), name((person + 1) % 12)));
+    let row = |person: usize| {
+        let (trade, part) = (["smith", "baker", ""][person % 3], ["train", "train", "validation", "test"][person % 4]);
+        format!("{},{},{trade},{},{}.5,{part}\n", name(person), person % 2, 1990 + 10 * (person % 4), person)
+    };
+    let nodes = (0..12).fold("id,label,trade,born,height,split\n".to_owned(), |text, person| text + &row(person));
+    scene.write("raw/people/edges.csv", edges);
+    scene.write("raw/people/nodes.csv", nodes);
+    scene
+}
+
+fn trained(target: &str) -> Recipe {
+    Recipe::of("gcn", "people").set("run.epochs=4").set("plan.set.hidden=4").set(&format!("run.target={target}"))
+}
+
+#[test]
+fn another_column_is_learned_by_its_name() {
+    let scene = people();
+    // Every third person has no trade, and some of them are to be trained on.
+    let refused = scene.front("pipeline", &trained("trade"), &[]).expect(1);
+    refused.says(&["node `p05` is a train node and has no usable label", "give it a label, or leave it out of the split"]);
+    let parts = (0..12)
+        .filter(|person| person % 3 < 2)
+        .fold("id,split\n".to_owned(), |text, person| text + &format!("p{person:02},{}\n", ["train", "val", "test"][person / 4]));
+    let recipe = trained("trade").set(&format!("run.splits={}", scene.write("parts.csv", parts).display()));
+    let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).says(&["no row for 4 of 12 ids", "the first is `p02`"]).stdout.clone();
+    assert!(printed.contains("learned: trade, 2 classes: 0 baker, 1 smith\n"), "{printed}");
+    scene.front("check", &recipe, &[]).expect(0);
+    let born = scene.build(&trained("born"));
+    let height = scene.build(&trained("height"));
+    assert_eq!(each(&height[..4], "status"), ["hit"; 4], "what is learned is nothing to the stages before plan");
+    let columns = |lines: &[Value]| {
+        let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == lines[5]["key"]).unwrap();
+        let table = read_table(&run.path.join("predictions.parquet"), None).unwrap();
+        table.batch.schema().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type())).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(columns(&height), "id: Utf8, value: Float32");
+    assert!(columns(&born).contains("class: UInt32") && columns(&born).contains("4 x non-null Float32"), "{}", columns(&born));
+    let unknown = scene.front("pipeline", &trained("heigth"), &[]).expect(1);
+    unknown.says(&["`run.target: heigth` is no column of the nodes", "nodes.parquet", "expected one of `height`, `label`", "hint: --set run.target=height"]);
+}
+
+#[test]
+fn a_column_of_graphs_survives_an_export_and_is_learned() {
+    let scene = Scene::stand_in();
+    scene.write("raw/sets/edges.csv", (0..16).step_by(2).fold("source,target\n".to_owned(), |text, node| text + &format!("{node},{}\n", node + 1)));
+    scene.write("raw/sets/nodes.csv", (0..16).fold("id,graph,x0,x1\n".to_owned(), |text, node| text + &format!("{node},{},{},1\n", node / 2, node % 5)));
+    let graph =
+        |graph: usize| format!("{graph},{},{},{}\n", graph % 2, ["acid", "base", "salt"][graph % 3], ["train", "validation", "test", "train"][graph % 4]);
+    scene.write("raw/sets/graphs.csv", (0..8).fold("id,label,kind_of,split\n".to_owned(), |text, row| text + &graph(row)));
+    let file = scene.write("model.py", "def model(v):\n    return linear(pool_sum(v.x), v.classes)\n");
+    let text = format!("dataset: sets\nplan: {{program: {}}}\nrun: {{epochs: 3, target: kind_of}}\n", file.display());
+    let recipe = Recipe::file(scene.write("graphs.yaml", text));
+    let printed = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
+    assert!(printed.contains("learned: kind_of, 3 classes: 0 acid, 1 base, 2 salt"), "{printed}");
+    scene.front("check", &recipe, &[]).expect(0);
+    for form in ["csv", "parquet"] {
+        let folder = scene.path(&format!("out-{form}"));
+        scene.warploom(&["export", "graph", "-o", folder.to_str().unwrap(), "--as", form]).expect(0);
+        let again = scene.with_store(format!("store-{form}")).with_data(scene.path(&format!("raw-{form}")));
+        fs::create_dir_all(&again.data).unwrap();
+        fs::rename(&folder, again.data.join("sets")).unwrap();
+        again.front("pipeline", &recipe, &[]).expect(0);
+        let digest = |scene: &Scene| scene.view().of_kind("graph").remove(0).manifest["digest"].clone();
+        assert_eq!(digest(&again), digest(&scene), "{form}");
+    }
+}
+
+#[test]
+fn an_exported_table_of_nodes_is_a_table_of_parts_and_relative_paths_start_where_they_stand() {
+    let scene = people();
+    let plain = scene.build(&trained("born"));
+    let predicted = |key: &Value| {
+        let run = scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == *key).unwrap();
+        fs::read(run.path.join("predictions.parquet")).unwrap()
+    };
+    for form in ["csv", "parquet"] {
+        let folder = scene.path(&format!("out-{form}"));
+        scene.warploom(&["export", "graph", "-o", folder.to_str().unwrap(), "--as", form]).expect(0);
+        // The programs start in the scene's folder.
+        let lines = scene.build(&trained("born").set(&format!("run.splits=out-{form}/nodes.{form}")));
+        assert_eq!(lines[5]["status"], "built");
+        assert!(predicted(&lines[5]["key"]) == predicted(&plain[5]["key"]), "{form}: other predictions");
+    }
+    let program = repository().join("pipelines/programs/gcn.py");
+    let run = |splits: &str| {
+        let text = format!("dataset: people\nplan: {{program: {}}}\nrun: {{epochs: 4, target: born{splits}}}\n", program.display());
+        scene.build(&Recipe::file(scene.write("pipelines/people.yaml", text)))[5]["key"].clone()
+    };
+    let (own, table) = (run(""), run(", splits: ../out-csv/nodes.csv"));
+    assert!(own != table && predicted(&own) == predicted(&table));
+}
