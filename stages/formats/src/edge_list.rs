@@ -333,6 +333,10 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
     let refuse = |name: &str, hint: &str| {
         Err(Box::new(ReadError::new(path, format!("the file is {name}, not an edge list")).at_line(1, 1, first_line(text)).hint(hint)))
     };
+    // A page that was downloaded in the place of a file, a pointer of git LFS.
+    if let Some((what, hint)) = crate::look::strange::other(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()) {
+        return refuse(what, hint);
+    }
     match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "convert it:  iconv -f UTF-16 -t UTF-8 FILE > NEW"),
         _ if text.iter().take(64).skip(1).step_by(2).filter(|&&byte| byte == 0).count() > 1 => {

@@ -3,7 +3,7 @@
 //! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at most once
 //! promises  where no format is recognised, every file is named with what was found in it
 //! never     decides by name alone where the contents can tell
-mod strange;
+pub(crate) mod strange;
 
 use std::{
     cell::OnceCell,

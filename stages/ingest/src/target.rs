@@ -4,6 +4,7 @@
 //!           is named in the list that is returned (a stand-in is drawn as a whole and says so itself)
 use warploom_catalog::{
     Source,
+    digests::RECORD_FILE,
     entry::{Expected, Recipe, SplitRule},
 };
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
@@ -324,9 +325,18 @@ fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageE
 
 fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -> StageError {
     let message = format!("`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}", request.entry.name);
-    StageError::new(ErrorKind::Data, message)
-        .at(request.digests.keys().next().map_or("", String::as_str))
-        .hint(format!("fetch it again ( warploom data fetch {} ), or put the file under another name with a catalogue entry of its own", request.entry.name))
+    // What is there is not fetched again, so it has to go first.
+    let (place, gone) = match &request.source {
+        Source::Real { folder, files } => {
+            let shown = |path: &std::path::Path| path.display().to_string();
+            let gone: Vec<String> = files.iter().map(|file| shown(file)).chain([shown(&folder.join(RECORD_FILE))]).collect();
+            (files.first().map(|file| shown(file)).unwrap_or_default(), format!("rm -f {}  and  ", gone.join(" ")))
+        }
+        _ => (String::new(), String::new()),
+    };
+    let name = &request.entry.name;
+    let hint = format!("to fetch it again:  {gone}warploom data fetch {name};  or put the file under another name with a catalogue entry of its own");
+    StageError::new(ErrorKind::Data, message).at(place).hint(hint)
 }
 
 /// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if it stayed whole.

@@ -409,6 +409,17 @@ fn packed_and_broken_files_are_read_or_named() {
     assert!(error.path.ends_with("edges.txt/edges.txt") && error.place == Place::Line { line: 2, column: 3 }, "{error}");
     let utf16: Vec<u8> = "0 1\n1 2\n".bytes().flat_map(|byte| [byte, 0]).collect();
     assert!(read_text(utf16, Options::default(), SIZES).unwrap_err().what.contains("UTF-16"));
+    // What an address gives when it does not give the file: each would be read as edges between words.
+    let pages: [(&[u8], &str); 4] = [
+        (b"<!DOCTYPE html><html><body>404</body></html>\n", "a web page"),
+        (b"\n<html>login please</html>\n", "a web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "git LFS"),
+        (b"<?xml version=\"1.0\"?>\n", "XML"),
+    ];
+    for (page, what) in pages {
+        let error = read_text(page, Options::default(), SIZES).unwrap_err();
+        assert!(error.what.contains(what) && !error.hint.is_empty(), "{error:?}");
+    }
 }
 
 #[test]

@@ -91,6 +91,11 @@ fn listed(names: &[&str]) -> String {
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
+/// What a file is that begins so, where it is something that is never a graph here, and what to do.
+pub(crate) fn other(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    OTHERS.iter().find(|(start, ..)| head.starts_with(start)).map(|(_, what, hint)| (*what, *hint))
+}
+
 /// Plain bytes that are no graph by themselves.
 fn plain(path: &Path, head: &[u8]) -> Strange {
     let utf8 = |from: &str| format!("save it as UTF-8:  iconv -f {from} -t UTF-8 FILE > NEW");
@@ -102,8 +107,8 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return strange("text in UTF-16", Some(&utf8("UTF-16")));
     }
-    if let Some((_, what, hint)) = OTHERS.iter().find(|(start, ..)| trimmed.starts_with(start)) {
-        return strange(*what, Some(hint));
+    if let Some((what, hint)) = other(trimmed) {
+        return strange(what, Some(hint));
     }
     if attach::may_stand_beside(path) {
         return strange("an array or table that stands beside a graph, and there is no graph", Some("put the edges beside it, as  edges.csv  or  edges.npz"));
