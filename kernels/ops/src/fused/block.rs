@@ -1,6 +1,6 @@
 //! block: what one task does, block of rows by block of rows.
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Op, Pooling, Reduction, Type};
+use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
 use super::fetch::{Hand, is_real, reals, wholes};
@@ -234,16 +234,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let [first, second, third, fourth] = &mut self.reals;
         match &step.op {
             Op::Unary(operator) => arithmetic::unary(self.arch, out, hand.source(&step.inputs[0], &reals(), size, first), *operator),
-            Op::Binary(operator) => {
-                for (which, other) in [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(*operator)) {
-                    if let Some(row) = hand.one_row(&step.inputs[which], &reals(), step.columns) {
-                        let rows = hand.source(&step.inputs[other], &reals(), size, first);
-                        return arithmetic::binary_by_row(self.arch, out, (rows, row), *operator, which == 0);
-                    }
-                }
-                let pair = (hand.source(&step.inputs[0], &reals(), size, first), hand.source(&step.inputs[1], &reals(), size, second));
-                arithmetic::binary(self.arch, out, pair, *operator);
-            }
+            Op::Binary(operator) => two(self.arch, out, (step, *operator), (&hand, size), (first, second)),
             Op::Select => {
                 let pair = (hand.source(&step.inputs[1], &reals(), size, second), hand.source(&step.inputs[2], &reals(), size, third));
                 if let Some(Compared { operator, inputs: [a, b] }) = &step.compared {
@@ -363,6 +354,24 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             }
         }
     }
+}
+
+/// An operator of two operands; one of them may be the same row for all.
+fn two<T: Real + Element>(
+    arch: Arch,
+    out: &mut [T],
+    (step, operator): (&Resolved<T>, Binary),
+    (hand, size): (&Hand<T>, (Level, usize, usize)),
+    (first, second): (&mut Vec<T>, &mut Vec<T>),
+) {
+    for (which, other) in [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(operator)) {
+        if let Some(row) = hand.one_row(&step.inputs[which], &reals(), step.columns) {
+            let rows = hand.source(&step.inputs[other], &reals(), size, first);
+            return arithmetic::binary_by_row(arch, out, (rows, row), operator, which == 0);
+        }
+    }
+    let pair = (hand.source(&step.inputs[0], &reals(), size, first), hand.source(&step.inputs[1], &reals(), size, second));
+    arithmetic::binary(arch, out, pair, operator);
 }
 
 /// Totals of no rows.

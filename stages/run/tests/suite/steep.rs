@@ -21,7 +21,7 @@ const TIMES: f64 = 2.0;
 /// By how much of themselves first parameters are moved: what a sum of a few terms rounds in f32.
 const MOVED_BY: [f64; 3] = [1.2e-7, 2.4e-7, 4.8e-7];
 /// Draws of each.
-const DRAWS: u32 = 2;
+const DRAWS: u32 = 6;
 
 /// How far final parameters move; found when it is asked for.
 pub struct Moves<'a> {
