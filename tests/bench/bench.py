@@ -274,39 +274,41 @@ def machine():
     return {"processor": model, "cores": os.cpu_count(), "memory_mib": memory, "kernel": platform.release(), "rustc": rustc, "commit": commit, "threads": THREADS}
 
 
-def read_definition(name):
+def targets_of(name):
     """The few lines of YAML that a definition has, read without a YAML library."""
-    targets, about = [], ""
+    targets = []
     for line in (HERE / f"definitions/{name}.yaml").read_text().splitlines():
-        if line.startswith("about: "):
-            about = line[7:]
         if line.strip().startswith("- {figure:"):
             fields = dict(part.split(": ") for part in line.strip()[3:-1].split(", "))
             bound = next(key for key in fields if key != "figure")
             targets.append((fields["figure"], bound, float(fields[bound])))
-    return about, targets
+    return targets
+
+
+def table(results):
+    """Each target beside what was found."""
+    rows = []
+    for name in (name for name in BENCHMARKS if name in results and "skipped" not in results[name]):
+        for figure, bound, value in targets_of(name):
+            found = results[name].get(figure)
+            shown = "not measured" if found is None else f"{found:.3g}"
+            reached = found is not None and (found >= value if bound == "at_least" else found <= value)
+            rows.append("| " + " | ".join((name, figure, shown, f"{bound.replace('_', ' ')} {value:g}", "reached" if reached else "MISSED")) + " |")
+    return rows
 
 
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
     wanted = sys.argv[1:] or list(BENCHMARKS)
     facts = machine()
-    results, table = {}, []
+    results = {}
     for name in wanted:
-        about, targets = read_definition(name)
         try:
             results[name] = BENCHMARKS[name]()
         except Skip as reason:
             print(f"SKIPPED: {name}: {reason}")
             results[name] = {"skipped": str(reason)}
             continue
-        for figure, bound, value in targets:
-            found = results[name].get(figure)
-            if found is None:
-                table.append((name, figure, "not measured", f"{bound.replace('_', ' ')} {value:g}", "MISSED"))
-                continue
-            reached = found >= value if bound == "at_least" else found <= value
-            table.append((name, figure, f"{found:.3g}", f"{bound.replace('_', ' ')} {value:g}", "reached" if reached else "MISSED"))
         print(json.dumps({name: results[name]}, indent=1))
     folder = HERE / "record" / f"{datetime.date.today()}-{facts['processor'].split('@')[0].strip().replace(' ', '-').replace('(R)', '').lower()}-{facts['cores']}-cores"
     folder.mkdir(parents=True, exist_ok=True)
@@ -314,11 +316,10 @@ def main():
     known.update(results)
     (folder / "results.json").write_text(json.dumps(known, indent=1) + "\n")
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n")
-    rows = ["| benchmark | figure | found | target | |", "|---|---|---|---|---|"] + ["| " + " | ".join(row) + " |" for row in table]
-    if set(wanted) == set(BENCHMARKS):
-        text = f"# {datetime.date.today()}, {facts['processor']}, {facts['cores']} cores\n\nMade by `make bench`; definitions stand in `tests/bench/definitions`, details in `results.json`.\n\n"
-        (folder / "README.md").write_text(text + "\n".join(rows) + "\n")
-    print("\n".join(rows))
+    head = ["| benchmark | figure | found | target | |", "|---|---|---|---|---|"]
+    about = f"# {datetime.date.today()}, {facts['processor']}, {facts['cores']} cores\n\nMade by `make bench`; definitions stand in `tests/bench/definitions`, details in `results.json`.\n\n"
+    (folder / "README.md").write_text(about + "\n".join(head + table(known)) + "\n")
+    print("\n".join(head + table(results)))
 
 
 main()

@@ -26,6 +26,7 @@ mod work;
 
 pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
+pub(crate) use bytes::width;
 pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};
 pub use evaluated::fixed;

@@ -74,8 +74,7 @@ fn learned(artifact: &Artifact, request: &PlanRequest) -> Result<Option<Learned>
     if !there.contains(name) {
         return Err(no_column(artifact, name, there));
     }
-    let whole_numbers = if matches!(request.run.loss, Loss::Mse | Loss::Bce) { WholeNumbers::Values } else { WholeNumbers::Classes };
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, name, whole_numbers)?;
+    let graph::Learned { labels, classes } = graph::read_learned(artifact, name, WholeNumbers::of(request.run.loss.fits_numbers()))?;
     let found = match labels {
         Labels::Classes(_) => Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false },
         Labels::Values(_) => Learned { form: "values".to_owned(), columns: 1, is_binary: false },

@@ -11,7 +11,6 @@ use warploom_contract::{
 };
 use warploom_formats::split_table::{self, Known, Parts};
 use warploom_shell::requests::{RunRequest, read_error};
-use warploom_spec::Loss;
 
 use crate::upload::shown_id;
 
@@ -68,8 +67,7 @@ pub fn of<'a>(request: &RunRequest, artifact: &Artifact, own: Own<'a>) -> Result
     if spec.target == graph::LABEL {
         return Ok(Aims { labels: own.labels.map(Cow::Borrowed), parts, column: None, warning });
     }
-    let whole_numbers = if matches!(spec.loss, Loss::Mse | Loss::Bce) { WholeNumbers::Values } else { WholeNumbers::Classes };
-    let graph::Learned { labels, classes } = graph::read_learned(artifact, &spec.target, whole_numbers)?;
+    let graph::Learned { labels, classes } = graph::read_learned(artifact, &spec.target, WholeNumbers::of(spec.loss.fits_numbers()))?;
     Ok(Aims { labels: Some(Cow::Owned(labels)), parts, column: Some(Column { name: spec.target.clone(), classes }), warning })
 }
 

@@ -5,6 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
+use super::gather::{LANES, joined};
 use crate::Real;
 use crate::evaluate::Element;
 use crate::expression::arithmetic::{Source, each, pairs};
@@ -166,7 +167,6 @@ impl<T: Real> WithSimd for Along<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        const LANES: usize = 8;
         for (out, row) in self.out.iter_mut().zip(self.rows.chunks_exact(self.length)) {
             let (whole, rest) = row.as_chunks::<LANES>();
             let mut lanes = [T::ZERO; LANES];
@@ -176,8 +176,7 @@ impl<T: Real> WithSimd for Along<'_, T> {
                 }
             }
             let rest = rest.iter().fold(T::ZERO, |sum, value| sum + *value);
-            let [a, b, c, d, e, f, g, h] = lanes;
-            *out = ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest;
+            *out = joined(lanes) + rest;
         }
     }
 }

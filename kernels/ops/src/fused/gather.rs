@@ -269,7 +269,6 @@ impl<T: Real> Dots<'_, T> {
 
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    const LANES: usize = 8;
     let mut lanes = [T::ZERO; LANES];
     let ((a_whole, a_rest), (b_whole, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
@@ -278,6 +277,14 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
             lanes[lane] = lanes[lane] + a[lane] * b[lane];
         }
     }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
+    joined(lanes) + rest
+}
+
+/// Lanes that a sum along a row is added in.
+pub(super) const LANES: usize = 8;
+
+/// The sum of all lanes, pairwise.
+#[inline(always)]
+pub(super) fn joined<T: Real>([a, b, c, d, e, f, g, h]: [T; LANES]) -> T {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

@@ -138,7 +138,8 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
     };
     let mut tasks = divided(outputs, &kernel.output_columns, starts);
     // A task by itself, or, where something is added up, as many as have one partial sum.
-    let at_once = if kernel.totals.is_empty() { 1 } else { tasks.len().div_ceil(partials_most(kernel.total_elements())).max(1) };
+    let chunks = if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
+    let at_once = tasks.len().div_ceil(chunks.max(1)).max(1);
     let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
     let run = |tasks: &mut [Task<'o, T>]| {
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
@@ -150,10 +151,6 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
         }
         partial
     };
-    if kernel.totals.is_empty() {
-        tasks.par_chunks_mut(at_once).with_max_len(1).for_each(|tasks| drop(run(tasks)));
-        return;
-    }
     let partials: Vec<Vec<Vec<T>>> = tasks.par_chunks_mut(at_once).with_max_len(1).map(run).collect();
     for (number, total) in totals.into_iter().enumerate() {
         add_in_order(total, partials.iter().map(|partial| &partial[number]));

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::values::{Kind, Reading, Values};
-use crate::launch::{Buffer, BufferName, Direction, Element, Launch, Operand, Operation, Over, Role, Rows, View, is_row_wise, reduced};
+use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rows, View, is_row_wise, reduced, width};
 
 /// Columns of rows of vertices that one group holds at most, so that a block of rows stays in the cache.
 const COLUMNS_MAX: u64 = 4096;
@@ -56,10 +56,9 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
         }
         let mut group = Group::new();
         // In the order in which they were found: each is ready when it comes.
-        let (mut taken, mut rest): (Vec<Option<Item>>, Vec<Option<Item>>) = (Vec::new(), waiting.into_iter().map(Some).collect());
-        members.iter().for_each(|at| taken.push(rest[*at].take()));
-        taken.into_iter().flatten().for_each(|item| group.add(values, &item));
-        waiting = rest.into_iter().flatten().collect();
+        members.iter().for_each(|at| group.add(values, &waiting[*at]));
+        let mut at = 0..waiting.len();
+        waiting.retain(|_| !at.next().is_some_and(|at| members.contains(&at)));
         group.made.iter().chain(&group.totals).for_each(|name| {
             unmade.remove(name);
         });
@@ -107,7 +106,8 @@ fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> 
     if !inside.is_empty() || outside.is_empty() || !outside.iter().all(at_hand) || values.is_read_after(out, item.part) {
         return false;
     }
-    let of_rows = |name: &str| values.buffer(name).filter(|buffer| buffer.rows == Rows::Nodes).map_or(0, bytes_of_row);
+    let of_rows =
+        |name: &str| values.buffer(name).filter(|buffer| buffer.rows == Rows::Nodes).map_or(0, |buffer| buffer.columns * width(buffer.element, values.facts));
     let mut names: Vec<&str> = item.reading.leaves.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -219,11 +219,6 @@ impl<'a> Group<'a> {
         let name = self.members.last().map_or_else(String::new, |member| member.launch.name.clone());
         Launch::unreckoned(name, Operation::Fused { over, locals, steps })
     }
-}
-
-/// Bytes of a row, with reals of 4.
-fn bytes_of_row(buffer: &Buffer) -> u64 {
-    buffer.columns * if matches!(buffer.element, Element::Whole(_)) { 8 } else { 4 }
 }
 
 /// Columns of rows of vertices that a launch adds to a group.

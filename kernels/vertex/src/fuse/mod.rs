@@ -23,7 +23,7 @@ use values::Values;
 
 /// The list with fused launches.
 pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
-    let values = Values::of(list);
+    let values = Values::of(list, facts);
     let parts: Vec<Vec<Group>> = values::parts(list).iter().enumerate().map(|(part, launches)| grouped(&values, part, launches)).collect();
     let read_outside = |name: &str, by: (usize, usize)| {
         let groups = parts.iter().enumerate().flat_map(|(part, groups)| groups.iter().enumerate().map(move |(number, group)| ((part, number), group)));

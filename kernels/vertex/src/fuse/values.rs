@@ -1,6 +1,7 @@
 //! values: which values of edges are made where they are read, and what a launch reads then.
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::facts::Facts;
 use crate::gir::Op;
 use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, Until, View, is_row_wise, is_total, reduced,
@@ -22,6 +23,7 @@ pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
 
 /// What is known of the values of a list.
 pub(super) struct Values<'a> {
+    pub facts: &'a Facts,
     buffers: BTreeMap<&'a str, &'a Buffer>,
     /// What must lie somewhere, whoever reads it.
     kept: BTreeSet<BufferName>,
@@ -63,9 +65,15 @@ pub(super) struct Reading {
 }
 
 impl<'a> Values<'a> {
-    pub fn of(list: &'a LaunchList) -> Self {
-        let mut values =
-            Values { buffers: list.index(), kept: kept(list), edges: BTreeMap::new(), last: BTreeMap::new(), is_training: matches!(list.body, Body::Train(_)) };
+    pub fn of(list: &'a LaunchList, facts: &'a Facts) -> Self {
+        let mut values = Values {
+            facts,
+            buffers: list.index(),
+            kept: kept(list),
+            edges: BTreeMap::new(),
+            last: BTreeMap::new(),
+            is_training: matches!(list.body, Body::Train(_)),
+        };
         let all: Vec<(usize, &Launch)> =
             parts(list).iter().enumerate().flat_map(|(part, launches)| launches.iter().map(move |launch| (part, launch))).collect();
         for (order, (part, launch)) in all.iter().enumerate() {

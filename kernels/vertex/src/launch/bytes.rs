@@ -330,7 +330,8 @@ pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
     rows.saturating_mul(buffer.columns).saturating_mul(width(buffer.element, facts))
 }
 
-pub(super) fn width(element: Element, facts: &Facts) -> u64 {
+/// Bytes of an element.
+pub(crate) fn width(element: Element, facts: &Facts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Id => INDEX,

@@ -100,8 +100,12 @@ impl<'g> Facts<'g> {
     /// `Product(.. sum(.. Far(x)))`.
     fn sum_first(&self, id: NodeId) -> Option<Chain> {
         let node = self.gir.node(id);
-        let (mut sum, matrix) = (node.inputs[0], node.inputs[1]);
         let Op::Product { transposed } = node.op else { return None };
+        self.summed(node.inputs[0], (node.inputs[1], transposed))
+    }
+
+    /// `.. sum(.. Far(x))`, before a product with the matrix.
+    fn summed(&self, mut sum: NodeId, (matrix, transposed): (NodeId, bool)) -> Option<Chain> {
         let outer = self.peel(&mut sum)?;
         let reduce = self.gir.node(sum);
         let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
@@ -172,18 +176,10 @@ impl<'g> Facts<'g> {
     }
 
     fn weigh(&self, chain: &Chain, at: NodeId, data: &Data) -> Choice {
-        let matrix = &self.gir.node(chain.matrix).shape;
-        let (inner, outer) = if chain.transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
-        let wide = self.gir.node(chain.x).columns();
-        let narrow = wide / inner.max(1) * outer;
-        let free = data.training && self.constant[chain.x.index()] && chain.summed_beside().all(|id| self.constant[id.index()]);
-        let features = matches!(self.gir.node(chain.x).op, Op::Input(Input::Features));
+        let (wide, narrow) = self.columns(chain.x, (chain.matrix, chain.transposed));
+        let free = self.is_free(chain, data);
         let bytes = Bytes {
-            read: if features {
-                data.sparse_features.map_or(bytes::rows(data, wide), |nonzeros| nonzeros.saturating_mul(4 + data.bytes_per_real))
-            } else {
-                bytes::rows(data, wide)
-            },
+            read: self.bytes_of(chain.x, data),
             wide: bytes::rows(data, wide),
             narrow: bytes::rows(data, narrow),
             wide_sum: bytes::gather(data, chain.edges, wide + chain.columns_of_edges()),
@@ -194,12 +190,38 @@ impl<'g> Facts<'g> {
         let (before, after) = if chain.sum_was_first { (sum_first, product_first) } else { (product_first, sum_first) };
         let taken = after < before;
         let order = if chain.sum_was_first == taken { "product, then sum" } else { "sum, then product" };
-        let period = if data.training { "an epoch" } else { "a prediction" };
         let aside = if free { "; what is summed before the product is the same in every epoch, so that sum is made once" } else { "" };
-        let reason =
-            format!("{order}: the product makes {narrow} columns of {wide}; {} bytes {period} against {}{aside}", after.min(before), after.max(before));
+        self.choice(at, (before, after), data.training, |bytes| format!("{order}: the product makes {narrow} columns of {wide}; {bytes}{aside}"))
+    }
+
+    /// Columns of the rows before a product, and of those it makes.
+    fn columns(&self, x: NodeId, (matrix, transposed): (NodeId, bool)) -> (u64, u64) {
+        let matrix = &self.gir.node(matrix).shape;
+        let (inner, outer) = if transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
+        let wide = self.gir.node(x).columns();
+        (wide, wide / inner.max(1) * outer)
+    }
+
+    /// Bytes of rows as they are kept: sparse features by their nonzeros.
+    fn bytes_of(&self, x: NodeId, data: &Data) -> u64 {
+        let node = self.gir.node(x);
+        match data.sparse_features {
+            Some(nonzeros) if node.op == Op::Input(Input::Features) => nonzeros.saturating_mul(4 + data.bytes_per_real),
+            _ => bytes::rows(data, node.columns()),
+        }
+    }
+
+    /// Whether a sum is the same in every epoch.
+    fn is_free(&self, chain: &Chain, data: &Data) -> bool {
+        data.training && self.constant[chain.x.index()] && chain.summed_beside().all(|id| self.constant[id.index()])
+    }
+
+    /// A choice by bytes, in words that `reason` makes of both figures.
+    fn choice(&self, at: NodeId, (before, after): (u64, u64), training: bool, reason: impl Fn(&str) -> String) -> Choice {
+        let period = if training { "an epoch" } else { "a prediction" };
+        let reason = reason(&format!("{} bytes {period} against {}", after.min(before), after.max(before)));
         let value = self.gir.node(at).name.clone().unwrap_or_else(|| format!("%{}", at.0));
-        Choice { node: at, value, taken, reason, bytes_before: before, bytes_after: after }
+        Choice { node: at, value, taken: after < before, reason, bytes_before: before, bytes_after: after }
     }
 }
 

@@ -250,6 +250,13 @@ choices! {
     }
 }
 
+impl Loss {
+    /// Whether it fits numbers, whatever the labels look like.
+    pub fn fits_numbers(self) -> bool {
+        matches!(self, Loss::Bce | Loss::Mse)
+    }
+}
+
 choices! {
     /// The numbers that are computed with.
     Dtype {

@@ -4,7 +4,7 @@
 //! promises  the value as a real number; that the product is done once
 //! never     takes apart what another value reads
 use super::{Chain, Facts, Step};
-use crate::gir::{Binary, Builder, Data, Input, Misfit, NodeId, Op, Reduction};
+use crate::gir::{Binary, Builder, Data, Misfit, NodeId, Op, Reduction};
 use crate::passes::{Choice, bytes, rebuild::Site};
 
 /// Terms of the left side of a product, all of one value's rows.
@@ -49,33 +49,19 @@ impl Facts<'_> {
 
     fn term(&self, at: NodeId, matrix: NodeId, transposed: bool) -> Option<(NodeId, Term)> {
         let mut inner = at;
-        let outer = self.peel(&mut inner)?;
-        let node = self.gir.node(inner);
-        let Op::Reduce(Reduction::Sum, edges) = node.op else { return Some((inner, Term::Own(outer))) };
-        if !self.once(inner) {
-            return None;
+        let steps = self.peel(&mut inner)?;
+        if !matches!(self.gir.node(inner).op, Op::Reduce(Reduction::Sum, _)) {
+            return Some((inner, Term::Own(steps)));
         }
-        let mut view = node.inputs[0];
-        let on_edges = self.peel(&mut view)?;
-        let seen = self.gir.node(view);
-        let Op::Far(_) = seen.op else { return None };
-        let (mask, view) = (node.inputs.get(1).copied(), seen.op.clone());
-        let steps = [Vec::new(), on_edges, outer];
-        Some((seen.inputs[0], Term::Sum(Chain { sum_was_first: true, edges, mask, x: seen.inputs[0], matrix, transposed, view, steps })))
+        let chain = self.summed(at, (matrix, transposed))?;
+        Some((chain.x, Term::Sum(chain)))
     }
 
     pub(super) fn weigh_terms(&self, terms: &Terms, at: NodeId, data: &Data) -> Choice {
-        let matrix = &self.gir.node(terms.matrix).shape;
-        let (inner, outer) = if terms.transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
-        let wide = self.gir.node(terms.x).columns();
-        let narrow = wide / inner.max(1) * outer;
+        let (wide, narrow) = self.columns(terms.x, (terms.matrix, terms.transposed));
         let learned = |steps: &[Step]| steps.iter().filter_map(Step::value).any(|value| self.learned[value.index()]);
-        let features = matches!(self.gir.node(terms.x).op, Op::Input(Input::Features));
         let rows = |columns: u64| bytes::rows(data, columns);
-        let read = match data.sparse_features {
-            Some(nonzeros) if features => nonzeros.saturating_mul(4 + data.bytes_per_real),
-            _ => rows(wide),
-        };
+        let read = self.bytes_of(terms.x, data);
         let (mut before, mut after) = (rows(wide) + rows(wide) + rows(narrow), read + rows(narrow) + rows(narrow));
         let (mut numbers, mut back, mut back_narrow) = (false, rows(wide), 0);
         for term in &terms.terms {
@@ -90,8 +76,7 @@ impl Facts<'_> {
                 Term::Sum(chain) => {
                     let columns = chain.columns_of_edges();
                     let sum = |width: u64| bytes::gather(data, chain.edges, width + columns);
-                    let free = data.training && self.constant[terms.x.index()] && chain.summed_beside().all(|id| self.constant[id.index()]);
-                    before += if free { rows(wide) } else { sum(wide) };
+                    before += if self.is_free(chain, data) { rows(wide) } else { sum(wide) };
                     after += sum(narrow);
                     back += sum(wide);
                     back_narrow += sum(narrow);
@@ -108,12 +93,8 @@ impl Facts<'_> {
             after += if numbers { 2 * rows(narrow) } else { 0 };
             after += if wanted { rows(narrow) + rows(wide) } else { 0 };
         }
-        let taken = after < before;
-        let order = if taken { "product, then own row and sum" } else { "own row and sum, then product" };
-        let period = if data.training { "an epoch" } else { "a prediction" };
-        let reason = format!("{order}: the product makes {narrow} columns of {wide}; {} bytes {period} against {}", after.min(before), after.max(before));
-        let value = self.gir.node(at).name.clone().unwrap_or_else(|| format!("%{}", at.0));
-        Choice { node: at, value, taken, reason, bytes_before: before, bytes_after: after }
+        let order = if after < before { "product, then own row and sum" } else { "own row and sum, then product" };
+        self.choice(at, (before, after), data.training, |bytes| format!("{order}: the product makes {narrow} columns of {wide}; {bytes}"))
     }
 }
 

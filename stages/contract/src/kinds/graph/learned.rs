@@ -28,6 +28,13 @@ pub enum WholeNumbers {
     Values,
 }
 
+impl WholeNumbers {
+    /// As a loss takes them.
+    pub fn of(fits_numbers: bool) -> Self {
+        if fits_numbers { WholeNumbers::Values } else { WholeNumbers::Classes }
+    }
+}
+
 /// A column as it is learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
