@@ -150,6 +150,8 @@ fn what_plan_depends_on_is_in_its_key() {
             "run.loss=mse",
             "run.loss=bce",
             "run.dtype=f64",
+            "run.dtype=bf16",
+            "run.dtype=f16",
             "run.split=1",
             "run.target=year",
             "run.optimizer={sgd: {lr: 0.01}}",

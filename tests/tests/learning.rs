@@ -3,7 +3,7 @@ use std::fs;
 
 use serde_json::Value;
 use warploom_contract::parquet_file::read_table;
-use warploom_tests::{Recipe, Scene, repository};
+use warploom_tests::{Found, Recipe, Scene, repository};
 
 use crate::pipeline::each;
 
@@ -160,4 +160,55 @@ fn an_exported_table_of_nodes_is_a_table_of_parts_and_relative_paths_start_where
     };
     let (own, table) = (run(""), run(", splits: ../out-csv/nodes.csv"));
     assert!(own != table && predicted(&own) == predicted(&table));
+}
+
+/// The artifact of the last line of a build.
+fn made(scene: &Scene, lines: &[Value]) -> Found {
+    let key = &lines.last().expect("a line")["key"];
+    scene.view().of_kind("run").into_iter().find(|run| run.manifest["key"] == *key).expect("a run of this key")
+}
+
+#[test]
+fn rows_of_sixteen_bits_take_less_and_are_proved() {
+    let scene = Scene::stand_in();
+    for program in ["gcn", "sage", "gin", "gat", "gatv2", "graph_transformer", "appnp", "gcnii"] {
+        let recipe = Recipe::of(program, "cora").set("ingest.features=random").set("run.epochs=3").set("plan.set.hidden=32");
+        let whole = made(&scene, &scene.build(&recipe));
+        // The sums of gin go beyond 65504 here.
+        for dtype in ["bf16", "f16"].into_iter().filter(|dtype| (program, *dtype) != ("gin", "f16")) {
+            let recipe = recipe.clone().set(&format!("run.dtype={dtype}"));
+            let half = made(&scene, &scene.build(&recipe));
+            scene.front("check", &recipe, &[]).expect(0);
+            assert_eq!(half.record()["dtype"], dtype);
+            let wanted = |run: &Found| run.record()["bytes_predicted"].as_u64().expect("a number");
+            assert!(wanted(&half) < wanted(&whole), "{program} in {dtype}: {} of {}", wanted(&half), wanted(&whole));
+        }
+    }
+}
+
+#[test]
+fn rows_of_sixteen_bits_have_the_same_bits_for_any_number_of_threads_and_predict() {
+    let scene = Scene::stand_in();
+    let recipe = Recipe::of("gat", "cora").set("ingest.features=random").set("run.epochs=4").set("run.dtype=bf16");
+    let first = made(&scene, &scene.build(&recipe)).manifest["digest"].clone();
+    let other = scene.with_store("other");
+    let lines = other.front("pipeline", &recipe, &["--threads", "1"]).expect(0).lines();
+    assert_eq!(made(&other, &lines).manifest["digest"], first);
+    let parameters = made(&scene, &scene.build(&recipe)).path.join("parameters.safetensors");
+    let predicting = recipe.clone().set("run.mode=infer").set(&format!("run.init={}", parameters.display()));
+    scene.build(&predicting);
+    scene.front("check", &predicting, &[]).expect(0);
+    let error = scene.front("pipeline", &Recipe::of("pagerank", "karate").set("run.dtype=f16"), &[]).expect(1);
+    error.says(&["`run.dtype: f16` is for programs that learn", "`pagerank` has nothing to learn", "hint: leave  run.dtype  out"]);
+}
+
+#[test]
+fn numbers_beyond_f16_are_told_with_the_way_out() {
+    let scene = Scene::stand_in();
+    let text = "def large(v):\n    v.h = linear(100000 * v.x, 16)\n    return linear(sum(u.h for u in v.innbs), v.classes)\n";
+    scene.write("large.py", text);
+    let pipeline = scene.write("large.yaml", "pipeline: large\ndataset: cora\nplan: {program: large.py}\nrun: {epochs: 1, dtype: f16}\n");
+    let recipe = Recipe::file(pipeline).set("run.optimizer.adam.lr=0.000001");
+    scene.front("pipeline", &recipe, &[]).expect(1).says(&["the loss is", "the first launch that made a number that is not finite is", "--set run.dtype=bf16"]);
+    scene.build(&recipe.set("run.dtype=bf16"));
 }

@@ -5,7 +5,7 @@
 //! never     does anything else
 use crate::evaluate::{Call, ValuesMut};
 use crate::expression::Bound;
-use crate::fused::{Kernel, Work};
+use crate::fused::{Kernel, StoredMut, Work};
 use crate::loss::Loss;
 use crate::neighbour_reduce::NeighbourReduce;
 use crate::optimizer::{Learned, Optimizer};
@@ -25,7 +25,7 @@ pub trait OfScalars: Sized {
 /// Operations on reals.
 pub trait OfReals: Sized {
     /// `fused::fused`.
-    fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>);
+    fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>);
 
     /// `evaluate::evaluate`.
     fn run_evaluate(out: ValuesMut<Self>, call: &Call<Self>);
@@ -66,7 +66,7 @@ macro_rules! of_scalars {
 macro_rules! of_reals {
     ($($real:ty),+) => {$(
         impl OfReals for $real {
-            fn run_fused(kernel: &Kernel<Self>, outputs: Vec<ValuesMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
+            fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
                 crate::fused::fused_of_type(kernel, outputs, totals, work);
             }
 

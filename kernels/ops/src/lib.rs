@@ -15,6 +15,7 @@ pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
 pub mod fused;
+pub mod halves;
 mod instances;
 pub mod loss;
 pub mod metrics;

@@ -42,6 +42,8 @@ pub trait Scalar: Arithmetic + OfScalars + Copy + Debug + Default + PartialEq + 
 pub trait Real: Scalar + OfReals + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
     /// Rounded to this type.
     fn rounded(number: f64) -> Self;
+    /// Rounded to f32.
+    fn single(self) -> f32;
     /// Square root.
     fn root(self) -> Self;
     /// Absolute value.
@@ -93,6 +95,11 @@ macro_rules! real {
             #[inline(always)]
             fn rounded(number: f64) -> Self {
                 number as $real
+            }
+
+            #[inline(always)]
+            fn single(self) -> f32 {
+                self as f32
             }
 
             #[inline(always)]

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gir::Data;
-use crate::launch::{LossKind, Rows};
+use crate::launch::{Half, LossKind, Rows};
 
 /// What is known of graph, target and run when a list is built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct Facts {
     pub loss: LossKind,
     /// 4 for f32, 8 for f64.
     pub bytes_per_real: u64,
+    /// What wide rows are kept as, if not as reals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half: Option<Half>,
 }
 
 impl Facts {
@@ -48,6 +51,7 @@ impl Facts {
             training: data.training,
             loss: data.target.map_or(LossKind::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,
+            half: data.half,
         }
     }
 

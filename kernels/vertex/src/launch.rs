@@ -94,12 +94,24 @@ pub enum Rows {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Element {
-    /// The run's dtype, f32 or f64.
+    /// What the run computes with, f32 or f64.
     Real,
+    /// The same, kept in 16 bits; only fused walks write and read it.
+    Half(Half),
     /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel beyond every id.
     Id,
     /// A bool (0 or 1), an int or an id, kept as a signed whole number of 64 bits; never `Type::Real`.
     Whole(gir::Type),
+}
+
+/// Reals of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Half {
+    /// The upper half of an f32.
+    Bf16,
+    /// IEEE 754 binary16.
+    F16,
 }
 
 /// Where a buffer's contents come from.

@@ -34,6 +34,7 @@
 //!     training: false,
 //!     loss: LossKind::CrossEntropy,
 //!     bytes_per_real: 4,
+//!     half: None,
 //! };
 //! let program = builtin::find(text, "pagerank").expect("the shipped text");
 //! let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
@@ -49,7 +50,7 @@
 //! # use std::collections::BTreeMap;
 //! # use warploom_vertex::{Facts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4 };
+//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None };
 //! # let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
 //! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&settings, &facts)?;
 //! let listing = list.render();
@@ -68,7 +69,7 @@
 //! # use std::collections::BTreeMap;
 //! # use warploom_vertex::{Facts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4 };
+//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None };
 //! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&BTreeMap::new(), &facts)?;
 //! use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 //!

@@ -708,7 +708,7 @@ fn node(op: Op, place: Place, kind: Type, shape: &[u64]) -> Node {
 
 fn whole_or_real(element: Element, rows: usize, columns: usize, values: &[f64]) -> interpret::Rows {
     match element {
-        Element::Real => interpret::Rows::real(rows, columns, values.to_vec()),
+        Element::Real | Element::Half(_) => interpret::Rows::real(rows, columns, values.to_vec()),
         Element::Id | Element::Whole(_) => interpret::Rows::whole(rows, columns, values.iter().map(|value| *value as i64).collect()),
     }
 }

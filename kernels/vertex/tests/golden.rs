@@ -53,6 +53,7 @@ fn model(name: &str, order: Order) {
         training: true,
         loss: if case.is_regression() { LossKind::MeanSquares } else { LossKind::CrossEntropy },
         bytes_per_real: 8,
+        half: None,
     };
     let settings = models::program(&case).1.as_object().unwrap().clone().into_iter().collect();
     let builtin = shipped(model);
@@ -148,6 +149,7 @@ fn analytics_facts(graph: &ReferenceGraph) -> Facts {
         training: false,
         loss: LossKind::CrossEntropy,
         bytes_per_real: 8,
+        half: None,
     }
 }
 

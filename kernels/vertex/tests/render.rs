@@ -18,6 +18,7 @@ fn program(name: &str) -> &'static Builtin {
 /// A graph of 1000 nodes and 8000 edges, f32.
 fn facts() -> Facts {
     Facts {
+        half: None,
         nodes: 1000,
         edges: 8000,
         feature_columns: 96,

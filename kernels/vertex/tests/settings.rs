@@ -24,6 +24,7 @@ fn facts() -> Facts {
         training: true,
         loss: LossKind::CrossEntropy,
         bytes_per_real: 4,
+        half: None,
     }
 }
 

@@ -58,6 +58,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         many_graphs: artifact.has(graph::GRAPHS_FILE),
         labels_of_nodes: !are_of_graphs(artifact),
         bytes_per_real: crate::bytes_per_real(request.run.dtype),
+        half: crate::half(request.run.dtype),
         ..Data::bare(profile.nodes, profile.edges)
     })
 }

@@ -30,7 +30,7 @@ use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    launch::{Element, LaunchList, LossKind},
+    launch::{Element, Half, LaunchList, LossKind},
 };
 
 use compile::{Compiled, Program};
@@ -49,6 +49,7 @@ impl Stage for PlanStage {
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
+        refuse_halves_of_loops(request, &list)?;
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
         budget::refuse_too_large(&memory, request.device.memory_bytes.unwrap_or(context.memory))?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
@@ -66,7 +67,7 @@ impl Stage for PlanStage {
             }
             .to_owned(),
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
-            dtype: if facts.bytes_per_real == 8 { "f64" } else { "f32" }.to_owned(),
+            dtype: request.run.dtype.name().to_owned(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
@@ -143,7 +144,8 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     // Nor do they pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
     // Nor do they lack a target, as a list that only applies parameters does.
-    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer;
+    // Nor are their rows halves.
+    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer || half(request.run.dtype).is_some();
     Ok(found.filter(|builtin| !compiled || !builtin.learns))
 }
 
@@ -209,6 +211,16 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
     }
     let settings = request.given_settings();
     compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text)
+}
+
+/// Rounded again and again, supersteps would end elsewhere, or never.
+fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<(), StageError> {
+    if half(request.run.dtype).is_none() || !list.parameters.is_empty() {
+        return Ok(());
+    }
+    let (name, entry) = (request.run.dtype.name(), &request.spec.program.entry);
+    let what = format!("`run.dtype: {name}` is for programs that learn, and `{entry}` has nothing to learn");
+    Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.dtype  out, or set it to  f32  or  f64"))
 }
 
 /// What a compiled program may know of the data set of a request.
@@ -290,7 +302,16 @@ fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageErr
 /// Bytes of a real of the run.
 fn bytes_per_real(dtype: Dtype) -> u64 {
     match dtype {
-        Dtype::F32 => 4,
+        Dtype::F32 | Dtype::Bf16 | Dtype::F16 => 4,
         Dtype::F64 => 8,
+    }
+}
+
+/// What wide rows are kept as, if not as reals.
+fn half(dtype: Dtype) -> Option<Half> {
+    match dtype {
+        Dtype::F32 | Dtype::F64 => None,
+        Dtype::Bf16 => Some(Half::Bf16),
+        Dtype::F16 => Some(Half::F16),
     }
 }

@@ -15,7 +15,7 @@ use warploom_contract::{ErrorKind, StageError, arrow_file::View};
 use warploom_ops::Scalar;
 use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
 use warploom_ops::random::dropout::Context;
-use warploom_vertex::launch::Rows;
+use warploom_vertex::launch::{Half, Rows};
 
 use crate::{precision::Precision, program::Place};
 
@@ -158,6 +158,8 @@ pub struct Bank<'a, E: ArrowNativeType> {
 pub struct Banks<'a, T: Precision> {
     /// Of reals.
     pub reals: Bank<'a, T>,
+    /// Of reals of 16 bits, whichever those are.
+    pub halves: Bank<'a, u16>,
     /// Of ids.
     pub ids: Bank<'a, u32>,
     /// Of whole numbers.
@@ -169,6 +171,8 @@ pub struct Banks<'a, T: Precision> {
 pub enum Made<'a, T> {
     /// Reals.
     Real(&'a mut [T]),
+    /// Reals of 16 bits.
+    Half(&'a mut [u16], Half),
     /// Ids.
     Id(&'a mut [u32]),
     /// Whole numbers.
@@ -179,6 +183,7 @@ pub enum Made<'a, T> {
 #[derive(Debug)]
 pub struct Buffers<T: Precision> {
     reals: Vec<Slot<T>>,
+    halves: Vec<Slot<u16>>,
     ids: Vec<Slot<u32>>,
     wholes: Vec<Slot<i64>>,
     arena: Aligned<u8>,
@@ -231,12 +236,17 @@ impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
 impl<T: Precision> Buffers<T> {
     /// No buffers yet, and an arena of so many bytes.
     pub fn new(bytes: usize) -> Result<Self, StageError> {
-        Ok(Buffers { reals: Vec::new(), ids: Vec::new(), wholes: Vec::new(), arena: Aligned::zeros(bytes)? })
+        Ok(Buffers { reals: Vec::new(), halves: Vec::new(), ids: Vec::new(), wholes: Vec::new(), arena: Aligned::zeros(bytes)? })
     }
 
     /// Adds a buffer of reals; they are counted from 0, as all others are.
     pub fn push_real(&mut self, rows: Rows, columns: usize, home: Home<T>) {
         self.reals.push(Slot { rows, columns, home });
+    }
+
+    /// Adds a buffer of reals of 16 bits.
+    pub fn push_half(&mut self, rows: Rows, columns: usize, home: Home<u16>) {
+        self.halves.push(Slot { rows, columns, home });
     }
 
     /// Adds a buffer of ids.
@@ -251,7 +261,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Everything, to be read.
     pub fn all(&self) -> Banks<'_, T> {
-        banks((&self.reals, &self.ids, &self.wholes), Pieces(vec![(0, &self.arena)]))
+        banks((&self.reals, &self.halves, &self.ids, &self.wholes), Pieces(vec![(0, &self.arena)]))
     }
 
     /// Reals, to be read.
@@ -273,9 +283,10 @@ impl<T: Precision> Buffers<T> {
     /// to be written whole (in a build that checks), what they held is gone.
     pub fn write_all<R>(&mut self, outs: &[Place], work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R) -> R {
         let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
-        let Buffers { reals, ids, wholes, arena } = self;
+        let Buffers { reals, halves, ids, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
             Place::Real(index) => bytes_of(&reals[index]),
+            Place::Half(index, _) => bytes_of(&halves[index]),
             Place::Id(index) => bytes_of(&ids[index]),
             Place::Whole(index) => bytes_of(&wholes[index]),
             Place::Sparse(_) => None,
@@ -296,7 +307,7 @@ impl<T: Precision> Buffers<T> {
             (rest, start) = (after, range.end);
         }
         pieces.push((start, &*rest));
-        let result = work(made.into_iter().flatten().collect(), banks((reals, ids, wholes), Pieces(pieces)));
+        let result = work(made.into_iter().flatten().collect(), banks((reals, halves, ids, wholes), Pieces(pieces)));
         for (out, taken) in outs.iter().zip(apart) {
             self.put(*out, taken);
         }
@@ -341,6 +352,7 @@ impl<T: Precision> Buffers<T> {
     fn take(&mut self, out: Place) -> Option<Taken<T>> {
         match out {
             Place::Real(index) => take(&mut self.reals[index]).map(Taken::Real),
+            Place::Half(index, half) => take(&mut self.halves[index]).map(|elements| Taken::Half(elements, half)),
             Place::Id(index) => take(&mut self.ids[index]).map(Taken::Id),
             Place::Whole(index) => take(&mut self.wholes[index]).map(Taken::Whole),
             Place::Sparse(_) => None,
@@ -350,6 +362,7 @@ impl<T: Precision> Buffers<T> {
     fn put(&mut self, out: Place, taken: Option<Taken<T>>) {
         match (out, taken) {
             (Place::Real(index), Some(Taken::Real(elements))) => self.reals[index].home = Home::Apart(Contents::Owned(elements)),
+            (Place::Half(index, _), Some(Taken::Half(elements, _))) => self.halves[index].home = Home::Apart(Contents::Owned(elements)),
             (Place::Id(index), Some(Taken::Id(elements))) => self.ids[index].home = Home::Apart(Contents::Owned(elements)),
             (Place::Whole(index), Some(Taken::Whole(elements))) => self.wholes[index].home = Home::Apart(Contents::Owned(elements)),
             _ => {}
@@ -360,6 +373,7 @@ impl<T: Precision> Buffers<T> {
 /// Elements by themselves while they are written.
 enum Taken<T> {
     Real(Aligned<T>),
+    Half(Aligned<u16>, Half),
     Id(Aligned<u32>),
     Whole(Aligned<i64>),
 }
@@ -368,6 +382,7 @@ impl<T: Pod> Taken<T> {
     fn made(&mut self) -> Made<'_, T> {
         match self {
             Taken::Real(elements) => Made::Real(elements),
+            Taken::Half(elements, half) => Made::Half(elements, *half),
             Taken::Id(elements) => Made::Id(elements),
             Taken::Whole(elements) => Made::Whole(elements),
         }
@@ -377,6 +392,7 @@ impl<T: Pod> Taken<T> {
 impl<'a, T: Pod> Made<'a, T> {
     fn of_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
         match out {
+            Place::Half(_, half) => Made::Half(elements(bytes), half),
             Place::Id(_) => Made::Id(elements(bytes)),
             Place::Whole(_) => Made::Whole(elements(bytes)),
             Place::Real(_) | Place::Sparse(_) => Made::Real(elements(bytes)),
@@ -389,11 +405,16 @@ fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-/// Buffers of reals, ids and whole numbers.
-type Slots<'a, T> = (&'a [Slot<T>], &'a [Slot<u32>], &'a [Slot<i64>]);
+/// Buffers of reals, halves, ids and whole numbers.
+type Slots<'a, T> = (&'a [Slot<T>], &'a [Slot<u16>], &'a [Slot<u32>], &'a [Slot<i64>]);
 
-fn banks<'a, T: Precision>((reals, ids, wholes): Slots<'a, T>, pieces: Pieces<'a>) -> Banks<'a, T> {
-    Banks { reals: Bank { slots: reals, pieces: pieces.clone() }, ids: Bank { slots: ids, pieces: pieces.clone() }, wholes: Bank { slots: wholes, pieces } }
+fn banks<'a, T: Precision>((reals, halves, ids, wholes): Slots<'a, T>, pieces: Pieces<'a>) -> Banks<'a, T> {
+    Banks {
+        reals: Bank { slots: reals, pieces: pieces.clone() },
+        halves: Bank { slots: halves, pieces: pieces.clone() },
+        ids: Bank { slots: ids, pieces: pieces.clone() },
+        wholes: Bank { slots: wholes, pieces },
+    }
 }
 
 fn bytes_of<E: ArrowNativeType>(slot: &Slot<E>) -> Option<Range<usize>> {

@@ -105,7 +105,7 @@ impl<'a, T: Precision> Sides<'a, T> {
                 let least = parts::least(buffers.wholes().get(state), &parts);
                 buffers.write_whole(state, |values, _| give(values, &least, &parts));
             }
-            Place::Sparse(_) => return None,
+            Place::Half(..) | Place::Sparse(_) => return None,
         }
         Some(Some(1))
     }

@@ -4,7 +4,10 @@
 //!           runs for all parameters or for none
 //! never     chooses anything: order, operation and division of the work stand in the plan; looks a name up while it runs
 //! limits    a stop waits for the launch at work, the longest of which reads every edge once
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, stage::StopFlag};
@@ -19,9 +22,9 @@ use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_ops::random::dropout::Context;
 use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
 use warploom_ops::sum_over_rows::sum_over_rows;
-use warploom_ops::{Adjacency, Scalar};
+use warploom_ops::{Adjacency, Scalar, halves};
 use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, LaunchList, Role, Rows, Until};
+use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until};
 
 use crate::{
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
@@ -111,6 +114,7 @@ impl<T: Precision> Executor<T> {
             let (rows, columns) = (buffer.rows, buffer.columns as usize);
             match buffer.element {
                 Element::Real => buffers.push_real(rows, columns, home(list, buffer, count, |count| contents(buffer, &mut data, count))?),
+                Element::Half(half) => buffers.push_half(rows, columns, home(list, buffer, count, |count| half_contents(buffer, &mut data, (count, half)))?),
                 Element::Id => buffers.push_id(rows, columns, home(list, buffer, count, |count| Ok(Contents::Owned(Aligned::zeros(count)?)))?),
                 Element::Whole(_) => buffers.push_whole(rows, columns, home(list, buffer, count, |count| whole_contents(buffer, &mut data, count))?),
             }
@@ -165,7 +169,7 @@ impl<T: Precision> Executor<T> {
     pub fn change(&self, number: usize) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
-        let Banks { reals, ids, wholes } = self.machine.buffers.all();
+        let Banks { reals, ids, wholes, .. } = self.machine.buffers.all();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
@@ -217,9 +221,12 @@ impl<T: Precision> Executor<T> {
     }
 
     /// Elements of a buffer of reals by name. What no launch wants any longer may have been written over.
-    pub fn real(&self, name: &str) -> Option<&[T]> {
-        match self.program.places.get(name)? {
-            Place::Real(index) => Some(self.machine.buffers.reals().get(*index)),
+    pub fn real(&self, name: &str) -> Option<Cow<'_, [T]>> {
+        let buffers = &self.machine.buffers;
+        match *self.program.places.get(name)? {
+            Place::Real(index) => Some(buffers.reals().get(index).into()),
+            Place::Half(index, Half::Bf16) => Some(widened::<T, halves::bf16>(buffers.all().halves.get(index)).into()),
+            Place::Half(index, Half::F16) => Some(widened::<T, halves::f16>(buffers.all().halves.get(index)).into()),
             _ => None,
         }
     }
@@ -259,6 +266,24 @@ fn contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, count: usize) -> 
         return Err(StageError::defect(what));
     }
     Ok(given)
+}
+
+/// Halves as what is computed with.
+fn widened<T: Precision, H: halves::Half>(bits: &[u16]) -> Vec<T> {
+    bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::of_half(half.widened())).collect()
+}
+
+/// What a buffer of halves holds at first: features, each rounded, or what a walk will write.
+fn half_contents<T: Precision>(buffer: &Buffer, data: &mut Data<T>, (count, half): (usize, Half)) -> Result<Contents<u16>, StageError> {
+    let mut rounded = Aligned::zeros(count)?;
+    if buffer.role == Role::Features {
+        let features = contents(buffer, data, count)?;
+        match half {
+            Half::Bf16 => halves::round_all::<T, halves::bf16>(bytemuck::cast_slice_mut(&mut rounded), &features),
+            Half::F16 => halves::round_all::<T, halves::f16>(bytemuck::cast_slice_mut(&mut rounded), &features),
+        }
+    }
+    Ok(Contents::Owned(rounded))
 }
 
 /// What a buffer of whole numbers holds at first.
@@ -369,7 +394,7 @@ impl<'a, T: Precision> Walk<'a, T> {
             (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => buffers.write_real(out, |made, _| self.write_sparse_out(made, Some(*kind))),
             (_, Place::Real(out)) => buffers.write_real(out, |made, banks| self.evaluate_into(ValuesMut::Real(made), work, &banks)),
             (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| self.evaluate_into(ValuesMut::Whole(made), work, &banks)),
-            (_, Place::Id(_) | Place::Sparse(_)) => unreachable!("a validated list evaluates into reals and whole numbers"),
+            (_, Place::Half(..) | Place::Id(_) | Place::Sparse(_)) => unreachable!("a validated list evaluates into reals and whole numbers"),
         }
     }
 

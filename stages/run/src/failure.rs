@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_spec::Optimizer;
 use warploom_vertex::gir::Input;
-use warploom_vertex::launch::{Body, LaunchList, Role, Rows};
+use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
 use crate::{
     executor::{Executor, Pass},
@@ -30,9 +30,14 @@ pub fn of_loss<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, pass
     let (name, rate) = name_and_rate(optimizer);
     let smaller = format!("--set run.optimizer.{name}.lr={:?}", short(rate / 10.0));
     let base = |what: String| StageError::new(ErrorKind::Data, format!("epoch {epoch}: the loss is `{loss}`; {what}"));
+    let further = if list.buffers.iter().any(|buffer| buffer.element == Element::Half(Half::F16)) {
+        "set  --set run.dtype=bf16  , which goes beyond 65504 as f32 does; or "
+    } else {
+        ""
+    };
     if let Some((_, node)) = in_inputs(executor, list) {
         return base(format!("the features of node `{node}` hold a number that is not finite"))
-            .hint(format!("look at the features of node `{node}`: the data set, or  ingest.normalize"));
+            .hint(format!("{further}look at the features of node `{node}`: the data set, or  ingest.normalize"));
     }
     let steps = [Part::Prepare, Part::Forward, Part::Loss].into_iter().flat_map(|part| executor.program.part(part)).collect();
     let found = in_launches(executor, list, (steps, pass), is_odd);
@@ -46,7 +51,7 @@ pub fn of_loss<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, pass
     if let Some(learned) = learned {
         error = error.detail(format!("  the parameter `{}` is not finite after {epoch} updates: its steps were too large", learned.name));
     }
-    error.hint(format!("take smaller steps:  {smaller}  ; or look at the features, which  --set ingest.normalize=row  makes small"))
+    error.hint(format!("{further}take smaller steps:  {smaller}  ; or look at the features, which  --set ingest.normalize=row  makes small"))
 }
 
 /// A number with three digits.
@@ -83,7 +88,7 @@ fn in_first_values<T: Precision>(executor: &Executor<T>, list: &LaunchList, numb
 fn in_inputs<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, String)> {
     let features = list.buffers.iter().find(|buffer| buffer.role == Role::Features);
     if let Some(buffer) = features {
-        let node = first_node(executor, executor.real(&buffer.name)?, buffer.columns as usize, is_odd)?;
+        let node = first_node(executor, &executor.real(&buffer.name)?, buffer.columns as usize, is_odd)?;
         return Some((buffer.name.clone(), node));
     }
     if let Some(found) = in_kinds(executor, list) {
@@ -142,7 +147,7 @@ fn in_buffer<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str
     }
     let columns = buffer.columns as usize;
     Some(match buffer.rows {
-        Rows::Nodes => first_node(executor, elements, columns, is_odd).map(|node| format!("node `{node}`")),
+        Rows::Nodes => first_node(executor, &elements, columns, is_odd).map(|node| format!("node `{node}`")),
         Rows::Graphs(_) => {
             let odd = elements.chunks(columns.max(1)).position(|row| row.iter().any(|value| is_odd(*value)));
             odd.map(|row| executor.machine.data.shown(buffer.rows, row))

@@ -2,9 +2,9 @@
 //!
 //! promises  what a walk makes itself is read from its steps, all else from buffers, each of which stands once among those that are read
 use warploom_contract::StageError;
-use warploom_ops::evaluate::{Index, Values, ValuesMut};
-use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Work, fused};
-use warploom_vertex::launch::{Buffer, BufferName, Direction, Operand, Operation, Over, Rows, View, is_total};
+use warploom_ops::evaluate::Index;
+use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Stored, StoredMut, Work, fused};
+use warploom_vertex::launch::{Buffer, BufferName, Direction, Half, Operand, Operation, Over, Rows, View, is_total};
 
 use crate::{
     buffers::{Buffers, Made},
@@ -105,20 +105,24 @@ impl<T: Precision> Walk<'_, T> {
     pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>) {
         buffers.write_all(&work.writes, |made, banks| {
             let values = |place: &Place| match place {
-                Place::Real(index) => Values::Real(banks.reals.get(*index)),
-                Place::Whole(index) => Values::Whole(banks.wholes.get(*index)),
+                Place::Real(index) => Stored::Real(banks.reals.get(*index)),
+                Place::Half(index, Half::Bf16) => Stored::Bf16(bytemuck::cast_slice(banks.halves.get(*index))),
+                Place::Half(index, Half::F16) => Stored::F16(bytemuck::cast_slice(banks.halves.get(*index))),
+                Place::Whole(index) => Stored::Whole(banks.wholes.get(*index)),
                 Place::Id(_) | Place::Sparse(_) => unreachable!("a validated list evaluates reals and whole numbers"),
             };
-            let reads: Vec<Values<T>> = work.reads.iter().map(values).collect();
+            let reads: Vec<Stored<T>> = work.reads.iter().map(values).collect();
             let mut made = made.into_iter().map(|made| match made {
-                Made::Real(elements) => ValuesMut::Real(elements),
-                Made::Whole(elements) => ValuesMut::Whole(elements),
+                Made::Real(elements) => StoredMut::Real(elements),
+                Made::Half(elements, Half::Bf16) => StoredMut::Bf16(bytemuck::cast_slice_mut(elements)),
+                Made::Half(elements, Half::F16) => StoredMut::F16(bytemuck::cast_slice_mut(elements)),
+                Made::Whole(elements) => StoredMut::Whole(elements),
                 Made::Id(_) => unreachable!("a validated list evaluates into reals and whole numbers"),
             });
             let outputs = made.by_ref().take(work.rows_written).collect();
             let totals = made.map(|total| match total {
-                ValuesMut::Real(elements) => elements,
-                ValuesMut::Whole(_) => unreachable!("a validated list totals reals"),
+                StoredMut::Real(elements) => elements,
+                StoredMut::Bf16(_) | StoredMut::F16(_) | StoredMut::Whole(_) => unreachable!("a validated list totals reals"),
             });
             let unit_starts = match work.over {
                 Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,

@@ -217,7 +217,7 @@ fn save<T: Precision>(executor: &Executor<T>, (number, done): (usize, u64), cour
         Place::Real(index) => Tensor::of_reals(&[machine.buffers.reals().get(index).len()], machine.buffers.reals().get(index)),
         Place::Id(index) => Tensor::of_ids(machine.buffers.ids().get(index)),
         Place::Whole(index) => Tensor::of_wholes(machine.buffers.wholes().get(index)),
-        Place::Sparse(_) => unreachable!("a validated list commits values"),
+        Place::Half(..) | Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
     let states = executor.program.loops.iter().take(number + 1).enumerate();
     let named = states.flat_map(|(number, repeated)| repeated.commits.iter().enumerate().map(move |(index, (place, _))| (name_of(number, index), *place)));
@@ -268,7 +268,7 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
             Place::Real(place) => array.and_then(Tensor::reals::<T>).filter(|values| values.len() == machine.buffers.reals().get(place).len()).map(State::Real),
             Place::Id(place) => array.and_then(Tensor::ids).filter(|values| values.len() == machine.buffers.ids().get(place).len()).map(State::Ids),
             Place::Whole(place) => array.and_then(Tensor::wholes).filter(|values| values.len() == machine.buffers.wholes().get(place).len()).map(State::Wholes),
-            Place::Sparse(_) => None,
+            Place::Half(..) | Place::Sparse(_) => None,
         };
         found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
     };

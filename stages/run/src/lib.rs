@@ -53,9 +53,10 @@ impl Stage for RunStage {
         let (page, list) = open_plan(inputs)?;
         budget::refuse_too_large(&page.memory, context.memory)?;
         match page.dtype.as_str() {
-            f32::NAME => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
+            // Halves are what rows are kept as: what is computed with them is f32.
+            f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, &page, &list)),
             f64::NAME => execute::<f64>(context, outputs, inputs, (request, &page, &list)),
-            other => Err(StageError::defect(format!("the plan computes with `{other}`, and this version with `f32` and `f64`"))),
+            other => Err(StageError::defect(format!("the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and `f16`"))),
         }
     }
 

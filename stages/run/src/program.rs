@@ -11,8 +11,8 @@ use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, LaunchList, LossKind, Operand, Operation, Role, Rows, Until,
-    View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression, Half, LaunchList, LossKind, Operand, Operation, Role, Rows,
+    Until, View, gradient_buffer, parameter_buffer,
 };
 
 use crate::{buffers::Epilogue, fused::Fused, precision::Precision};
@@ -22,6 +22,8 @@ use crate::{buffers::Epilogue, fused::Fused, precision::Precision};
 pub enum Place {
     /// Among the reals.
     Real(usize),
+    /// Among the reals of 16 bits, with what those are.
+    Half(usize, Half),
     /// Among the ids.
     Id(usize),
     /// Among the whole numbers.
@@ -268,9 +270,9 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Reals and ids are counted apart, in the order of the list.
+    /// Each type is counted apart, in the order of the list.
     fn of(list: &'a LaunchList) -> Self {
-        let (mut reals, mut ids, mut wholes) = (0, 0, 0);
+        let (mut reals, mut halves, mut ids, mut wholes) = (0, 0, 0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
             *counter - 1
@@ -279,6 +281,7 @@ impl<'a> Names<'a> {
             (Role::SparseFeatures, _) => Place::Sparse(None),
             (Role::SparseFeaturesOf { kind, .. }, _) => Place::Sparse(Some(*kind)),
             (_, Element::Real) => Place::Real(count(&mut reals)),
+            (_, Element::Half(half)) => Place::Half(count(&mut halves), half),
             (_, Element::Id) => Place::Id(count(&mut ids)),
             (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
         };

@@ -39,7 +39,7 @@ pub fn write<T: Precision>(
         device: json!({"name": device.name, "architecture": device.architecture, "simd": device.simd, "processor": warploom_device::processor()}),
         threads: context.threads as u64,
         seed: request.spec.seed,
-        dtype: T::NAME.to_owned(),
+        dtype: plan.dtype.clone(),
         epochs: 0,
         supersteps: 0,
         converged: true,

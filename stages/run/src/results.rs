@@ -100,7 +100,7 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
                 let values = data.in_order(rows, executor.machine.buffers.wholes().get(index), columns);
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
             }
-            Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features")),
+            Place::Half(..) | Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features, or halves")),
         });
     }
     write_table(&outputs.file(Kind::Run, run::VALUES_FILE), table)?;
@@ -149,7 +149,7 @@ fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (num
                 let values: Vec<i64> = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
                 nullable(&result.name, whole_column(&data.ids, result.kind, &values, slot.columns)?)
             }
-            Place::Id(_) | Place::Sparse(_) => return Err(StageError::defect("values of edges are real or whole")),
+            Place::Half(..) | Place::Id(_) | Place::Sparse(_) => return Err(StageError::defect("values of edges are real or whole")),
         });
     }
     let file = if number == 0 { run::EDGE_VALUES_FILE.to_owned() } else { run::EDGE_VALUES_FILE.replace(".parquet", &format!("_{number}.parquet")) };

@@ -12,11 +12,13 @@ use super::{GoOn, Lists};
 /// Not reached.
 pub const FAR: u32 = u32::MAX;
 
-/// Frontiers with fewer edges are pushed by one thread: waking others takes longer.
+/// Frontiers with fewer edges are pushed by one thread, and as many edges pulled: waking others takes longer.
 const EDGES_ALONE: u64 = 1 << 17;
+/// Frontiers with fewer edges are never pulled.
+const EDGES_PULLED: u64 = 1 << 12;
 /// How much longer an edge takes that is pulled: where a row of them ends is hard to guess. Of 1, 4, 8 and never, 1 and 4 were fastest on
 /// rmat-20 (14 ms, never: 50), and 4 no slower than never on soc-Epinions1 and cnr-2000 (Xeon, 2 threads).
-const PULL_COST: u128 = 4;
+const PULL_COST: u64 = 4;
 /// Vertices of a frontier that one task pushes.
 const TASK_VERTICES: usize = 1024;
 /// Edges that pulling looks at together.
@@ -54,9 +56,10 @@ pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
         level += 1;
         let edges = walk.edges_of(&frontier);
         left.take(&frontier, edges);
+        let alone = left.pulled(edges) <= EDGES_ALONE;
         frontier = match (frontier, left.pulls(edges)) {
-            (Frontier::List(list), true) => walk.pull(&walk.bits(&list), level),
-            (Frontier::Bits(bits, _), true) => walk.pull(&bits, level),
+            (Frontier::List(list), true) => walk.pull(&walk.bits(&list), level, alone),
+            (Frontier::Bits(bits, _), true) => walk.pull(&bits, level, alone),
             (Frontier::List(list), false) => walk.push(&list, edges, level),
             (Frontier::Bits(bits, _), false) => walk.push(&listed(&bits), edges, level),
         };
@@ -75,9 +78,14 @@ impl Left {
         self.edges = self.edges.saturating_sub(edges);
     }
 
-    /// Whether pulling reads fewer edges. One edge in `left.edges / edges` comes from the frontier: so many are read of each vertex.
+    /// Edges that pulling reads about. One edge in `left.edges / edges` comes from the frontier: so many are read of each vertex.
+    fn pulled(&self, edges: u64) -> u64 {
+        u64::try_from(u128::from(self.vertices) * u128::from(self.edges) / u128::from(edges.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// Whether pulling takes less time.
     fn pulls(&self, edges: u64) -> bool {
-        edges > EDGES_ALONE && u128::from(edges) * u128::from(edges) > PULL_COST * u128::from(self.vertices) * u128::from(self.edges)
+        edges > EDGES_PULLED && edges > self.pulled(edges).saturating_mul(PULL_COST)
     }
 }
 
@@ -149,9 +157,7 @@ impl<'a> Walk<'a> {
     /// Reaches what the frontier leads to.
     fn push(&self, list: &[u32], edges: u64, level: u32) -> Frontier {
         if edges <= EDGES_ALONE {
-            let mut next = Vec::new();
-            self.push_from(list, level, &mut next);
-            return Frontier::List(next);
+            return Frontier::List(self.push_alone(list, edges, level));
         }
         let parts: Vec<Vec<u32>> = list
             .par_chunks(TASK_VERTICES)
@@ -161,6 +167,34 @@ impl<'a> Walk<'a> {
             })
             .collect();
         Frontier::List(parts.concat())
+    }
+
+    /// `push` by one thread: each vertex is put down as if it were new, and stays if it is, so that nothing has to be guessed.
+    fn push_alone(&self, list: &[u32], edges: u64, level: u32) -> Vec<u32> {
+        let mut next = vec![0; (edges as usize).min(self.level.len()) + 1];
+        let mut count = 0;
+        for (at, &vertex) in list.iter().enumerate() {
+            for lists in self.search.push {
+                lists.ask_ahead(list, at);
+                for &far in lists.of(vertex as usize) {
+                    let (word, bit) = (&self.reached[far as usize / 64], far % 64);
+                    let bits = word.load(Relaxed);
+                    word.store(bits | 1 << bit, Relaxed);
+                    next[count] = far;
+                    count += usize::from(bits >> bit & 1 == 0);
+                }
+            }
+        }
+        next.truncate(count);
+        next.retain(|&vertex| {
+            let known = &self.level[vertex as usize];
+            let is_new = known.load(Relaxed) == FAR;
+            if is_new {
+                known.store(level, Relaxed);
+            }
+            is_new
+        });
+        next
     }
 
     fn push_from(&self, list: &[u32], level: u32, next: &mut Vec<u32>) {
@@ -189,9 +223,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Looks from what is not reached for the frontier.
-    fn pull(&self, frontier: &[u64], level: u32) -> Frontier {
+    fn pull(&self, frontier: &[u64], level: u32, alone: bool) -> Frontier {
         let mut next = vec![0u64; frontier.len()];
-        let found = next.par_chunks_mut(TASK_WORDS).enumerate().map(|(task, next)| {
+        let work = |(task, next): (usize, &mut [u64])| {
             let mut count = 0;
             for (at, next) in next.iter_mut().enumerate() {
                 let word = task * TASK_WORDS + at;
@@ -216,8 +250,11 @@ impl<'a> Walk<'a> {
                 }
             }
             count
-        });
-        let count = found.sum();
+        };
+        let count = match alone {
+            true => next.chunks_mut(TASK_WORDS).enumerate().map(work).sum(),
+            false => next.par_chunks_mut(TASK_WORDS).enumerate().map(work).sum(),
+        };
         Frontier::Bits(next, count)
     }
 }

@@ -5,7 +5,7 @@ use warploom_vertex::interpret::{self, Scalar as Number};
 
 use super::element::{Element, over_nothing};
 use super::source::{At, Get, Rows, Source, ends, walk};
-use super::triangles::common_neighbors;
+use super::triangles::{common_neighbors, common_neighbors_sum};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 
@@ -29,6 +29,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
         (Op::Turn, ValuesMut::Real(out)) => turn(out, call, Values::real),
         (Op::Turn, ValuesMut::Whole(out)) => turn(out, call, Values::whole),
         (Op::CommonNeighbors, ValuesMut::Whole(out)) => common_neighbors(out, &call.graph),
+        (Op::CommonNeighborsSum(edges), ValuesMut::Whole(out)) => common_neighbors_sum(out, &call.graph, *edges),
         (op, _) => unreachable!("a validated list gives `{op:?}` a result of its type"),
     }
 }

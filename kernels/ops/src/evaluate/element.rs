@@ -20,6 +20,8 @@ pub trait Element: Copy + Default + Send + Sync + PartialOrd + 'static {
     fn number(self) -> Number;
     /// From what the interpreter has, rounded.
     fn of(number: Number) -> Self;
+    /// From what is kept in 16 bits, which no whole number is.
+    fn of_half(number: f32) -> Self;
 }
 
 macro_rules! real {
@@ -58,6 +60,11 @@ macro_rules! real {
             #[inline(always)]
             fn of(number: Number) -> Self {
                 <$real as Real>::rounded(number.real())
+            }
+
+            #[inline(always)]
+            fn of_half(number: f32) -> Self {
+                <$real>::from(number)
             }
         }
     };
@@ -100,6 +107,10 @@ impl Element for i64 {
     #[inline(always)]
     fn of(number: Number) -> Self {
         number.whole()
+    }
+
+    fn of_half(_: f32) -> Self {
+        unreachable!("a validated list keeps whole numbers whole")
     }
 }
 

@@ -190,7 +190,9 @@ pub(crate) fn evaluate_of_type<T: Real + element::Element>(out: ValuesMut<T>, ca
         Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Expand | Op::Reshape => {
             elementwise::evaluate(out, call);
         }
-        Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => edges::evaluate(out, call),
+        Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors | Op::CommonNeighborsSum(_) => {
+            edges::evaluate(out, call)
+        }
         Op::Pool(_) | Op::SumRows | Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } => dense::evaluate(out, call),
         Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => within::evaluate(out, call),
         Op::Input(Input::Features) => elementwise::copy(out, call),

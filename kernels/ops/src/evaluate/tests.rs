@@ -385,6 +385,9 @@ fn products_made_where_they_are_summed() {
 #[test]
 fn neighbours_in_common() {
     check(&Op::CommonNeighbors, &[], None);
+    for edges in [EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH] {
+        check(&Op::CommonNeighborsSum(edges), &[], None);
+    }
     check(&Op::Turn, &[given(TWICE, Type::Real, &[2])], None);
     check(&Op::Turn, &[seen(Op::Far(EdgeSet::BOTH), &[2])], None);
 }

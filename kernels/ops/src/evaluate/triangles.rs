@@ -1,8 +1,9 @@
-//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once.
+//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once, or added up over the edges of each vertex.
 //!
 //! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the same for any number of threads
 //! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs, which rank highest, have few
-//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each thread
+//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each thread; added up in a graph whose edges all
+//!           go both ways, once each, 4 a pair, and 9 a vertex for each thread
 //!
 //! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count one (Chiba & Nishizeki 1985; ranked by
 //! degree as Schank & Wagner 2005 do).
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 use warploom_vertex::gir::EdgeSet;
+use warploom_vertex::launch::Direction;
 
 use super::EdgeGraph;
 use super::source::walk;
@@ -43,6 +45,25 @@ pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
     out.par_iter_mut().zip(&found).with_min_len(TASK_ELEMENTS).for_each(|(out, found)| *out = i64::from(found.load(Relaxed)));
 }
 
+/// Writes the sum over the edges of every vertex.
+pub(super) fn common_neighbors_sum(out: &mut [i64], graph: &EdgeGraph, edges: EdgeSet) {
+    let pairs = Pairs::of(graph);
+    if pairs.are_simple && edges.relation.is_none() {
+        // Each of the two other vertices has one edge to the vertex and one from it.
+        let times = if edges.direction == Direction::Both { 4 } else { 2 };
+        let found = pairs.triangles();
+        let sum = |vertex: usize| found.iter().map(|of_thread| of_thread[vertex]).sum::<u64>() as i64;
+        out.par_iter_mut().enumerate().with_min_len(TASK_ELEMENTS).for_each(|(vertex, out)| *out = times * sum(vertex));
+        return;
+    }
+    let mut found = vec![0; graph.edge_count];
+    common_neighbors(&mut found, graph);
+    out.par_iter_mut().enumerate().with_min_len(TASK_VERTICES).for_each(|(vertex, out)| {
+        *out = 0;
+        walk(graph, edges, vertex, |at| *out += found[at.row % found.len()]);
+    });
+}
+
 /// How many other vertices a vertex is adjacent to; for edges from it to itself, which are few.
 fn adjacent(graph: &EdgeGraph, vertex: usize) -> u32 {
     let mut found = Vec::new();
@@ -55,36 +76,47 @@ fn adjacent(graph: &EdgeGraph, vertex: usize) -> u32 {
 /// Pairs of adjacent vertices, each once, by the one that ranks lower.
 struct Pairs {
     nodes: usize,
+    /// Whether each is an edge one way and an edge the other, and no vertex has one to itself.
+    are_simple: bool,
     offsets: Vec<u32>,
     far: Vec<u32>,
 }
 
 impl Pairs {
     fn of(graph: &EdgeGraph) -> Pairs {
-        let sides = [graph.incoming, graph.outgoing];
+        let mut sides = vec![graph.incoming, graph.outgoing];
+        let both_ways = graph.incoming.zip(graph.outgoing).is_some_and(|(one, other)| one.offsets == other.offsets && one.far == other.far);
+        let edges = if both_ways { EdgeSet::IN } else { EdgeSet::BOTH };
+        sides.truncate(if both_ways { 1 } else { 2 });
         let entries = |vertex: usize| sides.iter().flatten().map(|side| side.offsets[vertex + 1] - side.offsets[vertex]).sum::<u64>() as u32;
         let ranks: Vec<u32> = (0..graph.nodes).into_par_iter().with_min_len(TASK_ELEMENTS).map(entries).collect();
         let is_above = |far: usize, vertex: usize| (ranks[far], far) > (ranks[vertex], vertex);
         let parts = by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
-            let (mut far, mut ends) = (Vec::new(), Vec::new());
+            let (mut far, mut ends, mut are_simple) = (Vec::new(), Vec::new(), both_ways);
             for vertex in vertices {
                 let start = far.len();
-                walk(graph, EdgeSet::BOTH, vertex, |at| {
-                    if is_above(at.far, vertex) && marks.add(at.far) {
-                        far.push(at.far as u32);
+                walk(graph, edges, vertex, |at| {
+                    if is_above(at.far, vertex) {
+                        if marks.add(at.far) {
+                            far.push(at.far as u32);
+                        } else {
+                            are_simple = false;
+                        }
                     }
+                    are_simple &= at.far != vertex;
                 });
                 marks.unset(&far[start..]);
                 ends.push(far.len() as u32);
             }
-            (far, ends)
+            (far, ends, are_simple)
         });
-        let (mut offsets, mut far) = (vec![0], Vec::with_capacity(parts.iter().map(|(far, _)| far.len()).sum()));
-        for (part, ends) in &parts {
+        let are_simple = parts.iter().all(|(_, _, are_simple)| *are_simple);
+        let (mut offsets, mut far) = (vec![0], Vec::with_capacity(parts.iter().map(|(far, _, _)| far.len()).sum()));
+        for (part, ends, _) in &parts {
             offsets.extend(ends.iter().map(|end| far.len() as u32 + end));
             far.extend_from_slice(part);
         }
-        Pairs { nodes: graph.nodes, offsets, far }
+        Pairs { nodes: graph.nodes, are_simple, offsets, far }
     }
 
     fn of_vertex(&self, vertex: usize) -> std::ops::Range<usize> {
@@ -109,6 +141,44 @@ impl Pairs {
             .collect();
         let sum = |pair: usize| of_threads.iter().map(|counts| counts[pair]).sum();
         (0..self.far.len()).into_par_iter().with_min_len(TASK_ELEMENTS).map(sum).collect()
+    }
+
+    /// In how many triangles each vertex is, of those that a thread found.
+    fn triangles(&self) -> Vec<Vec<u64>> {
+        let next = AtomicUsize::new(0);
+        let threads = (0..rayon::current_num_threads()).into_par_iter().with_max_len(1);
+        let of_thread = |_| {
+            let (mut found, mut is_near) = (vec![0; self.nodes], vec![0u8; self.nodes]);
+            while let Some(vertices) = task(&next, self.nodes) {
+                vertices.for_each(|vertex| self.close(vertex, &mut found, &mut is_near));
+            }
+            found
+        };
+        threads.map(of_thread).collect()
+    }
+
+    /// Counts the triangles of which this vertex ranks lowest at all three.
+    #[inline]
+    fn close(&self, vertex: usize, found: &mut [u64], is_near: &mut [u8]) {
+        let own = &self.far[self.of_vertex(vertex)];
+        if own.len() < 2 {
+            return;
+        }
+        own.iter().for_each(|&far| is_near[far as usize] = 1);
+        let mut all = 0;
+        for &second in own {
+            let mut closed = 0;
+            for &third in &self.far[self.of_vertex(second as usize)] {
+                if is_near[third as usize] != 0 {
+                    closed += 1;
+                    found[third as usize] += 1;
+                }
+            }
+            found[second as usize] += closed;
+            all += closed;
+        }
+        found[vertex] += all;
+        own.iter().for_each(|&far| is_near[far as usize] = 0);
     }
 
     /// The triangles of which this vertex ranks lowest.

@@ -3,17 +3,18 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
-use super::fetch::{Hand, is_real, reals, wholes};
+use super::fetch::{Hand, RowsOf, is_real, reals, wholes};
 use super::gather::{Rows, dots};
 use super::inline::{Compared, choose};
 use super::kernel::{Kernel, Resolved, Way};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
 use super::tile::{Cursor, Lists, Tile};
-use super::{Level, Work, arithmetic};
+use super::{Level, StoredMut, Work, arithmetic};
 use crate::Real;
-use crate::evaluate::{Element, ValuesMut, around, over_nothing, runs};
+use crate::evaluate::{Element, around, over_nothing, runs};
 use crate::expression::arithmetic::{Source, copy};
+use crate::halves::round;
 use crate::random::dropout::{Draws, Drops, Place};
 
 /// Values of the steps that are at hand.
@@ -102,7 +103,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// All steps for these rows, written to the rows of the outputs.
-    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [ValuesMut<'o, T>]) {
+    pub fn rows(&mut self, kernel: &Kernel<T>, work: &Work<T>, (first_row, count): (usize, usize), outputs: &mut [StoredMut<'o, T>]) {
         let at_once = kernel.rows_at_once();
         for done in (0..count).step_by(at_once) {
             let rows = at_once.min(count - done);
@@ -263,12 +264,9 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             }
             Op::Axis(pooling, axis) if step.way == Way::Dot => {
                 debug_assert_eq!(*pooling, Pooling::Sum);
-                let rows = |factor: usize| {
-                    let operand = &step.inputs[0][factor];
-                    Rows { values: hand.values(operand, &reals()), which: hand.rows_of(operand, step.level) }
-                };
                 let width = step.input_shapes[0][*axis] as usize;
-                dots(self.arch, out, (rows(0), rows(1)), (step.columns, width));
+                let rows = |factor: usize, scratch| rows_as_they_lie(&hand, (step, factor), span.count, scratch);
+                dots(self.arch, out, (rows(0, first), rows(1, second)), (step.columns, width));
             }
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
@@ -333,10 +331,10 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// Gives steps the rows of their outputs, to be made there.
-    fn lend(&mut self, kernel: &Kernel<T>, rows: usize, outputs: &mut [ValuesMut<'o, T>]) {
+    fn lend(&mut self, kernel: &Kernel<T>, rows: usize, outputs: &mut [StoredMut<'o, T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
-            if let ValuesMut::Real(rest) = &mut outputs[output] {
+            if let StoredMut::Real(rest) = &mut outputs[output] {
                 let (block, after) = std::mem::take(rest).split_at_mut(rows * step.columns);
                 *rest = after;
                 self.registers.reals[number] = Held::Output(block);
@@ -344,15 +342,30 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// Copies whole numbers that lie somewhere to where they do.
-    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [ValuesMut<T>]) {
+    /// Puts down whole numbers and halves that lie somewhere.
+    fn store(&self, kernel: &Kernel<T>, (first, rows): (usize, usize), outputs: &mut [StoredMut<T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
-            if let ValuesMut::Whole(out) = &mut outputs[output] {
-                let place = first * step.columns..(first + rows) * step.columns;
-                out[place].copy_from_slice(&self.registers.wholes[number][..rows * step.columns]);
+            let (place, count) = (first * step.columns..(first + rows) * step.columns, rows * step.columns);
+            match &mut outputs[output] {
+                StoredMut::Real(_) => {}
+                StoredMut::Bf16(out) => round(self.arch, &mut out[place], &self.registers.reals[number].elements()[..count]),
+                StoredMut::F16(out) => round(self.arch, &mut out[place], &self.registers.reals[number].elements()[..count]),
+                StoredMut::Whole(out) => out[place].copy_from_slice(&self.registers.wholes[number][..count]),
             }
         }
+    }
+}
+
+/// The rows of a factor of a step, to be multiplied with others; halves are laid out as reals.
+fn rows_as_they_lie<'s, T: Real + Element>(hand: &'s Hand<T>, (step, factor): (&Resolved<T>, usize), count: usize, scratch: &'s mut Vec<T>) -> Rows<'s, T> {
+    let operand = &step.inputs[0][factor];
+    if !hand.is_half(operand) {
+        return Rows { values: hand.values(operand, &reals()), which: hand.rows_of(operand, step.level) };
+    }
+    match hand.source(std::slice::from_ref(operand), &reals(), (step.level, count, operand.columns), scratch) {
+        Source::Slice(values) => Rows { values, which: RowsOf::From(0) },
+        Source::Number(_) => unreachable!("rows are no number"),
     }
 }
 

@@ -1,14 +1,16 @@
 //! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid out in scratch.
 use prefetch_index::prefetch_index;
+use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::Type;
 
 use super::block::Registers;
 use super::gather::ask_for;
 use super::kernel::{At, Layout, Operand, Source as Origin};
 use super::tile::Tile;
-use super::{Level, Work};
-use crate::evaluate::{Element, Values};
+use super::{Level, Stored, Work};
+use crate::evaluate::Element;
 use crate::expression::arithmetic::Source;
+use crate::halves::Kept;
 
 /// Rows that one is asked for ahead.
 const AHEAD: usize = 16;
@@ -27,7 +29,7 @@ pub(super) struct Hand<'h, 'a, T> {
 
 /// How elements of one type are found.
 pub(super) struct Access<T, A> {
-    buffer: for<'v> fn(&Values<'v, T>) -> &'v [A],
+    buffer: for<'v> fn(&Stored<'v, T>) -> &'v [A],
     step: for<'r> fn(&'r Registers<'r, T>, usize) -> &'r [A],
     number: fn(Origin<T>) -> A,
 }
@@ -38,7 +40,11 @@ pub(super) fn reals<T: Element>() -> Access<T, T> {
         Origin::Real(number) => number,
         _ => unreachable!("a validated list reads reals where it computes with reals"),
     };
-    Access { buffer: |values| values.real(), step: |registers, step| registers.reals[step].elements(), number }
+    let buffer: for<'v> fn(&Stored<'v, T>) -> &'v [T] = |stored| match stored {
+        Stored::Real(values) => values,
+        _ => unreachable!("a validated list reads reals where it computes with reals, and halves are laid out"),
+    };
+    Access { buffer, step: |registers, step| registers.reals[step].elements(), number }
 }
 
 /// Bools, ints and ids.
@@ -47,7 +53,11 @@ pub(super) fn wholes<T: Element>() -> Access<T, i64> {
         Origin::Whole(number) => number,
         _ => unreachable!("a validated list reads whole numbers where it computes with them"),
     };
-    Access { buffer: |values| values.whole(), step: |registers, step| &registers.wholes[step], number }
+    let buffer: for<'v> fn(&Stored<'v, T>) -> &'v [i64] = |stored| match stored {
+        Stored::Whole(values) => values,
+        _ => unreachable!("a validated list reads whole numbers where it computes with them"),
+    };
+    Access { buffer, step: |registers, step| &registers.wholes[step], number }
 }
 
 /// Whether elements of this type are kept as reals.
@@ -65,6 +75,21 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         }
     }
 
+    /// The same, as they are kept.
+    pub fn stored(&self, operand: &Operand<T>) -> Stored<'h, T> {
+        match operand.from {
+            Origin::Step(step) if is_real(operand.kind) => Stored::Real(self.registers.reals[step].elements()),
+            Origin::Step(step) => Stored::Whole(&self.registers.wholes[step]),
+            Origin::Buffer(buffer) => self.work.reads[buffer],
+            Origin::Real(_) | Origin::Whole(_) => unreachable!("a number has no rows"),
+        }
+    }
+
+    /// Whether an operand's rows are kept in 16 bits.
+    pub fn is_half(&self, operand: &Operand<T>) -> bool {
+        matches!(operand.from, Origin::Buffer(buffer) if matches!(self.work.reads[buffer], Stored::Bf16(_) | Stored::F16(_)))
+    }
+
     /// An input of `count` rows of `columns` elements; products are made in scratch.
     pub fn source<'s, A: Element>(
         &'s self,
@@ -80,7 +105,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 Origin::Step(_) if operand.at == At::Own && operand.layout == Layout::Same => {
                     return Source::Slice(&self.values(operand, access)[..count * columns]);
                 }
-                Origin::Buffer(_) if operand.at == At::Own && operand.layout == Layout::Same && level == Level::Row => {
+                Origin::Buffer(_) if operand.at == At::Own && operand.layout == Layout::Same && level == Level::Row && !self.is_half(operand) => {
                     return Source::Slice(&self.values(operand, access)[self.first_row * columns..][..count * columns]);
                 }
                 _ => {}
@@ -118,36 +143,56 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         if columns == 0 || operand.columns == 0 {
             return;
         }
-        let values = self.values(operand, access);
+        match self.stored(operand) {
+            Stored::Bf16(values) => self.lay_rows((operand, values), (level, columns), out, join),
+            Stored::F16(values) => self.lay_rows((operand, values), (level, columns), out, join),
+            Stored::Real(_) | Stored::Whole(_) => self.lay_rows((operand, self.values(operand, access)), (level, columns), out, join),
+        }
+    }
+
+    /// `lay` of rows as they are kept.
+    fn lay_rows<A: Element, V: Kept<A>>(
+        &self,
+        (operand, values): (&Operand<T>, &[V]),
+        (level, columns): (Level, usize),
+        out: &mut [A],
+        join: impl Fn(&mut A, A),
+    ) {
         let which = self.rows_of(operand, level);
         if let (RowsOf::By(first, index), Layout::Same) = (which, &operand.layout) {
             let is_far = operand.at == At::Far;
             return match columns {
-                1 => gathered::<A, 1>(out, values, (first, index, is_far), join),
-                2 => gathered::<A, 2>(out, values, (first, index, is_far), join),
-                4 => gathered::<A, 4>(out, values, (first, index, is_far), join),
-                8 => gathered::<A, 8>(out, values, (first, index, is_far), join),
-                16 => gathered::<A, 16>(out, values, (first, index, is_far), join),
+                1 => gathered::<A, V, 1>(out, values, (first, index, is_far), join),
+                2 => gathered::<A, V, 2>(out, values, (first, index, is_far), join),
+                4 => gathered::<A, V, 4>(out, values, (first, index, is_far), join),
+                8 => gathered::<A, V, 8>(out, values, (first, index, is_far), join),
+                16 => gathered::<A, V, 16>(out, values, (first, index, is_far), join),
                 _ => {
                     for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate() {
                         if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
                             ask_for(values, first + later as usize, columns);
                         }
                         let row = &values[(first + *row as usize) * columns..][..columns];
-                        out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value));
+                        out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read()));
                     }
                 }
             };
+        }
+        if let (RowsOf::From(first), Layout::Same) = (which, &operand.layout) {
+            let values = &values[first * columns..][..out.len()];
+            return Arch::new().dispatch(Joined { out, values, join });
         }
         let rows = out.chunks_exact_mut(columns);
         let put = |out: &mut [A], row: usize| {
             let row = &values[row * operand.columns..][..operand.columns];
             match &operand.layout {
-                Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| join(out, *value)),
-                Layout::First => out.iter_mut().for_each(|out| join(out, row[0])),
-                Layout::Each(8) => out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, *value))),
-                Layout::Each(times) => out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, *value))),
-                Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize])),
+                Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read())),
+                Layout::First => out.iter_mut().for_each(|out| join(out, row[0].read())),
+                Layout::Each(8) => {
+                    out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, value.read())))
+                }
+                Layout::Each(times) => out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| out.iter_mut().for_each(|out| join(out, value.read()))),
+                Layout::Table(table) => out.iter_mut().zip(table).for_each(|(out, column)| join(out, row[*column as usize].read())),
             }
         };
         rows.enumerate().for_each(|(place, out)| put(out, which.at(place)));
@@ -173,9 +218,30 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 }
 
+/// Elements joined to others one by one, compiled for the CPU at hand.
+struct Joined<'a, A, V, F> {
+    out: &'a mut [A],
+    values: &'a [V],
+    join: F,
+}
+
+impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for Joined<'_, A, V, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.out.iter_mut().zip(self.values).for_each(|(out, value)| (self.join)(out, value.read()));
+    }
+}
+
 /// Rows of `COLUMNS` elements, joined to those of `out`.
 #[inline(always)]
-fn gathered<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], (first, index, is_far): (usize, &[u32], bool), join: impl Fn(&mut A, A)) {
+fn gathered<A: Element, V: Kept<A>, const COLUMNS: usize>(
+    out: &mut [A],
+    values: &[V],
+    (first, index, is_far): (usize, &[u32], bool),
+    join: impl Fn(&mut A, A),
+) {
     let rows = values.as_chunks::<COLUMNS>().0;
     for (place, (out, row)) in out.as_chunks_mut::<COLUMNS>().0.iter_mut().zip(index).enumerate() {
         if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
@@ -183,7 +249,7 @@ fn gathered<A: Element, const COLUMNS: usize>(out: &mut [A], values: &[A], (firs
         }
         let row = &rows[first + *row as usize];
         for column in 0..COLUMNS {
-            join(&mut out[column], row[column]);
+            join(&mut out[column], row[column].read());
         }
     }
 }

@@ -12,6 +12,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::fetch::RowsOf;
 use crate::Real;
+use crate::halves::Kept;
 
 /// Edges that a row is asked for ahead.
 const AHEAD: usize = 16;
@@ -47,7 +48,7 @@ pub(super) fn ask_for<T>(values: &[T], row: usize, columns: usize) {
 }
 
 /// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its factor.
-pub(super) fn sums<T: Real>(arch: Arch, out: &mut [T], (values, columns): (&[T], usize), edges: Edges, weights: Option<Weights<T>>) {
+pub(super) fn sums<T: Real, V: Kept<T>>(arch: Arch, out: &mut [T], (values, columns): (&[V], usize), edges: Edges, weights: Option<Weights<T>>) {
     match weights {
         Some(weights) if weights.parts > 1 => arch.dispatch(ByParts { out, values, columns, edges, weights }),
         weights => arch.dispatch(Whole { out, values, columns, edges, weights: weights.map(|weights| weights.values) }),
@@ -55,15 +56,15 @@ pub(super) fn sums<T: Real>(arch: Arch, out: &mut [T], (values, columns): (&[T],
 }
 
 /// Sums of rows with one factor, or none.
-struct Whole<'a, T> {
+struct Whole<'a, T, V> {
     out: &'a mut [T],
-    values: &'a [T],
+    values: &'a [V],
     columns: usize,
     edges: Edges<'a>,
     weights: Option<&'a [T]>,
 }
 
-impl<T: Real> WithSimd for Whole<'_, T> {
+impl<T: Real, V: Kept<T>> WithSimd for Whole<'_, T, V> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +84,7 @@ impl<T: Real> WithSimd for Whole<'_, T> {
     }
 }
 
-impl<T: Real> Whole<'_, T> {
+impl<T: Real, V: Kept<T>> Whole<'_, T, V> {
     /// `WIDTH` columns of every row, in registers.
     #[inline(always)]
     fn tile<const WIDTH: usize>(&mut self, first: usize) -> usize {
@@ -98,16 +99,16 @@ impl<T: Real> Whole<'_, T> {
             made.copy_from_slice(held);
             for edge in start..end {
                 if let Some(&later) = edges.far.get(edge + AHEAD) {
-                    for column in (0..WIDTH).step_by(BYTES_OF_LINE / size_of::<T>()) {
+                    for column in (0..WIDTH).step_by(BYTES_OF_LINE / size_of::<V>()) {
                         prefetch_index(self.values, later as usize * columns + first + column);
                     }
                 }
                 let read = &self.values[edges.far[edge] as usize * columns + first..][..WIDTH];
                 match self.weights {
-                    None => (0..WIDTH).for_each(|column| made[column] = made[column] + read[column]),
+                    None => (0..WIDTH).for_each(|column| made[column] = made[column] + read[column].read()),
                     Some(weights) => {
                         let weight = weights[edges.places.map_or(edge, |places| places[edge] as usize)];
-                        (0..WIDTH).for_each(|column| made[column] = made[column] + weight * read[column]);
+                        (0..WIDTH).for_each(|column| made[column] = made[column] + weight * read[column].read());
                     }
                 }
             }
@@ -118,15 +119,15 @@ impl<T: Real> Whole<'_, T> {
 }
 
 /// Sums of rows whose parts have factors of their own.
-struct ByParts<'a, T> {
+struct ByParts<'a, T, V> {
     out: &'a mut [T],
-    values: &'a [T],
+    values: &'a [V],
     columns: usize,
     edges: Edges<'a>,
     weights: Weights<'a, T>,
 }
 
-impl<T: Real> WithSimd for ByParts<'_, T> {
+impl<T: Real, V: Kept<T>> WithSimd for ByParts<'_, T, V> {
     type Output = ();
 
     #[inline(always)]
@@ -143,7 +144,7 @@ impl<T: Real> WithSimd for ByParts<'_, T> {
     }
 }
 
-impl<T: Real> ByParts<'_, T> {
+impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
     /// `PARTS` of `WIDTH` columns, in registers.
     #[inline(always)]
     fn parts<const PARTS: usize, const WIDTH: usize>(self) {
@@ -162,7 +163,7 @@ impl<T: Real> ByParts<'_, T> {
                 for part in 0..PARTS {
                     let (factor, read) = (factors[part], &read[part]);
                     for column in 0..WIDTH {
-                        made[part][column] = made[part][column] + factor * read[column];
+                        made[part][column] = made[part][column] + factor * read[column].read();
                     }
                 }
             }
@@ -184,7 +185,7 @@ impl<T: Real> ByParts<'_, T> {
                 let read = &self.values[edges.far[edge] as usize * columns..][..columns];
                 let factors = &self.weights.values[place * parts..][..parts];
                 for ((made, read), factor) in made.chunks_exact_mut(width).zip(read.chunks_exact(width)).zip(factors) {
-                    made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * *read);
+                    made.iter_mut().zip(read).for_each(|(made, read)| *made = *made + *factor * read.read());
                 }
             }
         }

@@ -80,6 +80,7 @@ pub(super) enum Way {
 #[derive(Clone, Debug)]
 pub(super) struct Operand<T> {
     pub from: Source<T>,
+    pub kind: Type,
     pub columns: usize,
     pub shape: Vec<u64>,
     pub layout: Layout,
@@ -313,7 +314,7 @@ fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool,
             Number::Int(number) => Source::Whole(*number),
             Number::Bool(holds) => Source::Whole(i64::from(*holds)),
         };
-        return Operand { from, columns: 1, shape: Vec::new(), layout: Layout::First, at: At::One };
+        return Operand { from, kind: number.kind(), columns: 1, shape: Vec::new(), layout: Layout::First, at: At::One };
     };
     let columns = read.shape.iter().product::<u64>() as usize;
     let wide = wanted.iter().product::<u64>() as usize;
@@ -326,7 +327,7 @@ fn operand<T: Real>(input: &Input, wanted: &[u64], (at_edges, direction): (bool,
         From::Step(number) => Source::Step(number),
         From::Buffer(number) => Source::Buffer(number),
     };
-    Operand { from, columns, shape: read.shape.clone(), layout, at: at(read.index, at_edges, direction) }
+    Operand { from, kind: read.kind, columns, shape: read.shape.clone(), layout, at: at(read.index, at_edges, direction) }
 }
 
 /// Which row, seen from a walk in this direction: the far end of in-edges is the near end of out-edges.

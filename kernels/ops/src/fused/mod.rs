@@ -34,7 +34,8 @@ pub use kernel::Kernel;
 
 use crate::Real;
 use crate::division::{partials_most, rows_per_task};
-use crate::evaluate::{EdgeGraph, Element, Index, Values, ValuesMut};
+use crate::evaluate::{EdgeGraph, Element, Index};
+use crate::halves::{bf16, f16};
 use crate::product_over_rows::add_in_order;
 use crate::random::dropout::Context;
 use block::Worker;
@@ -100,11 +101,37 @@ pub enum From {
     Buffer(usize),
 }
 
+/// Elements that are read, as they are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a, T> {
+    /// Of the run's type.
+    Real(&'a [T]),
+    /// Reals of 16 bits.
+    Bf16(&'a [bf16]),
+    /// Reals of 16 bits.
+    F16(&'a [f16]),
+    /// Bools, ints and ids.
+    Whole(&'a [i64]),
+}
+
+/// Elements that are written, as they are kept.
+#[derive(Debug)]
+pub enum StoredMut<'a, T> {
+    /// Of the run's type.
+    Real(&'a mut [T]),
+    /// Reals of 16 bits.
+    Bf16(&'a mut [bf16]),
+    /// Reals of 16 bits.
+    F16(&'a mut [f16]),
+    /// Bools, ints and ids.
+    Whole(&'a mut [i64]),
+}
+
 /// What a kernel runs on.
 #[derive(Debug)]
 pub struct Work<'a, T> {
     /// Buffers that are read.
-    pub reads: &'a [Values<'a, T>],
+    pub reads: &'a [Stored<'a, T>],
     /// The graph.
     pub graph: EdgeGraph<'a>,
     /// First row of each unit of work, and the number of rows; for walks over edges of vertices.
@@ -117,11 +144,11 @@ pub struct Work<'a, T> {
 const LEAST_TASK_ROWS: usize = 64;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
-pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
+pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<StoredMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
     T::run_fused(kernel, outputs, totals, work);
 }
 
-pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<ValuesMut<'o, T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
+pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<StoredMut<'o, T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
     let rows = match kernel.over {
         Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
@@ -158,29 +185,27 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
 }
 
 /// First row, number of rows, and the rows of each output.
-type Task<'o, T> = (usize, usize, Vec<ValuesMut<'o, T>>);
+type Task<'o, T> = (usize, usize, Vec<StoredMut<'o, T>>);
 
-fn divided<'o, T>(outputs: Vec<ValuesMut<'o, T>>, columns: &[usize], starts: &[u32]) -> Vec<Task<'o, T>> {
+fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], starts: &[u32]) -> Vec<Task<'o, T>> {
     let mut tasks: Vec<Task<T>> = starts.windows(2).map(|pair| (pair[0] as usize, (pair[1] - pair[0]) as usize, Vec::new())).collect();
     for (output, columns) in outputs.into_iter().zip(columns) {
         match output {
-            ValuesMut::Real(mut rest) => {
-                for (_, count, parts) in &mut tasks {
-                    let (part, after) = rest.split_at_mut(*count * columns);
-                    parts.push(ValuesMut::Real(part));
-                    rest = after;
-                }
-                assert!(rest.is_empty(), "units end at the last row");
-            }
-            ValuesMut::Whole(mut rest) => {
-                for (_, count, parts) in &mut tasks {
-                    let (part, after) = rest.split_at_mut(*count * columns);
-                    parts.push(ValuesMut::Whole(part));
-                    rest = after;
-                }
-                assert!(rest.is_empty(), "units end at the last row");
-            }
+            StoredMut::Real(rows) => share(&mut tasks, (rows, *columns), StoredMut::Real),
+            StoredMut::Bf16(rows) => share(&mut tasks, (rows, *columns), StoredMut::Bf16),
+            StoredMut::F16(rows) => share(&mut tasks, (rows, *columns), StoredMut::F16),
+            StoredMut::Whole(rows) => share(&mut tasks, (rows, *columns), StoredMut::Whole),
         }
     }
     tasks
+}
+
+/// Gives each task its rows of an output.
+fn share<'o, T, E>(tasks: &mut [Task<'o, T>], (mut rest, columns): (&'o mut [E], usize), as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>) {
+    for (_, count, parts) in tasks {
+        let (part, after) = rest.split_at_mut(*count * columns);
+        parts.push(as_output(part));
+        rest = after;
+    }
+    assert!(rest.is_empty(), "units end at the last row");
 }

@@ -5,7 +5,7 @@ use warploom_vertex::gir::{Op, Reduction, Type};
 use super::fetch::{Hand, reals, wholes};
 use super::gather::{Edges, Weights, sums};
 use super::kernel::{Resolved, Way};
-use super::{Level, Work};
+use super::{Level, Stored, Work};
 use crate::Real;
 use crate::evaluate::{Element, over_nothing};
 use crate::expression::arithmetic::Source;
@@ -74,21 +74,31 @@ pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: 
     let out = &mut out[hand.tile.first * step.columns..];
     let count = hand.tile.len();
     if let Way::Gathered { far, parts, narrow } = &step.way {
-        let values = hand.values(&step.inputs[0][*far], &reals());
+        let rows = (hand.stored(&step.inputs[0][*far]), step.columns);
         if step.inputs[0].len() == 1 {
-            return sums(arch, out, (values, step.columns), edges, None);
+            return sums_of(arch, out, rows, edges, None);
         }
         let others: Vec<_> = step.inputs[0].iter().enumerate().filter(|(number, _)| number != far).map(|(_, factor)| factor.narrowed(narrow)).collect();
         return match hand.source(&others, &reals(), (Level::Edge, count, *parts), laid) {
-            Source::Slice(weights) => sums(arch, out, (values, step.columns), edges, Some(Weights { values: weights, parts: *parts })),
+            Source::Slice(weights) => sums_of(arch, out, rows, edges, Some(Weights { values: weights, parts: *parts })),
             Source::Number(weight) => {
                 let weights = vec![weight; count * parts];
-                sums(arch, out, (values, step.columns), edges, Some(Weights { values: &weights, parts: *parts }));
+                sums_of(arch, out, rows, edges, Some(Weights { values: &weights, parts: *parts }));
             }
         };
     }
     let source = hand.source(&step.inputs[0], &reals(), (Level::Edge, count, step.columns), laid);
     joined(arch, out, (step, source), edges);
+}
+
+/// `sums` of rows as they are kept.
+fn sums_of<T: Real + Element>(arch: Arch, out: &mut [T], (rows, columns): (Stored<T>, usize), edges: Edges, weights: Option<Weights<T>>) {
+    match rows {
+        Stored::Real(values) => sums(arch, out, (values, columns), edges, weights),
+        Stored::Bf16(values) => sums(arch, out, (values, columns), edges, weights),
+        Stored::F16(values) => sums(arch, out, (values, columns), edges, weights),
+        Stored::Whole(_) => unreachable!("a validated list adds reals to reals"),
+    }
 }
 
 /// Adds a tile's edges to a reduction of whole numbers.

@@ -4,7 +4,8 @@ use warploom_vertex::gir::{Binary, EdgeSet, Number, Op, Pooling, Reduction, Type
 use warploom_vertex::launch::{Direction, Over};
 
 use super::*;
-use crate::evaluate::{self, Call, EdgeList, Leaf, Part};
+use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
+use crate::halves::{Half, Kept};
 use crate::random::philox4x32;
 use crate::testing::in_pools;
 
@@ -96,6 +97,10 @@ impl<T: Real> Buffers<T> {
     fn values(&self) -> Vec<Values<'_, T>> {
         vec![Values::Real(&self.left), Values::Real(&self.right), Values::Real(&self.wide), Values::Whole(&self.mask)]
     }
+
+    fn stored(&self) -> Vec<Stored<'_, T>> {
+        vec![Stored::Real(&self.left), Stored::Real(&self.right), Stored::Real(&self.wide), Stored::Whole(&self.mask)]
+    }
 }
 
 /// Attention: scores, their largest, shares, the weighted sum, a dot product of rows, reductions of edges that are chosen by a mask and by
@@ -136,8 +141,8 @@ fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<
     let mut wholes: Vec<Vec<i64>> = reals.iter().map(|values| vec![0; values.len()]).collect();
     let kinds: Vec<Type> = steps.iter().filter(|step| step.store.is_some()).map(|step| step.kind).collect();
     let outputs = reals.iter_mut().zip(&mut wholes).zip(&kinds);
-    let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { ValuesMut::Real(reals) } else { ValuesMut::Whole(wholes) });
-    let reads = buffers.values();
+    let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { StoredMut::Real(reals) } else { StoredMut::Whole(wholes) });
+    let reads = buffers.stored();
     fused(kernel, outputs.collect(), Vec::new(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default() });
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
         if *kind == Type::Real { reals.iter().map(|value| value.widened()).collect() } else { wholes.iter().map(|value| *value as f64).collect() }
@@ -218,7 +223,7 @@ fn every_width_of_a_gathered_sum_is_right() {
     let set = EdgeSet::IN;
     for width in crate::testing::WIDTHS {
         let values: Vec<f32> = numbers(NODES * width, 9);
-        let wide = Values::Real(&values);
+        let wide = Stored::Real(&values);
         let sum = Step {
             store: Some(0),
             ..step(
@@ -232,7 +237,7 @@ fn every_width_of_a_gathered_sum_is_right() {
         let kernel = Kernel::<f32>::new(Over::EdgesOf(Direction::In), std::slice::from_ref(&sum));
         let mut made = vec![0.0f32; NODES * width];
         let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
-        fused(&kernel, vec![ValuesMut::Real(&mut made)], Vec::new(), &work);
+        fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for row in 0..NODES {
             for column in 0..width {
                 let far = &sample.incoming.2[sample.incoming.0[row] as usize..sample.incoming.0[row + 1] as usize];
@@ -258,8 +263,8 @@ fn a_walk_over_edges_sees_both_ends() {
         let rows = if twice { warploom_vertex::launch::Rows::EdgesTwice } else { warploom_vertex::launch::Rows::Edges };
         let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
         let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
-        let work = Work { reads: &[Values::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default() };
-        fused(&kernel, vec![ValuesMut::Real(&mut made)], Vec::new(), &work);
+        let work = Work { reads: &[Stored::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default() };
+        fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for (row, made) in made.iter().enumerate() {
             let edge = row % sample.source.len();
             let is_in = set.direction != Direction::Out && row < sample.source.len();
@@ -303,12 +308,12 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
         [1, 3, 6, 8].into_iter().enumerate().for_each(|(output, step)| steps[step].store = Some(output));
         let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
         assert_eq!((kernel.passes[0].edges.as_slice(), kernel.passes[0].rows.as_slice()), (&[5][..], &[1, 3, 8][..]), "comparisons are no steps");
-        let reads = [Values::Real(&left), Values::Real(&wide), Values::Real(&matrix)];
+        let reads = [Stored::Real(&left), Stored::Real(&wide), Stored::Real(&matrix)];
         let work = Work { reads: &reads, graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
         let found = in_pools(|| {
             let mut made: Vec<Vec<f64>> = [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
             let mut totals = [vec![1.0; 5], vec![1.0], vec![1.0; 45]];
-            let outputs = made.iter_mut().map(|made| ValuesMut::Real(made)).collect();
+            let outputs = made.iter_mut().map(|made| StoredMut::Real(made)).collect();
             fused(&kernel, outputs, totals.iter_mut().map(|total| total.as_mut_slice()).collect(), &work);
             [made.concat(), totals.concat()].concat()
         });
@@ -338,4 +343,57 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
             }
         }
     }
+}
+
+/// Each number as a half, and as what that says.
+fn halves<H: Half + Kept<f32>>(values: &[f32]) -> (Vec<H>, Vec<f32>) {
+    let kept: Vec<H> = values.iter().map(|value| H::nearest(*value)).collect();
+    let said = kept.iter().map(|half| half.read()).collect();
+    (kept, said)
+}
+
+/// Rows of halves are read as the numbers they are, and written as the nearest.
+fn halves_are_read_and_written<H: Half + Kept<f32>>(stored: for<'a> fn(&'a [H]) -> Stored<'a, f32>, stored_mut: for<'a> fn(&'a mut [H]) -> StoredMut<'a, f32>) {
+    let sample = Sample::new();
+    let Buffers { left, right, wide, mask } = Buffers::<f32>::new(sample.source.len());
+    let ((left, left_said), (right, right_said), (wide, wide_said)) = (halves::<H>(&left), halves::<H>(&right), halves::<H>(&wide));
+    let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+    for direction in [Direction::In, Direction::Out, Direction::Both] {
+        let set = EdgeSet { direction, relation: None };
+        let steps = attention(set, Index::Same);
+        let kernel = Kernel::new(Over::EdgesOf(direction), &steps);
+        let said = Buffers { left: left_said.clone(), right: right_said.clone(), wide: wide_said.clone(), mask: mask.clone() };
+        let expected = run(&kernel, &steps, &said, sample.graph(), &units);
+        let reads = [stored(&left), stored(&right), stored(&wide), Stored::Whole(&mask)];
+        let made: Vec<&Step> = steps.iter().filter(|step| step.store.is_some()).collect();
+        let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
+        let mut reals: Vec<Vec<H>> = made.iter().map(|step| vec![H::nearest(0.0); rows(step)]).collect();
+        let mut wholes: Vec<Vec<i64>> = made.iter().map(|step| vec![0; rows(step)]).collect();
+        let outputs = made.iter().zip(reals.iter_mut().zip(&mut wholes));
+        let outputs = outputs.map(|(step, (reals, wholes))| if step.kind == Type::Real { stored_mut(reals) } else { StoredMut::Whole(wholes) }).collect();
+        fused(&kernel, outputs, Vec::new(), &Work { reads: &reads, graph: sample.graph(), unit_starts: &units, context: Context::default() });
+        for ((step, (reals, wholes)), expected) in made.iter().zip(reals.iter().zip(&wholes)).zip(&expected) {
+            match step.kind {
+                Type::Real => {
+                    let nearest: Vec<H> = expected.iter().map(|value| H::nearest(*value as f32)).collect();
+                    let apart = bytemuck::cast_slice::<H, u16>(reals)
+                        .iter()
+                        .zip(bytemuck::cast_slice::<H, u16>(&nearest))
+                        .position(|(found, nearest)| found != nearest);
+                    assert_eq!(apart, None, "{:?}", step.op);
+                }
+                _ => assert_eq!(wholes.iter().map(|value| *value as f64).collect::<Vec<f64>>(), *expected, "{:?}", step.op),
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_bf16_are_read_and_written() {
+    halves_are_read_and_written::<bf16>(|rows| Stored::Bf16(rows), |rows| StoredMut::Bf16(rows));
+}
+
+#[test]
+fn rows_of_f16_are_read_and_written() {
+    halves_are_read_and_written::<f16>(|rows| Stored::F16(rows), |rows| StoredMut::F16(rows));
 }

@@ -11,6 +11,7 @@
 //! begins another pass over them in the same launch; one that goes to the edges of another vertex begins another launch. Launches
 //! over the same edges that do not wait for each other become one as well.
 mod groups;
+mod halves;
 mod values;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use crate::facts::Facts;
 use crate::launch::{Body, Buffer, Launch, LaunchList, Operation, Reason, Role};
 
 use groups::{Group, grouped};
+use halves::halve;
 use values::Values;
 
 /// The list with fused launches.
@@ -39,6 +41,7 @@ pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
     let used: BTreeSet<String> = made.launches().iter().flat_map(|launch| names(&launch.operation)).collect();
     let is_needed = |buffer: &Buffer| buffer.role != Role::Value || used.contains(&buffer.name) || values.is_kept(&buffer.name);
     made.buffers.retain(is_needed);
+    halve(&mut made, facts);
     made.reckon(facts);
     let bytes = |list: &LaunchList| list.launches().iter().fold(0u64, |sum, launch| sum.saturating_add(launch.bytes));
     let (apart, together) = (bytes(list), bytes(&made));

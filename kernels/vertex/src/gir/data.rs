@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Loss, Place, Type};
+use crate::launch::Half;
 
 /// Shape of a data set, after ingest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,9 @@ pub struct Data {
     pub inferring: bool,
     /// Bytes of a real: 4 or 8. Decides by bytes only, never what is computed.
     pub bytes_per_real: u64,
+    /// What wide rows are kept as, if not as what is computed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half: Option<Half>,
 }
 
 /// A kind of vertices.
@@ -107,6 +111,7 @@ impl Data {
             training: false,
             inferring: false,
             bytes_per_real: 4,
+            half: None,
         }
     }
 }

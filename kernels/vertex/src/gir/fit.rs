@@ -67,9 +67,15 @@ impl Builder<'_> {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
                 Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
             }
-            Op::Far(_) | Op::Near(_) | Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Turn | Op::CommonNeighbors => {
-                self.edge_row(op, inputs)
-            }
+            Op::Far(_)
+            | Op::Near(_)
+            | Op::Reduce(..)
+            | Op::Winner(..)
+            | Op::Others(_)
+            | Op::Fold(..)
+            | Op::Turn
+            | Op::CommonNeighbors
+            | Op::CommonNeighborsSum(_) => self.edge_row(op, inputs),
             Op::Pool(_) | Op::Give | Op::SumRows => pool_row(op, of(0)?),
             Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => self.axis_row(op, inputs),
             Op::Product { .. } | Op::Outer | Op::Lookup { .. } => self.dense_row(op, inputs),
@@ -147,6 +153,7 @@ impl Builder<'_> {
         let once = Place::E(super::EdgeRows::Once);
         let (edges, mask) = match op {
             Op::CommonNeighbors => return Ok(Row { place: once, kind: Type::Int, shape: Vec::new() }),
+            Op::CommonNeighborsSum(_) => return Ok(Row { place: Place::D, kind: Type::Int, shape: Vec::new() }),
             Op::Turn => {
                 let twice = Place::E(super::EdgeRows::Twice);
                 let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);

@@ -214,6 +214,8 @@ pub enum Op {
     Turn,
     /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
     CommonNeighbors,
+    /// D int: the sum of `CommonNeighbors` over the edges of the vertex. `[]`.
+    CommonNeighborsSum(EdgeSet),
 
     /// D to G: over the vertices of each graph; 0 over nothing, -inf for `max`. `[a]`.
     Pool(Pooling),

@@ -113,6 +113,7 @@ impl Op {
             Op::Detach => "detach".to_owned(),
             Op::WhenTraining => "when training".to_owned(),
             Op::CommonNeighbors => "common neighbors".to_owned(),
+            Op::CommonNeighborsSum(edges) => format!("sum of common neighbors.{edges}"),
             Op::Turn => "turn".to_owned(),
             Op::Give => "give".to_owned(),
             Op::SumRows => "sum rows".to_owned(),

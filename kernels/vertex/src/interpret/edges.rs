@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::evaluate::Call;
 use super::rows::{Rows, Scalar};
 use super::scalar;
+use super::world::World;
 use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
 
 /// On each edge the row of the vertex at one end.
@@ -96,17 +97,28 @@ pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
 
 /// Distinct third vertices adjacent, in either direction, to both ends of each edge.
 pub(super) fn common_neighbors(call: &Call) -> Rows {
-    let world = call.world;
+    let common = common_of_edges(call.world);
+    call.whole_rows(|edge| common[edge])
+}
+
+/// The same added up over the edges of each vertex.
+pub(super) fn common_neighbors_sum(call: &Call, edges: EdgeSet) -> Rows {
+    let common = common_of_edges(call.world);
+    let rows_of = rows_of_vertices(call, edges, None);
+    call.whole_rows(|vertex| rows_of[vertex].iter().map(|row| common[row % common.len().max(1)]).sum())
+}
+
+fn common_of_edges(world: &World) -> Vec<i64> {
     let mut adjacent = vec![BTreeSet::new(); world.nodes];
     for (source, target) in world.source.iter().zip(&world.target) {
         adjacent[*source as usize].insert(*target);
         adjacent[*target as usize].insert(*source);
     }
-    call.whole_rows(|edge| {
-        let (source, target) = (world.source[edge], world.target[edge]);
-        let both = adjacent[source as usize].intersection(&adjacent[target as usize]);
-        both.filter(|third| **third != source && **third != target).count() as i64
-    })
+    let common = |(source, target): (&u32, &u32)| {
+        let both = adjacent[*source as usize].intersection(&adjacent[*target as usize]);
+        both.filter(|third| **third != *source && **third != *target).count() as i64
+    };
+    world.source.iter().zip(&world.target).map(common).collect()
 }
 
 /// The vertices of each graph as one value, column by column.

@@ -52,6 +52,7 @@ pub fn evaluate(node: &Node, inputs: &[&Rows], input_nodes: &[&Node], world: &Wo
         Op::Others(edges) => edges::others(&call, *edges),
         Op::Fold(function, edges) => edges::fold(&call, function, *edges),
         Op::CommonNeighbors => edges::common_neighbors(&call),
+        Op::CommonNeighborsSum(edges) => edges::common_neighbors_sum(&call, *edges),
         Op::Pool(pooling) => edges::pool(&call, *pooling),
         Op::SumRows => dense::sum_rows(&call),
         Op::Axis(pooling, axis) => elementwise::axis(&call, *pooling, *axis),

@@ -159,7 +159,7 @@ impl Lists {
         let Operation::Evaluate { op, inputs, .. } = operation else { return };
         let walked = match (op, over) {
             (Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) | Op::Fold(_, edges), _) => Some(*edges),
-            (Op::CommonNeighbors, _) => Some(crate::gir::EdgeSet::BOTH),
+            (Op::CommonNeighbors | Op::CommonNeighborsSum(_), _) => Some(crate::gir::EdgeSet::BOTH),
             (_, Some(Over::EdgesOf(direction))) => Some(crate::gir::EdgeSet { direction, relation: None }),
             _ => None,
         };
@@ -334,6 +334,7 @@ pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
 pub(crate) fn width(element: Element, facts: &Facts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
+        Element::Half(_) => 2,
         Element::Id => INDEX,
         Element::Whole(_) => 8,
     }

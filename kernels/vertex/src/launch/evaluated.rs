@@ -33,7 +33,7 @@ impl Element {
     /// The type that the language calls it.
     pub fn kind(self) -> Type {
         match self {
-            Element::Real => Type::Real,
+            Element::Real | Element::Half(_) => Type::Real,
             Element::Id => Type::Id,
             Element::Whole(kind) => kind,
         }

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use crate::gir::Type;
 
 use super::{
-    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role,
-    Schedule, Unary, Until, View, gradient_buffer, parameter_buffer,
+    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half, Launch, LaunchList, Loop, LossKind, Operand, Operation, Over,
+    Role, Schedule, Unary, Until, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -84,6 +84,8 @@ impl LaunchList {
         for buffer in &self.buffers {
             let element = match buffer.element {
                 Element::Real => "real",
+                Element::Half(Half::Bf16) => "bf16",
+                Element::Half(Half::F16) => "f16",
                 Element::Id => "id",
                 Element::Whole(kind) => match kind {
                     Type::Bool => "bool",

@@ -128,8 +128,12 @@ impl<'a> Inspector<'a> {
                 self.flaw("buffers", format!("name `{}`", buffer.name), "one declaration", "two");
             }
             let whole = matches!(buffer.element, Element::Whole(_)) && matches!(buffer.role, Role::Given(_));
-            if buffer.element != Element::Real && buffer.role != Role::Value && !whole {
+            let half = matches!(buffer.element, Element::Half(_)) && buffer.role == Role::Features;
+            if buffer.element != Element::Real && buffer.role != Role::Value && !whole && !half {
                 self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since it is not a value", element(buffer.element));
+            }
+            if matches!(buffer.element, Element::Half(_)) && !matches!(buffer.rows, Rows::Nodes | Rows::Edges | Rows::EdgesTwice) {
+                self.flaw("buffers", format!("element of `{}`", buffer.name), "real, since its rows are not of vertices or edges", "half");
             }
             if buffer.element == Element::Whole(Type::Real) {
                 self.flaw("buffers", format!("element of `{}`", buffer.name), "bool, int or id where it is whole", "real");
@@ -292,6 +296,9 @@ impl<'a> Inspector<'a> {
         let mut rows_of_table = None;
         for result in &self.list.results {
             let Some(buffer) = self.declared("results", &result.buffer) else { continue };
+            if matches!(buffer.element, Element::Half(_)) {
+                self.flaw("results", format!("element of `{}`", buffer.name), "real", "half");
+            }
             if !self.written.contains(&buffer.name) {
                 self.flaw("results", format!("buffer `{}`", buffer.name), "written by a launch", "never written");
             }
@@ -342,12 +349,20 @@ impl<'a> Inspector<'a> {
         }
     }
 
+    /// Halves are written and read by fused walks.
+    fn half(&mut self, launch: &Launch, buffer: &Buffer) {
+        if matches!(buffer.element, Element::Half(_)) && !matches!(launch.operation, Operation::Fused { .. }) {
+            self.flaw(&launch.name, format!("element of `{}`", buffer.name), "real, out of a fused walk", "half");
+        }
+    }
+
     /// Names, roles and order of what is read and written.
     fn accesses(&mut self, phase: Phase, launch: &Launch) {
         let operation = &launch.operation;
         let writes = operation.writes();
         for name in operation.reads() {
             let Some(buffer) = self.declared(&launch.name, &name) else { continue };
+            self.half(launch, buffer);
             if writes.contains(&name) {
                 self.flaw(&launch.name, format!("reads `{name}`"), "a buffer that it does not write", "its own result");
                 continue;
@@ -366,6 +381,7 @@ impl<'a> Inspector<'a> {
         }
         for name in writes {
             let Some(buffer) = self.declared(&launch.name, &name) else { continue };
+            self.half(launch, buffer);
             let learns = matches!(operation, Operation::Optimize { .. }) && buffer.role == Role::Parameter;
             if !learns && !matches!(buffer.role, Role::Value | Role::Gradient) {
                 let found = format!("{:?}, which is read only", buffer.role);
@@ -586,6 +602,7 @@ fn takes_sparse(operation: &Operation, name: &str) -> bool {
 fn element(element: Element) -> &'static str {
     match element {
         Element::Real => "real",
+        Element::Half(_) => "half",
         Element::Id => "id",
         Element::Whole(Type::Bool) => "bool",
         Element::Whole(Type::Int) => "int",

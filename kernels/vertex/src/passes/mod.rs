@@ -23,6 +23,7 @@ mod powers;
 mod rebuild;
 mod simplify;
 mod terms;
+mod triangles;
 
 pub use demand::{Demand, demand};
 pub use hoist::{Phase, phases};
@@ -101,6 +102,13 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "powers", reason: "powers of small whole numbers are products", stage: Stage::Always, numbers: Numbers::Reordered, run: powers::run },
     EQUAL,
     DEAD,
+    Pass {
+        name: "triangles",
+        reason: "common neighbours are counted by the vertex that adds them up",
+        stage: Stage::Always,
+        numbers: Numbers::Kept,
+        run: triangles::run,
+    },
     Pass {
         name: "factor",
         reason: "what is the summing vertex's stands outside of its sum over edges",

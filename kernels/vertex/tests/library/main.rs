@@ -11,4 +11,5 @@ mod compiled;
 mod degenerate;
 mod each;
 mod golden;
+mod halves;
 mod independent;

@@ -596,7 +596,10 @@ impl Maker<'_> {
             }
             1 => self.builder.make(Op::Others(edges), &inputs).ok(),
             _ if !self.tame => self.builder.make(Op::Fold(both(Binary::Maximum), edges), &[a, start]).ok(),
-            _ => self.builder.make(Op::CommonNeighbors, &[]).ok(),
+            _ => {
+                let common = self.builder.make(Op::CommonNeighbors, &[]).ok()?;
+                if self.draws.below(2) == 0 { Some(common) } else { self.builder.reduce(Reduction::Sum, edges, common, None).ok() }
+            }
         }
     }
 

@@ -21,7 +21,9 @@ use warploom_vertex::{
     reference::{Inputs, Reference},
 };
 
-use super::{evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, saved_parameters, table, unfit, violation};
+use super::{
+    evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, saved_parameters, table, tolerance, unfit, violation,
+};
 use crate::{iterate::SUPERSTEPS, precision::Precision};
 
 /// A run and what it was made of.
@@ -55,7 +57,7 @@ impl Again<'_> {
                 return Err(violation(&path, format!("expected {} scores, found {}", expected.len(), found.len())));
             }
             let scale = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-            let apart = expected.iter().zip(found).position(|(&expected, &found)| !is_close::<T>(expected, found, scale));
+            let apart = expected.iter().zip(found).position(|(&expected, &found)| !is_close(expected, found, (tolerance::<T>(self.list), scale)));
             apart.map_or(Ok(()), |element| {
                 let what = format!("element {element}: expected {:e}, as the reference makes of the parameters, found {:e}", expected[element], found[element]);
                 Err(violation(&path, what))
@@ -175,7 +177,7 @@ impl Again<'_> {
             let apart = expected.iter().zip(&found).position(|(&expected, found)| {
                 let found = found.widened();
                 let within = (expected - found).abs() <= slack;
-                !is_close::<T>(expected, found, scale) && !within
+                !is_close(expected, found, (T::TOLERANCE, scale)) && !within
             });
             return apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:e}", found[row].widened()))));
         }

@@ -126,13 +126,13 @@ fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, init
                 }
                 executor.keep_statistics();
             } else {
-                seen.push(bits(executor.real(result).unwrap()));
+                seen.push(bits(&executor.real(result).unwrap()));
             }
         }
     }
     // What is kept is measured once more, without a loss.
     executor.run(Part::Forward, Pass { epoch: 4, training: false }, &StopFlag::new()).unwrap();
-    seen.push(bits(executor.real(result).unwrap()));
+    seen.push(bits(&executor.real(result).unwrap()));
     seen.extend(executor.parameters().iter().map(|parameter| bits(parameter)));
     seen
 }

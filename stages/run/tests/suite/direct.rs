@@ -63,6 +63,7 @@ impl Direct {
             training: classes > 0,
             loss,
             bytes_per_real: 8,
+            half: None,
         }
     }
 
@@ -170,6 +171,7 @@ impl Direct {
             target: Some(Target { columns: classes, loss }),
             training: true,
             bytes_per_real: 8,
+            half: None,
             graphs: self.graphs.max(1) as u64,
             many_graphs: !self.graph_of_node.is_empty(),
             ..Known::bare(self.nodes as u64, self.source.len() as u64)
@@ -248,7 +250,7 @@ pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str)
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
         Place::Id(index) => Some(data.unpermuted(executor.machine.buffers.ids().get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
-        Place::Sparse(_) => None,
+        Place::Half(..) | Place::Sparse(_) => None,
     }
 }
 

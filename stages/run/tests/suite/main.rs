@@ -28,6 +28,7 @@ mod errors;
 mod exact;
 mod golden;
 mod graphs;
+mod halves;
 mod inference;
 mod kinds;
 mod many_graphs;

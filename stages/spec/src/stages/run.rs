@@ -264,5 +264,9 @@ choices! {
         F32 = "f32",
         /// 64 bits; on the CPU, for checking.
         F64 = "f64",
+        /// Wide rows are kept in 16 bits with the range of f32, and computed with in f32; for training and predicting.
+        Bf16 = "bf16",
+        /// The same with 11 bits of precision and a range up to 65504; gradients of rows are kept as `bf16`.
+        F16 = "f16",
     }
 }

@@ -25,7 +25,15 @@ pub(super) fn rule(walk: &mut Walk<'_>, id: NodeId, node: &Node, slope: NodeId) 
         Op::Axis(..) | Op::Reshape | Op::Expand | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => axes::rule(walk, id, node, slope),
         Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } | Op::Loss(_) => dense::rule(walk, node, slope),
         // `active` has refused these, or they carry no gradient.
-        Op::State(_) | Op::Ended(..) | Op::Fold(..) | Op::Winner(..) | Op::Others(_) | Op::LossSlope(_) | Op::Detach | Op::CommonNeighbors => {
+        Op::State(_)
+        | Op::Ended(..)
+        | Op::Fold(..)
+        | Op::Winner(..)
+        | Op::Others(_)
+        | Op::LossSlope(_)
+        | Op::Detach
+        | Op::CommonNeighbors
+        | Op::CommonNeighborsSum(_) => {
             Err(Refusal::new(format!("no gradient goes through `{}`", walk.builder.gir.operation(node)), "take it by values that do not pass there"))
         }
     }
