@@ -167,6 +167,49 @@ fn a_failed_download_leaves_no_trace_among_the_data() {
 }
 
 #[test]
+fn a_page_in_the_place_of_a_file_never_gets_its_name() {
+    let page = b"<!DOCTYPE html>\n<html><body>Log in to the network</body></html>";
+    let server = Server::with(vec![whole(page), whole(page)]);
+    let scene = scene(&server.url("edges.txt"));
+    fetched(&scene).expect(1).says(&["cannot fetch `edges.txt` of `afar`", "expected the file, found a web page; it begins with `<!DOCTYPE html>`"]);
+    assert!(!scene.data.join("afar").exists());
+    let recipe = Recipe::of("pagerank", "afar");
+    let output = start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[])))).wait().expect(1);
+    output.says(&["found a web page"]);
+    assert!(!scene.data.join("afar").exists());
+}
+
+/// What `data show` says of the files is what its own attempt found out.
+#[test]
+fn show_does_not_contradict_itself_after_a_failed_download() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let scene = scene(&format!("http://{closed}/edges.txt"));
+    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"]))).wait().expect(1);
+    assert!(output.stdout.contains("an earlier download failed (20") && !output.stdout.contains("no download was tried"), "{output}");
+    let server = Server::with(vec![whole(EDGES.as_bytes())]);
+    let scene = self::scene(&server.url("edges.txt"));
+    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"]))).wait().expect(0);
+    assert!(output.stdout.contains("data") && output.stdout.contains("here: ") && !output.stdout.contains("stand-in"), "{output}");
+}
+
+#[test]
+fn files_that_are_here_under_another_name_are_not_fetched() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut scene = scene(&format!("http://{closed}/edges.txt"));
+    let entry = format!(
+        "name: afar\nabout: made for a test\nfound_as: [under_another]\nfiles: [{{file: edges.txt, url: \"http://{closed}/edges.txt\"}}]\n\
+         format: edge_list\nlicence: none\ndirected: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
+    );
+    scene.add_entry("afar", &entry);
+    let place = scene.data.join("under_another");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("edges.txt"), EDGES).unwrap();
+    let output = fetched(&scene).expect(0).prints(&["under_another/edges.txt"]);
+    output.says(&[&format!("the files of `afar` are here already: {}", place.display())]);
+    assert!(!scene.data.join("afar").exists());
+}
+
+#[test]
 fn proxies_of_the_environment_are_used() {
     for variable in ["http_proxy", "ALL_PROXY", "HTTP_PROXY"] {
         let proxy = Server::with(vec![whole(EDGES.as_bytes())]);

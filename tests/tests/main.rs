@@ -32,6 +32,8 @@ mod pipeline;
 #[cfg(test)]
 mod provenance;
 #[cfg(test)]
+mod readings;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod tidy;

@@ -66,6 +66,10 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
     let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
     let digest = seen::digest(beside, None, true).map_err(read)?;
     let bytes = fs::metadata(beside).map_err(read)?.len();
+    // Bytes that the entry knows by their digest are the file, whatever they look like.
+    if file.blake3.as_deref() != Some(&digest) {
+        refuse_mistaken(path, beside)?;
+    }
     check_bytes(entry, file, (folder, path), (bytes, &digest)).map_err(|error| {
         let take = match file.bytes.is_some() || file.blake3.is_some() {
             true => format!("remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place),
@@ -74,6 +78,15 @@ pub(crate) fn judge(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path
         let hint = format!("the address gives another file now, and what came was thrown away; to take the new one:  {take}");
         Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
     })
+}
+
+/// Refuses what came in the place of the file or archive that is to have this path.
+pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match warploom_formats::mistaken(&name, beside) {
+        Some(found) => Err(Trouble::new(format!("expected the file, found {found} (a login or an error page has come in its place, and was thrown away)"))),
+        None => Ok(()),
+    }
 }
 
 fn check_bytes(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path), (bytes, digest): (u64, &str)) -> Result<(), CatalogError> {
@@ -110,6 +123,12 @@ fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)
 /// Compares a file with the record, or records it.
 pub fn settle(entry: &Entry, file: &RawFile, (folder, path): (&Path, &Path)) -> Result<(), CatalogError> {
     refuse_folder(entry, file, path)?;
+    let name_of_file = path.file_name().unwrap_or_default().to_string_lossy();
+    let found = warploom_formats::mistaken(&name_of_file, path).filter(|_| file.blake3.is_none());
+    if let Some(found) = found {
+        let error = CatalogError::new(format!("the file is not what its name says: expected data, found {found}")).at(path.display());
+        return Err(error.hint(format!("fetch it anew:  rm {}  and  warploom data fetch {}", path.display(), entry.name)));
+    }
     let digest = seen::digest(path, None, true).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
     check(entry, file, (folder, path), &digest)?;
     let mut record = read(folder)?;

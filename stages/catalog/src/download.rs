@@ -244,7 +244,7 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         };
         if have == 0 && is_gzip_name(url) && !buffer[..got].starts_with(&[0x1f, 0x8b]) {
             part.begin(&Of::default()).map_err(disk)?;
-            return Err(Failure::last("the server's answer is not a gzip file"));
+            return Err(Failure::last(format!("the server's answer is not a gzip file: it begins with `{}`", beginning(&buffer[..got]))));
         }
         if got == 0 {
             break;
@@ -260,6 +260,13 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
         Some(total) if total != have => Err(Failure::again(format!("the connection broke: expected {total} bytes, found {have}"))),
         _ => Ok(()),
     }
+}
+
+/// The first signs of an answer, as far as its first line.
+fn beginning(bytes: &[u8]) -> String {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
+    let shown = line[..line.len().min(40)].iter().map(|byte| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '.' });
+    shown.collect()
 }
 
 fn is_gzip_name(url: &str) -> bool {

@@ -1,19 +1,23 @@
 //! Gets the files of a data set: each from its address, or all from their archive.
 //!
 //! promises  a file under its final name is complete; its size and digest are recorded when it comes, and compared ever after
+//! promises  files that are here in another place that the entry knows are not fetched again
+//! promises  a failure leaves no empty folder behind; a page or a pointer in the place of a file never gets its name
 //! promises  an archive that somebody put into the set's folder is unpacked without a network, and left there
 //! never     overwrites a file that is there; asks a question; runs unless `fetch` or `locate` with `Attempt::Once` is called
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use crate::{
-    CatalogError, Entry, digests,
+    Attempt, CatalogError, Entry, Source, digests,
     download::{Limits, Progress, download},
     entry::{Archive, RawFile},
-    locate::{forget, found_file},
+    locate::{forget, found_file, locate, present},
+    seen,
     trouble::Trouble,
     unpack::unpack,
 };
@@ -21,33 +25,83 @@ use crate::{
 /// Tries for one file, when somebody asked for it.
 const TRIES: u32 = 6;
 
-/// Gets every file of a set that `<data_dir>/<name>/` lacks, forgets an earlier failure first (noted in `kept`, see `locate`), and returns
-/// all paths.
-pub fn fetch(entry: &Entry, data_dir: &Path, kept: Option<&Path>, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>, CatalogError> {
+/// The files of a set, and whether they were here already in another place than the first data folder's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// One path for each file of the entry, in its order.
+    pub paths: Vec<PathBuf>,
+    /// The folder or archive elsewhere that has them, where nothing had to be fetched.
+    pub elsewhere: Option<PathBuf>,
+}
+
+/// Gets every file of a set that `<data_dirs[0]>/<name>/` lacks, unless all are here in another place that the entry knows; forgets an
+/// earlier failure first (noted in `kept`, see `locate`).
+pub fn fetch(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&Path>, progress: &mut dyn FnMut(Progress)) -> Result<Fetched, CatalogError> {
     let limits = Limits { whole: Duration::from_secs(6 * 3600), tries: TRIES, ..Limits::default() };
-    fetch_within(entry, data_dir, kept, &limits, progress)
+    fetch_within(entry, data_dirs, kept, &limits, progress)
 }
 
 /// `fetch` with limits.
 pub(crate) fn fetch_within(
     entry: &Entry,
-    data_dir: &Path,
+    data_dirs: &[PathBuf],
     kept: Option<&Path>,
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Vec<PathBuf>, CatalogError> {
+) -> Result<Fetched, CatalogError> {
     if entry.generator.is_some() {
         return Err(
             CatalogError::new(format!("`{}` is made and not fetched", entry.name)).hint("a pipeline makes it when it is needed:  warploom pipeline FILE")
         );
     }
-    let folder = data_dir.join(&entry.name);
+    let folder = data_dirs.first().map_or_else(|| PathBuf::from("data/raw"), PathBuf::clone).join(&entry.name);
+    if let Some(found) = elsewhere(entry, &folder, data_dirs, kept)? {
+        return Ok(found);
+    }
     forget(entry, &folder, kept).map_err(|(path, error)| CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(path.display()))?;
-    let paths = get(entry, &folder, limits, progress).map_err(|missed| by_hand(entry, &missed, &folder))?;
+    let made = Made::before(entry, &folder);
+    let paths = get(entry, &folder, limits, progress).map_err(|missed| {
+        made.remove_empty();
+        by_hand(entry, &missed, &folder)
+    })?;
     for (file, path) in entry.files.iter().zip(&paths) {
         digests::settle(entry, file, (&folder, path))?;
     }
-    Ok(paths)
+    Ok(Fetched { paths, elsewhere: None })
+}
+
+/// All files of a set in another place than `folder`, if they are there and are those that the entry tells of.
+fn elsewhere(entry: &Entry, folder: &Path, data_dirs: &[PathBuf], kept: Option<&Path>) -> Result<Option<Fetched>, CatalogError> {
+    let here = present(entry, data_dirs);
+    let place = if here.missing.is_empty() { here.folder } else { here.packed };
+    let Some(place) = place.filter(|place| !place.starts_with(folder)) else { return Ok(None) };
+    // A folder that lacks an entry's files never comes here; an archive that does not hold them is passed by.
+    let Ok(Source::Real { folder, files: paths }) = locate(entry, data_dirs, kept, Attempt::Never) else { return Ok(None) };
+    for (file, path) in entry.files.iter().zip(&paths) {
+        digests::refuse_folder(entry, file, path)?;
+        let digest = seen::digest(path, kept, false).map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
+        digests::check(entry, file, (&folder, path), &digest)?;
+    }
+    Ok(Some(Fetched { paths, elsewhere: Some(place) }))
+}
+
+/// The folders that a download has to make.
+pub(crate) struct Made(BTreeSet<PathBuf>);
+
+impl Made {
+    /// Those of this set that are not there.
+    pub(crate) fn before(entry: &Entry, folder: &Path) -> Made {
+        let parents = entry.files.iter().filter_map(|file| Some(folder.join(&file.file).parent()?.to_path_buf()));
+        let absent =
+            |folder: PathBuf| folder.ancestors().take_while(|folder| !folder.exists() && *folder != Path::new("")).map(Path::to_path_buf).collect::<Vec<_>>();
+        Made(parents.chain([folder.to_path_buf()]).flat_map(absent).collect())
+    }
+
+    /// Takes away those that hold nothing: a part that a later try goes on from keeps its folder.
+    pub(crate) fn remove_empty(&self) {
+        // What is below goes first.
+        self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
 }
 
 /// A file that could not be had.
@@ -103,7 +157,7 @@ fn get_archive((entry, archive): (&Entry, &Archive), files: &[&str], folder: &Pa
     let missed = |why: Trouble| Missed { file: name.to_owned(), url: Some(archive.url.clone()), path: path.clone(), why };
     let was_there = path.is_file();
     if !was_there {
-        download((name, &archive.url), &path, limits, progress, &|_| Ok(())).map_err(missed)?;
+        download((name, &archive.url), &path, limits, progress, &|beside| digests::refuse_mistaken(&path, beside)).map_err(missed)?;
     }
     let judge = |name: &str, (path, beside): (&Path, &Path)| match entry.files.iter().find(|file| file.file == name) {
         Some(file) => digests::judge(entry, file, (folder, path), beside),

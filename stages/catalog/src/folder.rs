@@ -14,6 +14,8 @@ use warploom_formats::attach;
 
 /// Folders below that of the set.
 const DEPTH_MOST: usize = 4;
+/// Files of no use that are named.
+const OTHERS_MOST: usize = 12;
 /// Files in all.
 const FILES_MOST: usize = 100_000;
 
@@ -60,6 +62,20 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
     }))
 }
 
+/// The files of a folder that are not among these, by name, and what each is: of a set without an entry they are passed over. Texts about
+/// the set are no files of it.
+pub fn others(folder: &Path, files: &[PathBuf]) -> Vec<String> {
+    let mut all = Vec::new();
+    // A folder that cannot be listed any more has nothing to tell.
+    let _ = list(folder, 0, &mut all);
+    all.sort();
+    // `_SUCCESS` and the like say how a table was written.
+    let is_mark = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
+    let is_other = |path: &&PathBuf| !files.contains(path) && !warploom_formats::is_about(path) && !is_mark(path);
+    let told = |path: &PathBuf| format!("the file `{}` ({})", path.strip_prefix(folder).unwrap_or(path).display(), warploom_formats::what_is(path));
+    all.iter().filter(is_other).take(OTHERS_MOST).map(told).collect()
+}
+
 /// All plain files below a folder, but hidden ones.
 fn list(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -75,7 +91,8 @@ fn list(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Resul
             if files.len() == before && files.len() < FILES_MOST {
                 files.push(entry.path());
             }
-        } else if files.len() < FILES_MOST && (kind.is_file() || kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|facts| facts.is_file())) {
+        } else if files.len() < FILES_MOST && (kind.is_file() || kind.is_symlink() && fs::metadata(entry.path()).map_or(true, |facts| facts.is_file())) {
+            // A link that leads nowhere is named, if nothing else is there to be read.
             files.push(entry.path());
         }
     }

@@ -19,8 +19,8 @@ mod unpack;
 pub use download::Progress;
 pub use entry::Entry;
 pub use error::CatalogError;
-pub use fetch::fetch;
-pub use folder::infer;
+pub use fetch::{Fetched, fetch};
+pub use folder::{infer, others};
 pub use generator::Generator;
 pub use locate::{Attempt, Present, Source, locate, present};
 

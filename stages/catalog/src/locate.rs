@@ -2,9 +2,16 @@
 //!
 //! promises  real files win, then an archive that holds them, in any data folder: it is unpacked beside the store; a set of which a part is
 //!           there is said to be so; a failed download is remembered beside the store and not tried again
-//! never     touches the network with `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only; writes
+//! never     touches the network with `Attempt::Look` or `Attempt::Never`, or when `.absent` is there; fails because a folder is missing or read-only; writes
 //!           into a data folder but for the files that a download brings
-use crate::{CatalogError, Entry, digests, download::Limits, entry::RawFile, fetch::get, seen, unpack::unpack};
+use crate::{
+    CatalogError, Entry, digests,
+    download::Limits,
+    entry::RawFile,
+    fetch::{Made, get},
+    seen,
+    unpack::unpack,
+};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -20,7 +27,9 @@ const UNPACKED: &str = "unpacked";
 /// Whether a download may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// Only look at what is there.
+    /// Only look at what is there; nothing is unpacked.
+    Look,
+    /// Only what is there.
     Never,
     /// One try, unless an earlier one failed.
     Once,
@@ -67,14 +76,17 @@ pub(crate) fn locate_within(entry: &Entry, data_dirs: &[PathBuf], kept: Option<&
         None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
         None => format!("no file of it is in {}", shown(entry, data_dirs)),
     };
-    if let (Some(archive), Some(kept)) = (&present.packed, kept) {
+    if let (Some(archive), Some(kept), true) = (&present.packed, kept, attempt != Attempt::Look) {
         match unpacked(entry, archive, kept) {
             Ok(real) => return Ok(real),
             Err(why) => missing = format!("{missing}; `{}`: {why}", archive.display()),
         }
     }
     let download = match (attempt, data_dirs.first()) {
-        (Attempt::Never, _) => "no download was tried".to_string(),
+        (Attempt::Look | Attempt::Never, dir) => {
+            let failed = dir.and_then(|dir| failed_before(entry, &dir.join(&entry.name), kept));
+            failed.unwrap_or_else(|| "no download was tried".to_string())
+        }
         (Attempt::Once, None) => "there is no data folder to download to".to_string(),
         (Attempt::Once, Some(dir)) => match try_once(entry, &dir.join(&entry.name), kept, limits) {
             Ok(real) => return Ok(real),
@@ -171,12 +183,10 @@ fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.
 fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) -> Result<Source, String> {
-    let note = kept.map(|kept| note(kept, entry));
-    if let Some(reason) = [Some(folder.join(ABSENT)), note.clone()].into_iter().flatten().find_map(|path| fs::read_to_string(path).ok()) {
-        let reason = reason.lines().collect::<Vec<_>>().join(": ");
-        return Err(format!("an earlier download failed ({reason})"));
+    if let Some(failed) = failed_before(entry, folder, kept) {
+        return Err(failed);
     }
-    let was_there = folder.exists();
+    let made = Made::before(entry, folder);
     match get(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
             // A folder that cannot be written to has no record, and nothing to compare with.
@@ -186,18 +196,22 @@ fn try_once(entry: &Entry, folder: &Path, kept: Option<&Path>, limits: &Limits) 
         }
         Err(missed) => {
             let what = missed.line();
-            if !was_there {
-                // Goes only if it is empty: then nothing was kept in it that a later try could go on from.
-                let _ = fs::remove_dir(folder);
-            }
+            made.remove_empty();
             // A store that cannot be written is no error: the next run finds out again. A disk that is full today is not to be remembered.
-            if let (false, Some(note)) = (missed.is_local(), note) {
+            if let (false, Some(note)) = (missed.is_local(), kept.map(|kept| note(kept, entry))) {
                 let written = note.parent().map_or(Ok(()), fs::create_dir_all);
                 let _ = written.and_then(|()| fs::write(note, format!("{}\n{what}\n", now())));
             }
             Err(format!("the download failed: {what}"))
         }
     }
+}
+
+/// That an earlier download failed, and why, if it is remembered.
+fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
+    let notes = [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))];
+    let reason = notes.into_iter().flatten().find_map(|path| fs::read_to_string(path).ok())?;
+    Some(format!("an earlier download failed ({})", reason.lines().collect::<Vec<_>>().join(": ")))
 }
 
 /// Where a failed download of a set is remembered.

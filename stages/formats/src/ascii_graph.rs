@@ -37,7 +37,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
     nodes.reached(path, "lists of successors (an empty line is one, too)", u64::from(lists.read))?;
     let ids = counted::numbered(lists.read, 0, options);
     let (edges, spilled) = lists.sink.finish()?;
-    Ok((RawGraph { ids, edges, ..RawGraph::default() }, spilled))
+    Ok((RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() }, spilled))
 }
 
 struct Successors<'a> {

@@ -4,7 +4,8 @@
 //!           `train_mask`, `train_idx` and so on, `ids`: as files of these names, or as arrays of these names in one archive
 //! reads     `features-KIND`: a row for each node of a kind; `edge-features`: a row for each edge; `names.json` (names.rs); features of all
 //!           three sorts also in `.csv`, `.tsv`, Parquet or Arrow (tabled.rs)
-//! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge has are then added), else rows are
+//! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge has are then added, and a note says so;
+//!           an error where the graph's own file says how many nodes there are), else rows are
 //!           the nodes by ascending id; with `ids`, each row is the node that its id names; any other number of rows is an error
 //! promises  nothing is replaced: a graph that has features of its own and a file with more is an error
 //! promises  an array of another name in an archive is passed over; after an error the graph is to be thrown away
@@ -22,7 +23,7 @@ use crate::{
         sparse::{self, Entries},
     },
     pickle::Matrix,
-    raw::{Edges, Features, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Features, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
     spill::{Found, Spilled},
 };
 use parts::Parts;
@@ -70,6 +71,13 @@ pub fn may_stand_beside(path: &Path) -> bool {
 /// Whether a file that may stand beside a graph has features of its edges.
 pub fn has_features_of_edges(path: &Path) -> bool {
     parts::Part::of(&stem_and_end(path).0) == Some(parts::Part::Edges)
+}
+
+/// How many features of each edge a file has.
+pub fn columns_of_edges(path: &Path) -> Read<u64> {
+    let mut parts = Parts::default();
+    parts.take(path)?;
+    Ok(parts.columns_of_edges())
 }
 
 /// The name of a file up to its last dot, and what follows, in small letters; without what it is packed in.
@@ -396,6 +404,12 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
         NodeIds::Numbers(numbers) => numbers.last().is_none_or(|&last| last < rows),
         NodeIds::Strings(_) => false,
     };
+    if beyond && graph.nodes_told {
+        let error = ReadError::new(path, "there are rows for nodes that there are not: the graph's own file says how many nodes it has");
+        return Err(Box::new(
+            error.expected(format!("{nodes} rows"), rows.to_string()).hint("mend the number of nodes in the graph's file, or take the rows out"),
+        ));
+    }
     if beyond {
         grow(graph, NodeIds::Count(rows as u32), path)?;
     } else if rows != nodes {
@@ -456,8 +470,15 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     if ids == graph.ids {
         return Ok(());
     }
-    let bare =
-        RawGraph { ids: graph.ids.clone(), edges: Edges::default(), directed: graph.directed, relations: graph.relations.clone(), ..RawGraph::default() };
+    let bare = RawGraph {
+        ids: graph.ids.clone(),
+        directed: graph.directed,
+        nodes_told: graph.nodes_told,
+        relations: graph.relations.clone(),
+        passed_over: graph.passed_over.clone(),
+        notes: graph.notes.clone(),
+        ..RawGraph::default()
+    };
     let edges = std::mem::take(&mut graph.edges);
     if *graph != bare {
         let error = ReadError::new(path, "it has rows for nodes that the graph does not have");
@@ -470,6 +491,11 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
         // The first rows stay as they are.
         _ => None,
     };
+    let (before, after) = (graph.ids.len(), ids.len());
+    if after > before {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        graph.notes.push(format!("`{name}` has rows for {after} nodes and edges name {before}: {} nodes without an edge were added", after - before));
+    }
     (graph.edges, graph.ids) = (edges, ids);
     if let Some(row_of) = row_of {
         graph.edges.source.iter_mut().chain(&mut graph.edges.target).for_each(|row| *row = row_of[*row as usize]);

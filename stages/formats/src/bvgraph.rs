@@ -67,7 +67,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     sink.take(arcs);
     let (edges, spilled) = sink.finish()?;
     let ids = counted::numbered(properties.nodes, 0, options);
-    Ok((RawGraph { ids, edges, directed: None, ..RawGraph::default() }, spilled))
+    Ok((RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() }, spilled))
 }
 
 #[cfg(test)]

@@ -88,6 +88,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let options = Options { ids, ..options.clone() };
     let found = read_known(Plain::open(edges)?, &options, &known, limit)?;
     let (mut graph, spilled) = onto(found, nodes.ids.clone(), &options, &known, || Plain::open(edges))?;
+    graph.nodes_told = true;
     nodes.fill(&mut graph, &options)?;
     if let Some(path) = table_of_graphs {
         let Some(graphs) = &mut graph.graphs else {

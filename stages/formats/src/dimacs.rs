@@ -92,7 +92,7 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Re
     if problem.arcs && !arcs.unread {
         edges.weight.get_or_insert_default();
     }
-    Ok((RawGraph { ids, edges, directed: Some(problem.arcs), ..RawGraph::default() }, spilled))
+    Ok((RawGraph { ids, edges, directed: Some(problem.arcs), nodes_told: true, ..RawGraph::default() }, spilled))
 }
 
 fn no_problem(path: &Path, line: &str) -> Box<ReadError> {
@@ -175,7 +175,7 @@ impl Grammar for Arcs<'_> {
             edges.source.push(scan.row("the source", 1, nodes)?);
             edges.target.push(scan.row("the target", 1, nodes)?);
             if let Some(weight) = &mut edges.weight {
-                weight.push(scan.finite("the weight of an arc", "to read arcs without weights, put  read: {weight: none}  into the catalogue's entry")?);
+                weight.push(scan.finite("the weight of an arc", "to read arcs without weights, add  --set ingest.weights=drop")?);
             }
             if !self.unread || !problem.arcs {
                 scan.end("a line of a DIMACS graph has a column too many", form, "")?;

@@ -1,11 +1,13 @@
 //! Edge lists as SNAP and many others publish them: an edge a line, `source target [weight]`, or a table whose first line names its columns.
 //!
 //! promises  the same graph for any number of threads and any size of block; edges in the order of the file
-//! promises  an error names the first bad line and the column in it; counts in the file that disagree with its body are an error
+//! promises  an error names the first bad line and the column in it; counts in the file that disagree with its body are an error; what may
+//!           have been meant otherwise, and weights that f32 does not hold, are told in `notes`
 //! reads     comments `#`, `%` and `//`; blanks, tabs, `,`, `;`, `|` or (where nothing else separates) `:` between columns, other signs and several
 //!           together (`::`, `->`) as the first line has them or `separator` says; fields in quotes, CRLF, a byte-order mark, a last line without
 //!           end, gzip, zstd, a zip archive of one member; a first line `NODES EDGES`
-//! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none
+//! never     changes its mind: the first two lines decide what ids and columns are; a third column is a weight in every line or in none, or
+//!           else ends a statement `HEAD RELATION TAIL` in each
 //! limits    a line of 64 MiB; 20 bytes an edge at the peak (measured on 5 M edges; more with weights, words and ids above 2^32)
 mod counts;
 mod fields;
@@ -14,16 +16,17 @@ mod ids;
 mod known;
 mod numbers;
 mod piece;
+mod third;
 
 use crate::{
     Format, Look, Options,
     blocks::{Message, count, cut, stream},
     decompress::Plain,
-    look::only,
-    raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError},
+    look::{only, strange::lacks_magic},
+    raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError, Rounded},
     spill::{Found, Limit, OwnIds, Told, features_have_to_fit},
 };
-use counts::{Counts, Extremes};
+use counts::{Counts, Extremes, First};
 use head::{Head, How};
 use piece::{Ends, Piece};
 use rayon::prelude::*;
@@ -34,9 +37,10 @@ use std::{
 };
 
 pub(crate) use fields::{Field, Layout, Separator, Width, separator_of, split};
-pub(crate) use head::{is_surely, looks_like_number};
+pub(crate) use head::{is_surely, looks_like_number, names_statements};
 pub(crate) use known::{Known, fault_at, onto};
 pub(crate) use piece::{Fault, is_blank_or_comment};
+pub(crate) use third::{Third, are_statements};
 
 /// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks are there at a time.
 const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
@@ -49,11 +53,18 @@ pub const FORMAT: Format = Format {
     read_within: |files, options, limit| read_known(Plain::open(only(files)?)?, options, &Known::default(), limit),
 };
 
+/// Whether a file is a text about the data, by its name.
+pub fn is_about(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["source", "readme", "license", "licence", "copying"].iter().any(|start| name.starts_with(start))
+}
+
 /// The one file that is an edge list beyond doubt; else the one file that is text.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
-    let is_prose = |name: &str| ["source", "readme", "license", "licence", "copying"].iter().any(|start| name.to_lowercase().starts_with(start));
-    let files: Vec<&Path> = look.files().filter(|(_, name)| !is_prose(name)).map(|(path, _)| path).collect();
-    let text: Vec<&Path> = files.into_iter().filter(|path| !look.head(path).is_empty() && !look.head(path).contains(&0)).collect();
+    let files: Vec<&Path> = look.files().filter(|(path, _)| !is_about(path)).map(|(path, _)| path).collect();
+    // What is called Parquet and is none is damaged, not a list.
+    let is_text = |path: &Path| !look.head(path).is_empty() && !look.head(path).contains(&0) && lacks_magic(path, look.head(path)).is_none();
+    let text: Vec<&Path> = files.into_iter().filter(|path| is_text(path)).collect();
     let sure: Vec<&Path> = text.iter().copied().filter(|path| is_surely(look.head(path))).collect();
     match (&sure[..], &text[..]) {
         ([file], _) | ([], [file]) => Some(vec![file.to_path_buf()]),
@@ -128,7 +139,10 @@ struct Parser<'a> {
     held: u64,
     /// Of the edges in the file.
     extremes: Extremes,
+    rounded: Rounded,
     spill: Option<OwnIds>,
+    /// Whether edges with features did not fit.
+    unfit: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -147,7 +161,9 @@ impl<'a> Parser<'a> {
             limit,
             held: 0,
             extremes: Extremes::default(),
+            rounded: Rounded::default(),
             spill: None,
+            unfit: false,
         }
     }
 
@@ -167,7 +183,9 @@ impl<'a> Parser<'a> {
         for piece in self.pieces.drain(..) {
             self.extremes.add(&piece);
             if !piece.features.is_empty() {
-                return Err(features_have_to_fit(self.path));
+                // Of these only the bytes are counted from now on, for the refusal.
+                self.unfit = true;
+                continue;
             }
             let told = Told { weight: &piece.weight, relation: &piece.relation.index, relations: &piece.relation.words };
             match &piece.ends {
@@ -214,6 +232,9 @@ impl<'a> Parser<'a> {
             self.begin()?;
         }
         self.spill()?;
+        if self.unfit {
+            return Err(features_have_to_fit(self.path, self.held));
+        }
         if self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
             let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
             return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
@@ -241,7 +262,7 @@ impl<'a> Parser<'a> {
         };
         let skip = head.skip;
         if let Some([nodes, edges]) = head.counted {
-            self.counts = Some(Counts { nodes, edges, line: self.first_line, from_comment: false });
+            self.counts = Some(Counts { nodes, edges, line: self.first_line, from_comment: false, told: self.options.counts == Some(true) });
         }
         self.head = Some(head);
         self.parse(&text, skip)
@@ -262,6 +283,7 @@ impl<'a> Parser<'a> {
         let mut read = 0;
         for (start, result) in parsed {
             let piece = result.map_err(|fault| report(self.path, self.lines, text, &Fault { byte: fault.byte + start + skip, ..fault }))?;
+            self.rounded.join(piece.rounded, self.lines + lines + read);
             read += piece.lines;
             self.held += piece.bytes();
             self.pieces.push(piece);
@@ -271,23 +293,27 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(self) -> Read<Found> {
-        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, .. } = self;
+        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, rounded, held, .. } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
-        let mut skip_first = false;
+        let (mut skip_first, mut notes) = (false, Vec::new());
         if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
-            counts = counts::first_edge_counts(path, &extremes, first_line)?;
-            skip_first = counts.is_some();
+            match counts::first_edge_counts(path, &extremes, first_line)? {
+                First::Edge => {}
+                First::Unusual(note) => notes.push(note),
+                First::Counts(found) => (counts, skip_first) = (Some(found), true),
+            }
         }
         let passed_over = head.passed_over.iter().map(|name| format!("column `{name}` of the edges")).collect();
-        let mut graph = RawGraph { directed: head.directed, passed_over, ..RawGraph::default() };
+        notes.extend(rounded.note("weights", "line"));
+        let mut graph = RawGraph { directed: head.directed, passed_over, notes, ..RawGraph::default() };
         let mut spilled = None;
         if let Some(spill) = spill {
             let (ids, seen, mut edges) = spill.finish(skip_first)?;
             let names = ids::names_of_relations(path, seen.clone())?;
             edges.name_relations(&seen.iter().map(|name| names.partition_point(|known| known < name) as u16).collect::<Vec<_>>());
-            (graph.ids, graph.relations, spilled) = (ids, names, Some(edges));
+            (graph.ids, graph.relations, spilled) = (ids, names, Some(edges.that_would_take(held)));
         } else {
             if skip_first {
                 counts::drop_first(&mut pieces);
@@ -295,7 +321,11 @@ impl<'a> Parser<'a> {
             gather(path, &head, pieces, &mut graph)?;
         }
         let edges = spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges);
+        if let Some(third) = head.third {
+            third::refuse_doubtful(path, first_line, third, &graph, spilled.as_ref())?;
+        }
         let known_ids = graph.ids.clone();
+        graph.nodes_told = options.nodes.is_some() || counts.is_some_and(|counts| !counts.from_comment);
         if let Some(counts) = counts {
             counts::settle(path, counts, &mut graph, edges)?;
         }

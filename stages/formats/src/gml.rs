@@ -313,9 +313,7 @@ impl File {
             let wrong = || {
                 let text = found.map_or("none".to_owned(), |(value, _)| value.text());
                 let error = reader.error("a GML edge has no usable weight", found.map_or(edge.at, |(_, at)| *at));
-                error
-                    .expected(format!("`{name}` and a finite number"), text)
-                    .hint("to read edges without weights, put  read: {weight: none}  into the catalogue's entry")
+                error.expected(format!("`{name}` and a finite number"), text).hint("to read edges without weights, add  --set ingest.weights=drop")
             };
             if (number as f32).is_finite() { Ok(number as f32) } else { Err(wrong().into()) }
         };

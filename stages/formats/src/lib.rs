@@ -46,7 +46,11 @@ pub mod tu;
 pub mod uai;
 pub mod zip;
 
-pub use look::{Look, detect};
+pub use edge_list::is_about;
+pub use look::{
+    Look, detect,
+    strange::{mistaken, what_is},
+};
 
 use raw::{RawGraph, Read};
 use serde::{Deserialize, Serialize};
@@ -114,6 +118,9 @@ pub struct Options {
     /// The attribute or column of edges that is the weight; `none` ignores weights: a third column of edge lists, the values of
     /// matrices, the weights of METIS and DIMACS files.
     pub weight: Option<String>,
+    /// Whether weights are not to be read whatever they are, where `weight` says `none`: also then a third column of words ends a statement.
+    #[serde(skip)]
+    pub weights_dropped: bool,
     /// The column of node tables that is their id; by itself: `id`, `node` and the like.
     pub id: Option<String>,
     /// Columns of node tables that are features; by itself: `x0`, `x1`, ..., `feat_NAME`.

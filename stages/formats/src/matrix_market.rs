@@ -61,7 +61,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
         edges.weight.get_or_insert_default();
     }
     let ids = counted::ids(path, &header.nodes, matrix.entries, 1, options)?;
-    Ok((RawGraph { ids, edges, directed: Some(header.symmetry != Symmetry::Symmetric), ..RawGraph::default() }, spilled))
+    Ok((RawGraph { ids, edges, directed: Some(header.symmetry != Symmetry::Symmetric), nodes_told: true, ..RawGraph::default() }, spilled))
 }
 
 fn items(layout: Layout) -> &'static str {

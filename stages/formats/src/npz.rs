@@ -180,7 +180,7 @@ impl Npz {
             sink.settle()?;
         }
         let (edges, spilled) = sink.finish()?;
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() }, spilled))
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, ..RawGraph::default() }, spilled))
     }
 
     /// A graph from the sparse matrix of this prefix.
@@ -191,7 +191,7 @@ impl Npz {
         let (rows, columns) = sparse::each(self, prefix, |part| {
             if let Some(at) = part.value.iter().position(|weight| !unread && !weight.is_finite()) {
                 let error = self.error(format!("entry {} of the adjacency has a weight that is not finite", sink.count() + at as u64));
-                let hint = "write finite weights, or read none:  read: {weight: none}  in the catalogue's entry";
+                let hint = "write finite weights, or read none:  --set ingest.weights=drop";
                 return Err(Box::new(error.expected("a finite number", part.value[at].to_string()).hint(hint)));
             }
             ones &= part.value.iter().all(|&weight| weight == 1.0);
@@ -209,7 +209,7 @@ impl Npz {
             edges.weight = None;
             spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
         }
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, ..RawGraph::default() }, spilled))
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, ..RawGraph::default() }, spilled))
     }
 
     fn compressed(&self, options: &Options, limit: &Limit) -> Read<Found> {

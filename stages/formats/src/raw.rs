@@ -39,6 +39,8 @@ pub struct RawGraph {
     pub edges: Edges,
     /// What the file says of directions, if it says anything.
     pub directed: Option<bool>,
+    /// Whether the files, or what is told of them, say how many nodes there are: then no array beside them adds any.
+    pub nodes_told: bool,
     /// Labels of nodes.
     pub labels: Option<Labels>,
     /// Whether the names of classes are words of a column beside the labels, also where they look like numbers.
@@ -61,6 +63,58 @@ pub struct RawGraph {
     pub graphs: Option<Graphs>,
     /// What the files hold and the reader passed over, a line each, for the manifest.
     pub passed_over: Vec<String>,
+    /// What was read in one way and may have been meant in another, a line each, for people and the manifest.
+    pub notes: Vec<String>,
+}
+
+/// Whole numbers that became others because f32 holds 24 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounded {
+    /// How many.
+    pub count: u64,
+    /// The first one's place, from 1.
+    pub first: Option<u64>,
+}
+
+impl Rounded {
+    /// Takes in the number of this place, if the word for it was a whole one that `read` is not.
+    pub fn look(&mut self, place: u64, word: &[u8], read: f32) {
+        if read.abs() < 16_777_216.0 {
+            return;
+        }
+        let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
+        let whole = digits
+            .iter()
+            .position(|&byte| byte == b'.')
+            .filter(|&point| digits[point + 1..].iter().all(|&byte| byte == b'0'))
+            .map_or(digits, |point| &digits[..point]);
+        let exact =
+            std::str::from_utf8(whole).ok().filter(|whole| whole.bytes().all(|byte| byte.is_ascii_digit())).and_then(|whole| whole.parse::<u128>().ok());
+        self.add(place, exact.is_some_and(|exact| exact != read.abs() as u128));
+    }
+
+    /// Counts a number of this place, if it is another one now.
+    pub fn add(&mut self, place: u64, is_other: bool) {
+        if is_other {
+            self.count += 1;
+            self.first = self.first.or(Some(place));
+        }
+    }
+
+    /// Takes in those of a part that begins behind `before` places.
+    pub fn join(&mut self, part: Rounded, before: u64) {
+        self.count += part.count;
+        self.first = self.first.or(part.first.map(|place| before + place));
+    }
+
+    /// What people are told, if there are any.
+    pub fn note(&self, what: &str, place: &str) -> Option<String> {
+        let first = self.first?;
+        Some(format!(
+            "{} {what} are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in {place} {first}",
+            self.count
+        ))
+    }
 }
 
 /// Kinds of nodes.

@@ -16,6 +16,10 @@ use std::{
 
 /// Bytes that are written and read at once.
 const BUFFER_BYTES: usize = 1 << 18;
+/// Edges that are held may take one part in so many of the memory.
+const SHARE: u64 = 4;
+/// The largest whole number up to which f32 holds all of them.
+const EXACT_MOST: f32 = 16_777_216.0;
 /// Edges that come back at once.
 const BLOCK_EDGES: usize = 1 << 16;
 
@@ -39,8 +43,15 @@ impl Limit {
 
     /// Whether edges of so many bytes may stay: sorting them takes three times as much beside.
     pub fn admits(&self, bytes: u64) -> bool {
-        bytes <= self.memory / 4
+        bytes <= self.memory / SHARE
     }
+}
+
+/// The least `--memory` that admits edges of so many bytes, as it is typed.
+pub fn memory_for(bytes: u64) -> String {
+    let least = bytes.saturating_mul(SHARE);
+    // Whole MiB would be far more than is needed of little.
+    if least < 64 << 20 { format!("--memory {}KiB", least.div_ceil(1 << 10)) } else { format!("--memory {}MiB", least.div_ceil(1 << 20)) }
 }
 
 /// An edge by row.
@@ -74,7 +85,7 @@ pub(crate) fn each(held: &Edges, spilled: Option<&Spilled>, mut take: impl FnMut
 }
 
 /// The first edge of which this is true, and its place in the list.
-pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, is: impl Fn(Edge) -> bool) -> Read<Option<(u64, Edge)>> {
+pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, mut is: impl FnMut(Edge) -> bool) -> Read<Option<(u64, Edge)>> {
     let mut found = None;
     each(held, spilled, |at, edge| {
         if found.is_none() && is(edge) {
@@ -84,6 +95,29 @@ pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, is: impl Fn(Edge) ->
     Ok(found)
 }
 
+/// Formats whose reader sees the words of weights, and tells itself which are rounded.
+const TOLD_EXACTLY: [&str; 5] = ["edge_list", "csv", "road", "communities", "uai"];
+
+/// Tells of weights that f32 may not hold as the files of this format have them.
+pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()> {
+    let weighted = graph.edges.weight.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.weighted);
+    if !weighted || TOLD_EXACTLY.contains(&format) {
+        return Ok(());
+    }
+    let (mut count, mut first) = (0u64, 0);
+    each(&graph.edges, spilled.as_ref(), |at, edge| {
+        if edge.weight.abs() > EXACT_MOST {
+            first = if count == 0 { at + 1 } else { first };
+            count += 1;
+        }
+    })?;
+    if count > 0 {
+        let told = format!("{count} weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first is that of edge {first}");
+        graph.notes.push(told);
+    }
+    Ok(())
+}
+
 /// Where a reader puts edges by row, in their order: in memory while they fit, then in a file.
 pub(crate) struct Sink<'a> {
     path: &'a Path,
@@ -91,17 +125,22 @@ pub(crate) struct Sink<'a> {
     held: Edges,
     spill: Option<Spill>,
     count: u64,
+    /// What all edges would take in memory.
+    bytes: u64,
+    /// Whether edges with features did not fit: they are counted from then on, and not kept.
+    unfit: bool,
 }
 
 impl<'a> Sink<'a> {
     /// For edges of this file.
     pub fn new(path: &'a Path, limit: &'a Limit) -> Sink<'a> {
-        Sink { path, limit, held: Edges::default(), spill: None, count: 0 }
+        Sink { path, limit, held: Edges::default(), spill: None, count: 0, bytes: 0, unfit: false }
     }
 
     /// More edges behind the others; they have weights and relations as those do.
     pub fn take(&mut self, edges: Edges) {
         self.count += edges.len() as u64;
+        self.bytes += edges.bytes();
         if self.held.is_empty() && self.held.source.capacity() == 0 {
             self.held = edges;
             return;
@@ -129,7 +168,9 @@ impl<'a> Sink<'a> {
             return Ok(());
         }
         if self.held.features.is_some() {
-            return Err(features_have_to_fit(self.path));
+            self.unfit = true;
+            self.held = Edges::default();
+            return Ok(());
         }
         let spill = match &mut self.spill {
             Some(spill) => spill,
@@ -146,17 +187,20 @@ impl<'a> Sink<'a> {
     /// All edges: held, or in a file.
     pub fn finish(mut self) -> Read<(Edges, Option<Spilled>)> {
         self.settle()?;
+        if self.unfit {
+            return Err(features_have_to_fit(self.path, self.bytes));
+        }
         match self.spill {
             None => Ok((self.held, None)),
-            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?))),
+            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?.that_would_take(self.bytes)))),
         }
     }
 }
 
-/// The refusal of what the file does not take.
-pub(crate) fn features_have_to_fit(path: &Path) -> Box<ReadError> {
+/// The refusal of what the file does not take; with their features the edges would take so many bytes.
+pub fn features_have_to_fit(path: &Path, bytes: u64) -> Box<ReadError> {
     let error = ReadError::new(path, "the edges do not fit the memory that may be used, and they have features");
-    Box::new(error.hint("allow more with  --memory SIZE"))
+    Box::new(error.hint(format!("allow at least  {}", memory_for(bytes))))
 }
 
 /// Edges that are being written.
@@ -208,7 +252,7 @@ impl Spill {
         let Spill { folder, file, blocks, edges } = self;
         let file = file.into_inner().map_err(|error| unwritten(&folder, error.error()))?;
         let (weighted, typed) = (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
-        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, edges, weighted, typed })
+        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, without: None, held: 0, edges, weighted, typed })
     }
 }
 
@@ -239,6 +283,10 @@ pub struct Spilled {
     has_gone: bool,
     /// The relation of each number that stands in the file; none: they are relations.
     relation_of: Option<Vec<u16>>,
+    /// The relation whose edges are gone; those above count one less.
+    without: Option<u16>,
+    /// What the edges would take while they are read into memory.
+    held: u64,
     /// How many edges there are.
     pub edges: u64,
     /// Whether they have weights that mean something.
@@ -253,6 +301,39 @@ impl Spilled {
         let mut spill = Spill::new(limit)?;
         spill.write_rows(&edges)?;
         spill.finish(Rows::Same)
+    }
+
+    /// Says what the edges would take in memory while they are read.
+    pub(crate) fn that_would_take(mut self, bytes: u64) -> Spilled {
+        self.held = bytes;
+        self
+    }
+
+    /// Bytes that the edges would take in memory.
+    pub fn bytes(&self) -> u64 {
+        self.edges * (8 + 4 * u64::from(self.weighted) + 2 * u64::from(self.typed))
+    }
+
+    /// Bytes that they would take at the most: while they are read, or then.
+    pub fn bytes_held(&self) -> u64 {
+        self.held.max(self.bytes())
+    }
+
+    /// The edges of all relations but this one, which is taken out of the count of relations.
+    pub fn without(mut self, relation: u16) -> Read<Spilled> {
+        self.without = Some(relation);
+        self.counted()
+    }
+
+    /// With the number of edges that are left.
+    fn counted(mut self) -> Read<Spilled> {
+        let mut edges = 0;
+        self.each(|_| {
+            edges += 1;
+            Ok(())
+        })?;
+        self.edges = edges;
+        Ok(self)
     }
 
     /// The same edges, of nodes with the ids `known`, as rows of nodes with more ids.
@@ -273,14 +354,7 @@ impl Spilled {
     /// The edges between nodes that stay; what was row i is `rows[i]`, and `u32::MAX` for a node that goes.
     pub fn only(mut self, rows: Vec<u32>) -> Read<Spilled> {
         self.has_gone |= rows.contains(&GONE);
-        let mut left = self.moved(rows);
-        let mut edges = 0;
-        left.each(|_| {
-            edges += 1;
-            Ok(())
-        })?;
-        left.edges = edges;
-        Ok(left)
+        self.moved(rows).counted()
     }
 
     /// What was relation i is `relations[i]`.
@@ -314,6 +388,10 @@ impl Spilled {
                 return Ok(());
             }
             let relation = self.relation_of.as_ref().map_or(relation, |relations| relations.get(usize::from(relation)).copied().unwrap_or(relation));
+            if self.without == Some(relation) {
+                return Ok(());
+            }
+            let relation = relation - u16::from(self.without.is_some_and(|without| relation > without));
             let weight = if self.weighted { weight } else { 1.0 };
             let (source, target) = (self.rows.of(source), self.rows.of(target));
             if self.has_gone && (source == GONE || target == GONE) {
@@ -355,6 +433,23 @@ fn each_stored(mut file: &File, blocks: &[Block], mut take: impl FnMut(u64, u64,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_that_may_be_rounded_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
+        let edges = Edges { source: vec![0, 1, 2], target: vec![1, 2, 0], weight: Some(vec![16_777_216.0, -33_554_432.0, 1e9]), ..Edges::default() };
+        let told = ["2 weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first is that of edge 2"];
+        let bare = RawGraph { ids: NodeIds::Count(3), ..RawGraph::default() };
+        let mut held = (RawGraph { edges: edges.clone(), ..bare.clone() }, None);
+        let mut spilled = (bare, Some(Spilled::of(edges, &limit).unwrap()));
+        for found in [&mut held, &mut spilled] {
+            note_large_weights("edge_list", found).unwrap();
+            assert_eq!(found.0.notes, Vec::<String>::new());
+            note_large_weights("metis", found).unwrap();
+            assert_eq!(found.0.notes, told);
+        }
+    }
 
     #[test]
     fn edges_of_nodes_that_go_are_gone_and_the_others_keep_their_order() {

@@ -68,6 +68,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let nodes = nodes.map(|ids| edges::Nodes { ids, by_row: ours });
     let edges::Found { ids, edges, spilled, relations } = edges::read(&edge_files, options, nodes, limit)?;
     (graph.ids, graph.edges, graph.relations) = (ids, edges, relations);
+    graph.nodes_told = !node_files.is_empty();
     if !found.graphs.is_empty() {
         read_graphs(&open(&found.graphs)?, ours, &mut graph)?;
     }

@@ -15,6 +15,7 @@ mod types;
 use crate::{
     Format, Look, Options, Part,
     bundle::{Bundle, last, names_in_archive},
+    edge_list,
     lines::{Fault, each},
     number_table::{Number, words},
     raw::{RawGraph, Read, ReadError},
@@ -55,7 +56,8 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     }
     let parts: Vec<PathBuf> = look.files().filter(|(path, name)| part_of(name).is_some() && is_words(look.head(path))).map(|(path, _)| path.into()).collect();
     let has_train = look.files().any(|(path, name)| part_of(name) == Some(Part::Train) && parts.iter().any(|part| part == path));
-    if has_train && parts.len() > 1 {
+    let alone = |path: &PathBuf| are_surely_statements(look.head(path));
+    if has_train && (parts.len() > 1 || parts.iter().all(alone)) {
         return with_types(parts);
     }
     let holds = |path: &Path| names_in_archive(look, path).iter().any(|name| part_of(name) == Some(Part::Train) || numbered::is(name, "train"));
@@ -74,6 +76,19 @@ fn holds_triples(path: &Path) -> bool {
 fn is_words(head: &[u8]) -> bool {
     let line = each(head).next().map_or(&[][..], |(_, line)| line);
     line.split(|&byte| byte == b'\t').filter(|word| !word.is_empty()).count() == 3 && line.iter().filter(|&&byte| byte == b'\t').count() == 2
+}
+
+/// Whether text is statements also by itself: a third column of numbers may be weights, and a first line may name the columns.
+fn are_surely_statements(head: &[u8]) -> bool {
+    let lines = || {
+        each(head)
+            .filter(|(_, line)| !line.is_empty())
+            .filter_map(|(_, line)| <[&[u8]; 3]>::try_from(line.split(|&byte| byte == b'\t').collect::<Vec<_>>()).ok())
+    };
+    let Some(first) = lines().next() else { return false };
+    let between_numbers = [first[0], first[2]].iter().all(|word| edge_list::looks_like_number(word)) && !edge_list::looks_like_number(first[1]);
+    let is_tail = edge_list::Third::of(first) == edge_list::Third::Tail || between_numbers && edge_list::are_statements(lines());
+    is_tail && !edge_list::names_statements(head)
 }
 
 /// Whether text begins with a number and then three.
@@ -116,7 +131,11 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part]) -> Read<RawGr
         };
         let is_wanted = wanted.contains(&part);
         match found {
-            Some(index) => bundle.text(index)?.lines()?.pieces(parse, |piece| statements.add(piece, is_wanted))?,
+            Some(index) => {
+                let lines = bundle.text(index)?.lines()?;
+                refuse_names(bundle.path(index), lines.first())?;
+                lines.pieces(parse, |piece| statements.add(piece, is_wanted))?;
+            }
             None if is_wanted => return Err(lacks(bundle, &format!("{}.txt", name_of(part)))),
             None => {}
         }
@@ -127,6 +146,16 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part]) -> Read<RawGr
         return Err(Box::new(ReadError::new(path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
     }
     Ok(graph)
+}
+
+/// A first line that names the columns is no statement.
+fn refuse_names(path: &Path, first: &[u8]) -> Read<()> {
+    if !edge_list::names_statements(first) {
+        return Ok(());
+    }
+    let error = ReadError::new(path, "the first line names the columns, and statements are expected from the first line on").at_line(1, 1, first);
+    let found = format!("`{}`", String::from_utf8_lossy(first.trim_ascii()));
+    Err(Box::new(error.expected("HEAD, RELATION and TAIL with tabs between", found).hint("take that line out:  sed -i 1d FILE")))
 }
 
 /// Training first; each part once.

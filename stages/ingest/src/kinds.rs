@@ -10,7 +10,8 @@ use warploom_catalog::entry;
 use warploom_contract::kinds::graph;
 use warploom_formats::{
     ntriples::{self, is_literal, last_step},
-    raw::{Kinds, Labels, NO_CLASS, NodeIds, RawGraph},
+    raw::{Kinds, Labels, NO_CLASS, NodeIds, RawGraph, ReadError},
+    spill::{Edge, Spilled},
 };
 use warploom_shell::requests::IngestRequest;
 use warploom_spec as spec;
@@ -65,13 +66,57 @@ pub fn rule(request: &IngestRequest) -> Option<Rule> {
     }
 }
 
+/// Why edges in a file have no kinds.
+#[derive(Debug)]
+pub enum Trouble {
+    /// As in memory.
+    Refused(Refused),
+    /// The file.
+    Read(Box<ReadError>),
+}
+
 /// Gives the nodes kinds.
-pub fn of_types(mut graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
-    if let Some(kinds) = &graph.kinds {
-        return Err(Refused::OwnKinds(kinds.names.clone()));
-    }
+pub fn of_types(graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
     let relation = relation_of(&graph, rule)?;
-    let types = Types::new(&graph, relation);
+    let ends = graph.edges.source.iter().zip(&graph.edges.target).zip(graph.edges.relation.iter().flatten());
+    let stated = ends.filter(|(_, of_edge)| Some(**of_edge) == relation).map(|((&source, &target), _)| (source, target)).collect();
+    let (graph, is_typed) = with_kinds(graph, rule, stated)?;
+    match relation {
+        Some(relation) if !rule.keeps_edges => Ok(without_relation(graph, relation, &is_typed)),
+        _ => Ok(graph),
+    }
+}
+
+/// Gives nodes kinds whose edges are in a file: those are gone through, and what states a type is held, 8 bytes a statement.
+pub fn of_types_in_file(graph: RawGraph, spilled: Spilled, rule: &Rule) -> Result<(RawGraph, Spilled), Trouble> {
+    let relation = relation_of(&graph, rule).map_err(Trouble::Refused)?;
+    let mut stated = Vec::new();
+    if let Some(relation) = relation {
+        let take = |edge: Edge| {
+            stated.extend((edge.relation == relation).then_some((edge.source, edge.target)));
+            Ok(())
+        };
+        spilled.each(take).map_err(Trouble::Read)?;
+    }
+    let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
+    let (mut graph, is_typed) = with_kinds(graph, rule, stated).map_err(Trouble::Refused)?;
+    let Some(relation) = relation.filter(|_| !rule.keeps_edges) else { return Ok((graph, spilled)) };
+    let mut stays = vec![true; graph.ids.len()];
+    targets.iter().for_each(|&target| stays[target as usize] = is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize));
+    let spilled = spilled.without(relation).map_err(Trouble::Read)?;
+    let keep = |edge: Edge| {
+        (stays[edge.source as usize], stays[edge.target as usize]) = (true, true);
+        Ok(())
+    };
+    spilled.each(keep).map_err(Trouble::Read)?;
+    graph.relations.remove(usize::from(relation));
+    let spilled = spilled.only(subset::new_rows(&stays)).map_err(Trouble::Read)?;
+    Ok((subset::keep(graph, &stays), spilled))
+}
+
+/// Kinds of nodes from statements of types, of node and type, and from a table; with which nodes have a type.
+fn with_kinds(mut graph: RawGraph, rule: &Rule, stated: Vec<(u32, u32)>) -> Result<(RawGraph, Vec<bool>), Refused> {
+    let types = Types::new(&graph, stated);
     let kind_of = types.chosen(&rule.order)?;
     let names: Vec<String> = types.names;
     let usual = |row: usize| match &graph.ids {
@@ -89,14 +134,14 @@ pub fn of_types(mut graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
     let names: Vec<String> = used.into_iter().map(str::to_owned).collect();
     graph.kinds = Some(Kinds { of_node, features: vec![None; names.len()], names });
     graph.types = None;
-    match relation {
-        Some(relation) if !rule.keeps_edges => Ok(without_relation(graph, relation, &is_typed)),
-        _ => Ok(graph),
-    }
+    Ok((graph, is_typed))
 }
 
 /// The relation that names types; none: a table does.
 fn relation_of(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, Refused> {
+    if let Some(kinds) = &graph.kinds {
+        return Err(Refused::OwnKinds(kinds.names.clone()));
+    }
     let wanted = if rule.relation == TYPE_SHORT { ntriples::TYPE } else { &rule.relation };
     let number = |name: &String| graph.relations.iter().position(|known| known == name).map(|place| place as u16);
     if let Some(whole) = number(&wanted.to_owned()) {
@@ -121,11 +166,8 @@ struct Types {
 }
 
 impl Types {
-    /// Those of the relation's statements and those of the table.
-    fn new(graph: &RawGraph, relation: Option<u16>) -> Types {
-        let relations = graph.edges.relation.iter().flatten();
-        let ends = graph.edges.source.iter().zip(&graph.edges.target).zip(relations);
-        let stated: Vec<(u32, u32)> = ends.filter(|(_, of_edge)| Some(**of_edge) == relation).map(|((&source, &target), _)| (source, target)).collect();
+    /// Those that are stated and those of the table.
+    fn new(graph: &RawGraph, stated: Vec<(u32, u32)>) -> Types {
         let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
         let table = graph.types.as_ref();
         let mut names: Vec<String> = targets.iter().map(|&target| id(&graph.ids, target)).collect();

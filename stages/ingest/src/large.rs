@@ -1,8 +1,8 @@
 //! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by way of sorted runs to the artifact.
 //!
 //! promises  the same bytes as the way in memory
-//! never     does what needs all sorted edges at once: anything made up of communities. That is an error that says what to leave out, or how
-//!           much memory would do; so are kinds of edges that never were in memory. Components and degrees cost 8 and 4 bytes a node
+//! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once more, both ways, and gone through in rounds
+//! never     takes features of edges: that is an error that says how much memory would do
 use warploom_contract::{
     Context, ErrorKind, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter},
@@ -10,13 +10,13 @@ use warploom_contract::{
 };
 use warploom_formats::{
     raw::{RawGraph, ReadError},
-    spill::{Edge, Spilled},
+    spill::{Edge, Limit, Spilled, memory_for},
 };
 use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
 
 use crate::{
-    kinds, source, subset,
+    fill, kinds, source, subset,
     target::{self, Filled, Narrowed},
     transform::{
         self, Counts, Duplicates,
@@ -27,28 +27,21 @@ use crate::{
 
 /// The edges, where they do not fit the memory that may be used: those that were read that way, or that are held and take too much to be
 /// sorted.
-pub fn edges(context: &Context, request: &IngestRequest, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
+pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
     let limit = source::limit(context);
     let edges = &narrowed.graph.edges;
     if narrowed.spilled.is_none() && limit.admits(edges.bytes()) {
         return Ok(None);
     }
-    let (count, bytes) = narrowed.spilled.as_ref().map_or((edges.len() as u64, edges.bytes()), |spilled| (spilled.edges, bytes(spilled)));
-    let needed = if edges.features.is_some() { Some("their features") } else { None };
-    let needed = needed.or(target::needs_sorted_edges(request, &narrowed.graph, narrowed.community.is_some()));
-    if let Some(what) = needed {
-        return Err(refuse(count, bytes, what));
+    if edges.features.is_some() {
+        let what = format!("{} edges do not fit the memory that may be used, and their features would have to stay in it", edges.len());
+        return Err(StageError::new(ErrorKind::Specification, what).hint(format!("allow at least  {}", memory_for(edges.bytes()))));
     }
     if narrowed.spilled.is_none() {
         let edges = std::mem::take(&mut narrowed.graph.edges);
         narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| read_error(&error))?);
     }
     Ok(narrowed.spilled.take())
-}
-
-/// Bytes that the edges would take in memory.
-fn bytes(spilled: &Spilled) -> u64 {
-    spilled.edges * (8 + 4 * u64::from(spilled.weighted) + 2 * u64::from(spilled.typed))
 }
 
 /// Sorts, merges and writes.
@@ -60,16 +53,26 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
         Weights::Drop => false,
         Weights::One => true,
     };
+    let mut neighbours = match target::needs_communities(request, &narrowed.graph, narrowed.community.is_some()) {
+        true => Some(sorting.neighbours()?),
+        false => None,
+    };
     let mut in_degrees = target::needs_degrees(request, &narrowed.graph).then(|| vec![0u32; narrowed.graph.nodes() as usize]);
     let counts = if weighted || options.duplicates == Duplicates::Sum {
         let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
-        sorting.sort_and_write(outputs, options, in_degrees.as_mut(), |weight| if ones { 1.0 } else { weight })?
+        sorting.sort_and_write(outputs, options, (in_degrees.as_mut(), neighbours.as_mut()), |weight| if ones { 1.0 } else { weight })?
     } else {
-        sorting.sort_and_write(outputs, options, in_degrees.as_mut(), |_| ())?
+        sorting.sort_and_write(outputs, options, (in_degrees.as_mut(), neighbours.as_mut()), |_| ())?
     };
     narrowed.compare_counts(request, &counts)?;
     narrowed.graph.edges = Default::default();
     narrowed.in_degrees = in_degrees;
+    if let Some(neighbours) = neighbours {
+        context.progress.begin("communities", narrowed.graph.nodes().into(), "nodes");
+        let limit = source::limit(context);
+        let found = neighbours.communities(request.spec.seed, &limit);
+        narrowed.community = Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
+    }
     let found = narrowed.provenance;
     let Filled { mut graph, made_up, short } = target::filled_in(context, request, narrowed)?;
     split_facts(outputs, &short);
@@ -82,12 +85,15 @@ pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest,
     write::write_all_but_edges(outputs, &mut graph)
 }
 
-/// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted. Kinds
-/// of types need all edges at once, and are refused.
+/// The nodes that are to stay, and the edges between them: these are gone through once for the components and once to be counted, and
+/// for kinds of types some times more.
 pub fn parts_that_stay(request: &IngestRequest, mut graph: RawGraph, mut spilled: Spilled) -> Result<(RawGraph, Spilled), StageError> {
     let fault = |error: Box<ReadError>| read_error(&error);
-    if kinds::rule(request).is_some() {
-        return Err(refuse(spilled.edges, bytes(&spilled), "ingest.entity_types"));
+    if let Some(rule) = kinds::rule(request) {
+        (graph, spilled) = kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
+            kinds::Trouble::Refused(refused) => target::kinds_error(request, refused),
+            kinds::Trouble::Read(error) => read_error(&error),
+        })?;
     }
     if let Some(stays) = target::of_kept_classes(request, &graph)? {
         spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
@@ -107,13 +113,6 @@ pub fn parts_that_stay(request: &IngestRequest, mut graph: RawGraph, mut spilled
     Ok((graph, spilled))
 }
 
-fn refuse(edges: u64, bytes: u64, what: &str) -> StageError {
-    let needed = 4 * bytes / (1 << 20) + 64;
-    let message = format!("{edges} edges do not fit the memory that may be used, and {what} would need all of them at once");
-    let hint = if what.starts_with("made-up") { "or leave it out:  --set ingest.features=none" } else { "or leave it out" };
-    StageError::new(ErrorKind::Specification, message).hint(format!("allow  --memory {needed}MiB  {hint}"))
-}
-
 /// Edges on their way from the file to the artifact.
 struct Sorting<'a> {
     context: &'a Context<'a>,
@@ -124,12 +123,21 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
+    /// A place for the edges as pairs without a direction.
+    fn neighbours(&self) -> Result<Neighbours, StageError> {
+        let limit = source::limit(self.context);
+        let options = transform::Options { symmetrize: true, ..transform::Options::default() };
+        let layout = transform::layout(self.nodes, 0, false, &options).map_err(target::transform_error)?;
+        let runs = Runs::new(layout, self.nodes, options, &limit).map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
+        Ok(Neighbours { runs, nodes: self.nodes })
+    }
+
     /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by the way.
     fn sort_and_write<C: Stored + Weight>(
         &self,
         outputs: &mut Outputs,
         options: transform::Options,
-        mut in_degrees: Option<&mut Vec<u32>>,
+        (mut in_degrees, mut neighbours): (Option<&mut Vec<u32>>, Option<&mut Neighbours>),
         carried: impl Fn(f32) -> C,
     ) -> Result<Counts, StageError> {
         let Sorting { context, spilled, .. } = self;
@@ -155,6 +163,9 @@ impl Sorting<'_> {
             if let Some(degrees) = in_degrees.as_mut() {
                 degrees[target as usize] = degrees[target as usize].saturating_add(1);
             }
+            if let Some(neighbours) = neighbours.as_mut() {
+                neighbours.push(source, target)?;
+            }
             group.source.push(source);
             group.target.push(target);
             group.kind.iter_mut().for_each(|kind| kind.push(relation));
@@ -172,6 +183,25 @@ impl Sorting<'_> {
         writer.write(group)?;
         writer.finish(outputs)?;
         Ok(counts)
+    }
+}
+
+/// The edges once more, for what is made up of communities: each with its reverse, in runs of their own.
+struct Neighbours {
+    runs: Runs<()>,
+    nodes: u32,
+}
+
+impl Neighbours {
+    fn push(&mut self, source: u32, target: u32) -> std::io::Result<()> {
+        self.runs.push(Edge { source, target, relation: 0, weight: 1.0 }, ())
+    }
+
+    /// The communities that the same edges have in memory.
+    fn communities(self, seed: u64, limit: &Limit) -> std::io::Result<Vec<u32>> {
+        let mut list = fill::communities::Listing::new(self.nodes, limit)?;
+        self.runs.merge(|source, target, _, ()| list.push(source, target))?;
+        fill::communities::find_in(&list.finish()?, target::COMMUNITY, seed)
     }
 }
 
@@ -222,6 +252,9 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, graph: &RawGraph, p
     outputs.fact(Kind::Graph, "task", target::task(graph));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
+    }
+    if !graph.notes.is_empty() {
+        outputs.fact(Kind::Graph, "notes", graph.notes.clone());
     }
 }
 

@@ -33,7 +33,7 @@ impl Stage for Ingest {
         let read = source::read(context, request)?;
         large::facts(outputs, request, &read.graph, read.provenance);
         let mut narrowed = target::narrow(request, read)?;
-        if let Some(spilled) = large::edges(context, request, &mut narrowed)? {
+        if let Some(spilled) = large::edges(context, &mut narrowed)? {
             return large::ingest(context, outputs, request, narrowed, &spilled);
         }
         let found = narrowed.provenance;

@@ -3,15 +3,18 @@
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be overlooked
 use warploom_catalog::Source;
 use warploom_contract::{Context, ErrorKind, Provenance, StageError};
-use warploom_shell::requests::{IngestRequest, read_error};
-use warploom_spec::Ids;
+use warploom_shell::{
+    hints,
+    requests::{IngestRequest, read_error},
+};
+use warploom_spec::{Ids, Weights};
 
 use crate::{generate::made, kinds};
 use std::path::{Path, PathBuf};
 use warploom_formats::{
     Format, Look, attach, ogb,
     raw::{RawGraph, ReadError},
-    spill::{Found, Limit, Spilled},
+    spill::{Found, Limit, Spilled, features_have_to_fit, note_large_weights},
 };
 
 /// What was read or made.
@@ -32,15 +35,24 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         Source::Real { folder, files } => {
             let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|facts| facts.len()).sum();
             context.progress.begin("reading", bytes, "bytes");
-            let (mut graph, spilled) = read_files(context, request, files).map_err(|error| read_error(&error))?;
+            let own_words = |hint: &str| if request.entry.inferred { hints::for_folder(hint, files.first().unwrap_or(folder)) } else { hint.to_owned() };
+            let (mut graph, spilled) = read_files(context, request, files).map_err(|error| {
+                let error = read_error(&error);
+                StageError { hint: error.hint.as_deref().map(own_words), ..error }
+            })?;
+            graph.notes.iter_mut().for_each(|note| *note = own_words(note));
             context.progress.advance(bytes);
             graph.passed_over.extend(links_beside(request, folder));
+            if request.entry.inferred {
+                graph.passed_over.extend(warploom_catalog::others(folder, files));
+            }
             if graph.types.is_some() && kinds::rule(request).is_none() {
                 graph.passed_over.push("types of entities, of which  ingest.entity_types  makes kinds".to_owned());
             }
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!("`{}`: passed over: {}", request.entry.name, graph.passed_over.join(", ")));
             }
+            graph.notes.iter().for_each(|note| context.progress.warn(&format!("`{}`: {note}", request.entry.name)));
             if request.entry.inherited.stand_in {
                 context.progress.warn(&format!(
                     "`{}` was made of files that came out of a STAND-IN: a generated graph; results say nothing about real data",
@@ -98,14 +110,27 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
         Ids::Number => options.ids = warploom_formats::Ids::Number,
         Ids::String => options.ids = warploom_formats::Ids::String,
     }
+    if request.spec.weights != Weights::Keep {
+        // What is not kept need not be a number.
+        options.weight = Some("none".to_owned());
+        options.weights_dropped = true;
+    }
     let format = request.entry.format.reader();
     let (own, beside) = apart(format, files);
     let mut found = (format.read_within)(&own, &options, &limit(context))?;
-    if let (Some(_), Some(path)) = (&found.1, beside.iter().find(|path| attach::has_features_of_edges(path))) {
-        let error = ReadError::new(path, "the edges do not fit the memory that may be used, and this file has features of them");
-        return Err(Box::new(error.hint("allow more with  --memory SIZE")));
+    if let (Some(spilled), Some(path)) = (&found.1, beside.iter().find(|path| attach::has_features_of_edges(path))) {
+        let with_features = spilled.bytes() + 4 * spilled.edges * attach::columns_of_edges(path)?;
+        return Err(features_have_to_fit(path, spilled.bytes_held().max(with_features)));
     }
-    attach::attach_within(&mut found, &beside)?;
+    note_large_weights(format.name, &mut found)?;
+    let used = attach::attach_within(&mut found, &beside)?;
+    if request.entry.inferred {
+        let unused = beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
+        found
+            .0
+            .passed_over
+            .extend(unused.map(|name| format!("the file `{}` (arrays of other names than `features`, `labels` and so on)", name.to_string_lossy())));
+    }
     Ok(found)
 }
 

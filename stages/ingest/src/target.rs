@@ -29,7 +29,7 @@ use warploom_formats::{
 /// Width of made-up features when neither catalogue nor data say one.
 const WIDTH: u32 = 16;
 /// Nodes in a community of a real graph, in the mean.
-const COMMUNITY: u32 = 128;
+pub const COMMUNITY: u32 = 128;
 /// What a row of labels is of, where it is not a node.
 const GRAPH: &str = "graph";
 /// Lines of a notice that are shown.
@@ -235,7 +235,7 @@ fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageE
     }
 }
 
-fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
+pub fn kinds_error(request: &IngestRequest, refused: kinds::Refused) -> StageError {
     let name = &request.entry.name;
     let refuse = |what: String| StageError::new(ErrorKind::Specification, format!("`ingest.entity_types` of `{name}`: {what}"));
     let some = |names: &[String]| match names {
@@ -373,20 +373,19 @@ pub fn task(graph: &RawGraph) -> &'static str {
     }
 }
 
-/// What `fill_in` needs all sorted edges for, if anything. `planted`: communities are known.
-pub fn needs_sorted_edges(request: &IngestRequest, graph: &RawGraph, planted: bool) -> Option<&'static str> {
+/// Whether anything is made up of communities that are to be found in the edges. `planted`: they are known.
+pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: bool) -> bool {
     use spec::Features as Wanted;
     let filler = Filler { request, community: None, in_degrees: None, made_up: Vec::new(), short: Vec::new(), seed: request.spec.seed };
-    if !filler.is_labelled(graph) && filler.classes() > 0 && !planted {
-        return Some("made-up labels");
-    }
+    let labels = !filler.is_labelled(graph) && filler.classes() > 0;
     let given = graph.features.is_some() || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
-    match request.spec.features {
-        _ if graph.kinds.is_some() => None,
-        Wanted::Random if !planted => Some("ingest.features: random"),
-        Wanted::Auto if !given && filler.width() > 0 && !planted => Some("made-up features"),
-        _ => None,
-    }
+    let features = match request.spec.features {
+        _ if graph.kinds.is_some() => false,
+        Wanted::Random => true,
+        Wanted::Auto => !given && filler.width() > 0,
+        _ => false,
+    };
+    !planted && (labels || features)
 }
 
 /// Whether features are made of in-degrees, and edges that are in a file have to be counted.
@@ -513,32 +512,64 @@ impl Filler<'_> {
             }
             _ => (graph.labels.as_ref(), nodes, &mut graph.splits, "node"),
         };
-        let Some(labels) = labels else { return };
-        let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let short = &mut self.short;
-        let mut per_class = |rule: PerClass| {
-            let split = fill::split::per_class(labels, rows, &rule, seed);
-            *short = fill::split::shortages(labels, &split, &rule, of);
-            vec![split]
+        let published = !splits.is_empty();
+        let Some(labels) = labels else {
+            if self.request.spec.split.is_some() && !published {
+                self.short.push(format!("there are no labels, so no {of} is in a part"));
+            }
+            return;
         };
-        *splits = match (&self.request.spec.split, self.request.entry.split) {
-            (Some(spec::Split::PerClass(rule)), _) => {
-                per_class(PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) })
+        let Some(rule) = rule(self.request, published, of) else { return };
+        (*splits, self.short) = match rule {
+            Rule::PerClass(rule) => {
+                let split = fill::split::per_class(labels, rows, &rule, seed);
+                let short = fill::split::shortages(labels, &split, &rule, of);
+                (vec![split], short)
             }
-            (Some(spec::Split::Fractions(rule)), _) => {
-                vec![fill::split::fractions(labels, rows, &Fractions { train: rule.train, validation: rule.validation, test: rule.test }, seed)]
+            Rule::Fractions(rule) => {
+                let split = vec![fill::split::fractions(labels, rows, &rule, seed)];
+                let short = fill::split::empty_parts(&split, [rule.train, rule.validation, rule.test].map(|share| share > 0.0), of);
+                (split, short)
             }
-            (Some(spec::Split::Folds(rule)), _) => fill::split::folds(labels, rows, narrow(rule.count), seed),
-            (None, _) if !splits.is_empty() => return,
-            (None, SplitRule::None) if !self.request.entry.inferred => return,
-            (None, SplitRule::PerClass { train, validation, test }) => per_class(PerClass { train, validation, test }),
-            (None, SplitRule::Fractions { train, validation, test }) => {
-                vec![fill::split::fractions(labels, rows, &Fractions { train, validation, test }, seed)]
+            Rule::Folds(count) => {
+                let splits = fill::split::folds(labels, rows, count, seed);
+                let empty = fill::split::empty_parts(&splits, [true; 3], of);
+                let short = fill::split::small_classes(labels, count, of).into_iter().chain(empty).collect();
+                (splits, short)
             }
-            (None, SplitRule::Folds { count }) => fill::split::folds(labels, rows, count, seed),
-            // The published split belongs to the real files; a stand-in, or a folder that says nothing, gets one of the usual kind.
-            (None, SplitRule::Given | SplitRule::None) if of == GRAPH => vec![fill::split::fractions(labels, rows, &fill::split::EIGHTY_TEN_TEN, seed)],
-            (None, SplitRule::Given | SplitRule::None) => vec![fill::split::usual(labels, rows, seed)],
+            Rule::Usual => {
+                let split = vec![fill::split::usual(labels, rows, seed)];
+                let short = fill::split::empty_parts(&split, [true; 3], of);
+                (split, short)
+            }
         };
     }
+}
+
+/// How parts are drawn.
+enum Rule {
+    PerClass(PerClass),
+    Fractions(Fractions),
+    Folds(u32),
+    Usual,
+}
+
+/// How parts are to be drawn, if they are; `of` is what has the labels.
+fn rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Some(match (&request.spec.split, request.entry.split) {
+        (Some(spec::Split::PerClass(rule)), _) => {
+            Rule::PerClass(PerClass { train: narrow(rule.train), validation: narrow(rule.validation), test: narrow(rule.test) })
+        }
+        (Some(spec::Split::Fractions(rule)), _) => Rule::Fractions(Fractions { train: rule.train, validation: rule.validation, test: rule.test }),
+        (Some(spec::Split::Folds(rule)), _) => Rule::Folds(narrow(rule.count)),
+        (None, _) if published => return None,
+        (None, SplitRule::None) if !request.entry.inferred => return None,
+        (None, SplitRule::PerClass { train, validation, test }) => Rule::PerClass(PerClass { train, validation, test }),
+        (None, SplitRule::Fractions { train, validation, test }) => Rule::Fractions(Fractions { train, validation, test }),
+        (None, SplitRule::Folds { count }) => Rule::Folds(count),
+        // The published split belongs to the real files; a stand-in, or a folder that says nothing, gets one of the usual kind.
+        (None, SplitRule::Given | SplitRule::None) if of == GRAPH => Rule::Fractions(fill::split::EIGHTY_TEN_TEN),
+        (None, SplitRule::Given | SplitRule::None) => Rule::Usual,
+    })
 }

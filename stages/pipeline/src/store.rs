@@ -1,5 +1,7 @@
 //! `warploom store`: list, find, prove, collect.
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError, store::gc};
 use warploom_shell::{Environment, limits::show_size, talk::Talk};
 
@@ -65,18 +67,38 @@ pub fn candidates(found: &[Artifact]) -> String {
     lines.join("\n")
 }
 
+/// The data set of every key: a graph's own, and that of an input for what was made of it. One whose graph is gone has none.
+fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
+    let mut names: BTreeMap<&str, &str> = BTreeMap::new();
+    // Each round knows what is one stage farther.
+    for _ in Kind::ALL {
+        for Artifact { manifest, .. } in all {
+            let own = manifest.key_document.request.get("dataset").and_then(Value::as_str);
+            let name = own.or_else(|| manifest.inputs.iter().find_map(|input| names.get(input.key.as_str()).copied()));
+            if let Some(name) = name {
+                names.insert(manifest.key.as_str(), name);
+            }
+        }
+    }
+    names
+}
+
 fn list(environment: &Environment) -> Result<(), StageError> {
     let all = all(environment);
+    let names = data_sets(&all);
+    let name = |artifact: &Artifact| names.get(artifact.manifest.key.as_str()).copied();
+    let widest = all.iter().filter_map(name).map(|name| name.chars().count()).max().unwrap_or(0).max("data set".len());
     let mut total = 0;
-    let mut text = format!("{:<12} {:<32} {:>9}  {:<20} {:<9} counts\n", "kind", "key", "size", "created", "data");
+    let mut text = format!("{:<12} {:<32} {:<widest$} {:>9}  {:<20} {:<9} counts\n", "kind", "key", "data set", "size", "created", "data");
     for artifact in &all {
         let manifest = &artifact.manifest;
         total += manifest.bytes();
         let counts: Vec<String> = manifest.counts.iter().take(4).map(|(name, count)| format!("{name} {count}")).collect();
         text += &format!(
-            "{:<12} {:<32} {:>9}  {:<20} {:<9} {}\n",
+            "{:<12} {:<32} {:<widest$} {:>9}  {:<20} {:<9} {}\n",
             artifact.kind.name(),
             manifest.key,
+            name(artifact).unwrap_or("-"),
             show_size(manifest.bytes()),
             manifest.created,
             manifest.provenance.name(),
@@ -86,7 +108,7 @@ fn list(environment: &Environment) -> Result<(), StageError> {
     text += &format!("{} artifacts, {}\n", all.len(), show_size(total));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
-        json!({"kind": artifact.kind.name(), "key": manifest.key, "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
+        json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(artifact), "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
             "provenance": manifest.provenance.name(), "counts": manifest.counts})
     };
     crate::print_as(environment, || text, || all.iter().map(line).collect());

@@ -15,6 +15,7 @@ pub mod environment;
 pub mod execute;
 pub mod explain;
 pub mod flags;
+pub mod hints;
 pub mod limits;
 pub mod outcome;
 pub mod requests;

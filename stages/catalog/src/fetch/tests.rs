@@ -16,7 +16,7 @@ fn file(name: &str, url: Option<String>) -> RawFile {
 }
 
 fn fetched(entry: &Entry, folder: &Path) -> Result<Vec<PathBuf>, CatalogError> {
-    fetch_within(entry, folder, None, &quick(), &mut |_| {})
+    fetch_within(entry, &[folder.to_path_buf()], None, &quick(), &mut |_| {}).map(|found| found.paths)
 }
 
 #[test]
@@ -31,7 +31,8 @@ fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
     assert!(!folder.path().join("karate").join(crate::locate::ABSENT).exists());
     entry.files[0].url = Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n"))));
     let mut seen = 0;
-    let paths = fetch_within(&entry, folder.path(), None, &quick(), &mut |progress| seen = progress.bytes).unwrap();
+    let dirs = [folder.path().to_path_buf()];
+    let paths = fetch_within(&entry, &dirs, None, &quick(), &mut |progress| seen = progress.bytes).unwrap().paths;
     assert_eq!((fs::read(&paths[0]).unwrap(), seen), (b"0 1\n".to_vec(), 4));
     entry.files[0].url = None;
     assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
@@ -90,7 +91,7 @@ fn what_is_not_as_the_entry_says_never_gets_its_name() {
     for entry in [alone, packed] {
         let error = fetched(&entry, folder.path()).unwrap_err();
         assert!(error.what.contains("expected the digest 0000000000000000, found 4 bytes") && error.hint.unwrap().contains("remove `bytes`"), "{}", error.what);
-        assert_eq!(fs::read_dir(folder.path().join("karate")).unwrap().count(), 0);
+        assert!(!folder.path().join("karate").exists());
     }
 }
 
@@ -119,6 +120,53 @@ fn files_of_an_archive_come_out_and_the_archive_goes() {
 
 #[test]
 fn what_is_made_is_not_fetched() {
-    let error = fetch(&crate::find("rmat-4").unwrap(), Path::new("none"), None, &mut |_| {}).unwrap_err();
+    let error = fetch(&crate::find("rmat-4").unwrap(), &["none".into()], None, &mut |_| {}).unwrap_err();
     assert!(error.what.contains("made and not fetched"), "{}", error.what);
+}
+
+#[test]
+fn a_page_or_a_pointer_in_the_place_of_a_file_never_gets_its_name() {
+    let bodies: [(&[u8], &str); 3] = [
+        (b"\n<!DOCTYPE html><html><body>Please log in</body></html>", "found a web page; it begins with `<!DOCTYPE html>"),
+        (b"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "found XML"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n", "found a pointer of git LFS"),
+    ];
+    for (body, found) in bodies {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("http://{}/e", serve_once(answer("200 OK", body.len(), body)));
+        let error = fetched(&entry(vec![file("raw/edges.txt", Some(url))]), folder.path()).unwrap_err();
+        assert!(error.what.contains(found) && error.hint.as_ref().unwrap().contains("curl"), "{error}");
+        assert!(!folder.path().join("karate").exists(), "{found}");
+        let mut packed = entry(vec![file("edges.txt", None)]);
+        packed.archive = Some(Archive { url: format!("http://{}/e.zip", serve_once(answer("200 OK", body.len(), body))), folder: String::new() });
+        let error = fetched(&packed, folder.path()).unwrap_err();
+        assert!(error.what.contains(found), "{error}");
+        // Put there by hand it is told too.
+        fs::create_dir_all(folder.path().join("karate/raw")).unwrap();
+        fs::write(folder.path().join("karate/raw/edges.txt"), body).unwrap();
+        let error = fetched(&entry(vec![file("raw/edges.txt", None)]), folder.path()).unwrap_err();
+        assert!(error.what.contains(found) && error.hint.as_ref().unwrap().contains("rm "), "{error}");
+    }
+}
+
+#[test]
+fn files_in_another_place_are_not_fetched_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let dirs = [folder.path().join("own"), folder.path().join("others")];
+    let place = dirs[1].join("under_another_name");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("edges.txt"), "0 1\n").unwrap();
+    let mut entry = entry(vec![file("edges.txt", Some("http://127.0.0.1:9/e".into()))]);
+    entry.found_as = vec!["under_another_name".into(), "sets.zip".into()];
+    let fetched = |entry: &Entry| fetch_within(entry, &dirs, Some(&folder.path().join("seen")), &quick(), &mut |_| {});
+    assert_eq!(fetched(&entry).unwrap(), Fetched { paths: vec![place.join("edges.txt")], elsewhere: Some(place.clone()) });
+    entry.files[0].bytes = Some(5);
+    assert!(fetched(&entry).unwrap_err().what.contains("expected 5 bytes"));
+    entry.files[0].bytes = None;
+    fs::remove_dir_all(&place).unwrap();
+    fs::write(dirs[1].join("sets.zip"), zip(&[("edges.txt", b"0 1\n")])).unwrap();
+    let packed = fetched(&entry).unwrap();
+    assert_eq!((fs::read(&packed.paths[0]).unwrap(), packed.elsewhere), (b"0 1\n".to_vec(), Some(dirs[1].join("sets.zip"))));
+    fs::remove_file(dirs[1].join("sets.zip")).unwrap();
+    assert!(fetched(&entry).is_err() && !dirs[0].exists());
 }

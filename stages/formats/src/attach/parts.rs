@@ -2,7 +2,7 @@
 //!
 //! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file; another number of rows is an error
 //! never     replaces features that there are
-use super::{Beside, Role, arrays_as, stem_and_end, tabled};
+use super::{Beside, Role, Values, arrays_as, stem_and_end, tabled};
 use crate::raw::{EdgeFeatures, Features, RawGraph, Read, ReadError};
 use std::path::Path;
 
@@ -52,6 +52,15 @@ impl Parts {
         }
         self.0.push((part, Beside { from: path.to_path_buf(), values }));
         Ok(true)
+    }
+
+    /// Numbers in a row of the features of edges.
+    pub(super) fn columns_of_edges(&self) -> u64 {
+        let of_edges = self.0.iter().find(|(part, _)| *part == Part::Edges);
+        of_edges.map_or(0, |(_, found)| match &found.values {
+            Values::Array(array) => array.shape.get(1..).unwrap_or_default().iter().product::<u64>(),
+            Values::Sparse(entries) | Values::Entries(entries) => u64::from(entries.columns),
+        })
     }
 
     /// Puts them into the graph.

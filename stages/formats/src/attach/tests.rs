@@ -1,6 +1,6 @@
 //! Arrays beside a graph: every role, order and fault.
 use super::*;
-use crate::raw::{Features, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
+use crate::raw::{Edges, Features, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 use proptest::prelude::*;
 
 fn fixtures(names: &[&str]) -> Vec<PathBuf> {
@@ -42,6 +42,26 @@ fn rows_beyond_the_largest_id_are_nodes_of_that_number() {
     assert_eq!(graph.splits, [[TRAIN, TRAIN, VALIDATION, VALIDATION, TEST, 0]]);
     let same = attached(NodeIds::Count(6), &["all.npz"]).unwrap();
     assert_eq!((same.features, same.labels, same.splits), (graph.features, graph.labels, graph.splits));
+}
+
+/// Nodes that only the rows beside the graph have are told; where the graph's file counts its nodes they are an error.
+#[test]
+fn nodes_that_rows_add_are_told_or_refused() {
+    let rows = ["features.npy", "labels.npy"];
+    let graph = attached(NodeIds::Numbers(vec![1, 3, 4]), &rows).unwrap();
+    assert_eq!(graph.notes, ["`labels.npy` has rows for 6 nodes and edges name 3: 3 nodes without an edge were added"]);
+    assert_eq!(attached(NodeIds::Count(6), &rows).unwrap().notes, Vec::<String>::new());
+    let named = attached(words(&["a", "b", "c"]), &["words/ids.npy", "words/x.npy"]).unwrap();
+    assert_eq!(named.notes, ["`ids.npy` has rows for 4 nodes and edges name 3: 1 nodes without an edge were added"]);
+    // What was passed over before does not stand in the way.
+    let before = RawGraph { passed_over: vec!["column `x` of the edges".into()], ..self::graph(NodeIds::Count(5)) };
+    let mut more = before.clone();
+    attach(&mut more, &fixtures(&rows)).unwrap();
+    assert_eq!((more.ids, more.passed_over, more.notes.len()), (NodeIds::Count(6), before.passed_over, 1));
+    let mut told = RawGraph { nodes_told: true, ..self::graph(NodeIds::Count(5)) };
+    let error = attach(&mut told, &fixtures(&rows)).unwrap_err();
+    assert!(error.what.contains("the graph's own file says how many nodes it has") && error.hint.contains("mend"), "{error}");
+    assert_eq!((error.expected.as_str(), error.found.as_str()), ("5 rows", "6"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The counts that some lists carry: a first line `NODES EDGES`, or the comment `# Nodes: N Edges: M` of SNAP.
 //!
-//! promises  counts that disagree with the body are an error; a first line that may be an edge or counts is an error, too
+//! promises  counts that disagree with the body are an error; a first line that may be an edge or counts is an error, too; an edge that is
+//!           unusual for one is told in a note
 //! never     makes more nodes than 8 an edge from a count: isolated nodes cost memory in every later stage
 use super::piece::{Ends, Piece};
 use crate::raw::{NODES_MOST, NodeIds, RawGraph, Read, ReadError};
@@ -19,6 +20,8 @@ pub struct Counts {
     /// The line that says so, from 1.
     pub line: u64,
     pub from_comment: bool,
+    /// Whether somebody said that the line counts: then it may count an edge once that is listed both ways.
+    pub told: bool,
 }
 
 /// The counts in comments of SNAP.
@@ -29,7 +32,7 @@ pub fn of_comments(text: &[u8], lines_before: u64) -> Option<Counts> {
     };
     text.split(|&byte| byte == b'\n').zip(lines_before + 1..).find_map(|(line, number)| {
         let line = std::str::from_utf8(&line[..line.len().min(1 << 12)]).ok()?;
-        Some(Counts { nodes: number_behind(line, "Nodes:")?, edges: number_behind(line, "Edges:")?, line: number, from_comment: true })
+        Some(Counts { nodes: number_behind(line, "Nodes:")?, edges: number_behind(line, "Edges:")?, line: number, from_comment: true, told: false })
     })
 }
 
@@ -81,32 +84,58 @@ impl Extremes {
     }
 }
 
+/// What the first of all edges is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum First {
+    Edge,
+    /// An edge that looks like counts of another list: what to tell.
+    Unusual(String),
+    Counts(Counts),
+}
+
+const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
+
 /// Whether the first of all edges is a line of counts; `line` is where it stands.
 ///
 /// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
-pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<Option<Counts>> {
-    let (Some([nodes, edges]), Some([least, most]), false) = (extremes.first, extremes.rest, extremes.words) else { return Ok(None) };
+pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<First> {
+    let (Some([nodes, edges]), Some([least, most]), false) = (extremes.first, extremes.rest, extremes.words) else { return Ok(First::Edge) };
     let rest = extremes.edges - 1;
     let fits = nodes > most || nodes == most && least > 0;
-    if nodes > NODES_MOST || !fits {
-        return Ok(None);
-    }
-    let counts = Counts { nodes, edges, line, from_comment: false };
     let found = format!("{nodes} {edges}");
-    let hint = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
-    if edges == rest {
-        if rest >= LINES_SURE || edges > most {
-            return Ok(Some(counts));
-        }
-        let error = ReadError::new(path, "the first line of the edge list may be an edge, or count nodes and edges").at_line(line, 1, found.as_bytes());
-        return Err(Box::new(error.expected("a list that can be read in one way", "both fit").hint(hint)));
+    let refuse = |what: &str, expected: String, told: String, hint: String| {
+        Err(Box::new(ReadError::new(path, what).at_line(line, 1, found.as_bytes()).expected(expected, told).hint(hint)))
+    };
+    let either = || {
+        let what = "the first line of the edge list may be an edge, or count nodes and edges";
+        refuse(what, "a list that can be read in one way".into(), "both fit".into(), WHICH.into())
+    };
+    if nodes > NODES_MOST {
+        return Ok(First::Edge);
     }
-    if nodes > most && edges > most && nodes != edges && rest >= LINES_SURE {
-        let error = ReadError::new(path, "the edge list disagrees with the count in its first line").at_line(line, 1, found.as_bytes());
-        let hint = format!("was the file cut short? {hint}");
-        return Err(Box::new(error.expected(format!("{edges} edges"), format!("{rest}")).hint(hint)));
+    if edges == rest && fits {
+        return if rest >= LINES_SURE || edges > most { Ok(First::Counts(Counts { nodes, edges, line, from_comment: false, told: false })) } else { either() };
     }
-    Ok(None)
+    // The edges are counted exactly, and ids have gaps: an accident is rarer than a count of nodes.
+    if edges == rest && rest >= LINES_SURE && (2..=2 * rest).contains(&nodes) {
+        return either();
+    }
+    if !fits {
+        return Ok(First::Edge);
+    }
+    if rest >= LINES_SURE && (nodes > most && edges > most && nodes != edges || is_near(edges, rest)) {
+        let hint = format!("was the file cut short, or is each edge counted once and listed twice? {WHICH}");
+        return refuse("the edge list disagrees with the count in its first line", format!("{edges} edges"), rest.to_string(), hint);
+    }
+    Ok(First::Unusual(format!(
+        "the first line `{found}` is read as an edge, and no other line names `{nodes}` or an id above it: if it counts nodes and edges, of which {rest} \
+         follow, {WHICH}"
+    )))
+}
+
+/// Whether the count is that of the lines but for a few, or for each edge that is listed twice or once.
+fn is_near(edges: u64, rest: u64) -> bool {
+    edges.abs_diff(rest) <= 2.max(rest / 100) || edges.checked_mul(2) == Some(rest) || rest.checked_mul(2) == Some(edges)
 }
 
 /// Takes the first edge out.
@@ -120,7 +149,7 @@ pub fn drop_first(pieces: &mut [Piece]) {
 
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
 pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> Read<()> {
-    let hint = "was the file cut short? if the counts mean something else:  read: {counts: false}";
+    let hint = "was the file cut short? if the counts mean something else, put  read: {counts: false}  into the catalogue's entry";
     let refuse = |what: &str, expected: String, found: String| {
         let mut error = ReadError::new(path, what).expected(expected, found).hint(hint);
         error.place = crate::raw::Place::Line { line: counts.line, column: 1 };
@@ -128,7 +157,11 @@ pub fn settle(path: &Path, counts: Counts, graph: &mut RawGraph, edges: u64) -> 
     };
     let nodes = graph.ids.len() as u64;
     // Comments may count an edge once that is listed both ways.
-    let fits = if counts.from_comment { counts.edges <= edges && edges <= counts.edges.saturating_mul(2) } else { counts.edges == edges };
+    let fits = if counts.from_comment {
+        counts.edges <= edges && edges <= counts.edges.saturating_mul(2)
+    } else {
+        counts.edges == edges || counts.told && counts.edges.checked_mul(2) == Some(edges)
+    };
     if !fits {
         return refuse("the edge list disagrees with its own count of edges", format!("{} edges", counts.edges), edges.to_string());
     }

@@ -7,7 +7,7 @@ use super::{
     numbers::{bad_number, is_blank, read_weight, whole},
     piece::{Ends, Fault, Piece, Words, is_blank_or_comment},
 };
-use crate::{Options, blocks::LINE_MOST};
+use crate::{Options, blocks::LINE_MOST, raw::Rounded};
 use std::{borrow::Cow, collections::HashMap};
 
 /// What stands between fields.
@@ -300,6 +300,7 @@ struct Collected<'a> {
     relation: Vec<u32>,
     weight: Vec<f32>,
     features: Vec<f32>,
+    rounded: Rounded,
 }
 
 /// Parses whole lines.
@@ -316,17 +317,17 @@ pub fn parse(text: &[u8], layout: &Layout, directed: Option<bool>) -> Result<Pie
         if !is_blank_or_comment(&text[at..end]) {
             split(text, at, end, layout.separator, &mut fields)?;
             check_width(text, end, layout, &fields)?;
-            collected.edge(layout, directed, &fields)?;
+            collected.edge(layout, directed, lines, &fields)?;
         }
         at = end + 1;
     }
-    let Collected { narrow, wide, ids, relations, relation, weight, features } = collected;
+    let Collected { narrow, wide, ids, relations, relation, weight, features, rounded } = collected;
     let ends = match (layout.words, wide.is_empty()) {
         (true, _) => Ends::Words { words: ids.words, pairs: narrow },
         (false, true) => Ends::Narrow(narrow),
         (false, false) => Ends::Wide(wide),
     };
-    Ok(Piece { weight, relation: Words { words: relations.words, index: relation }, features, lines, ..Piece::new(ends) })
+    Ok(Piece { weight, relation: Words { words: relations.words, index: relation }, features, lines, rounded, ..Piece::new(ends) })
 }
 
 fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Result<(), Fault> {
@@ -352,7 +353,7 @@ fn check_width(text: &[u8], end: usize, layout: &Layout, fields: &[Field]) -> Re
 }
 
 impl<'a> Collected<'a> {
-    fn edge(&mut self, layout: &Layout, directed: Option<bool>, fields: &[Field<'a>]) -> Result<(), Fault> {
+    fn edge(&mut self, layout: &Layout, directed: Option<bool>, line: u64, fields: &[Field<'a>]) -> Result<(), Fault> {
         let ends = [&fields[layout.source], &fields[layout.target]];
         if layout.words {
             if let Some(empty) = ends.iter().position(|field| field.bytes.is_empty()) {
@@ -371,7 +372,9 @@ impl<'a> Collected<'a> {
             }
         }
         if let Some(column) = layout.weight {
-            self.weight.push(read_weight(fields[column].at, fields[column].bytes)?);
+            let read = read_weight(fields[column].at, fields[column].bytes)?;
+            self.rounded.look(line, fields[column].bytes, read);
+            self.weight.push(read);
         }
         for &column in &layout.features {
             self.features.push(read_feature(&fields[column], &layout.names[column])?);

@@ -6,6 +6,7 @@ use super::{
     fields::{self, Field, Layout, Separator, Width},
     numbers::{Shape, first_columns},
     piece::{Fault, is_blank_or_comment},
+    third::Third,
 };
 use crate::{Ids, Options};
 
@@ -27,12 +28,14 @@ pub struct Head {
     pub passed_over: Vec<String>,
     /// What the column of directions says on the first line.
     pub directed: Option<bool>,
+    /// What a third column was taken for that has no name and stands behind words.
+    pub third: Option<Third>,
 }
 
 impl Head {
     /// A layout that is known beforehand.
     pub fn of(layout: Layout) -> Head {
-        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None }
+        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None, third: None }
     }
 }
 
@@ -54,6 +57,12 @@ pub fn is_surely(text: &[u8]) -> bool {
     !lines.is_empty() && (lines.iter().all(|(_, line)| numbers(line)) || named())
 }
 
+/// Whether text begins with a line that names the columns of statements: both ends and the relation.
+pub fn names_statements(text: &[u8]) -> bool {
+    let head = decide(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), &Options::default(), false);
+    head.is_ok_and(|head| head.skip > 0 && matches!(&head.how, How::Fields(layout) if layout.relation.is_some()))
+}
+
 /// Names of the two ends, in lower case without `_`, `-`, `.` and blanks.
 const ENDS: &[[&str; 2]] = &[
     ["source", "target"],
@@ -71,7 +80,12 @@ const ENDS: &[[&str; 2]] = &[
     ["srcid", "dstid"],
     ["srcnid", "dstnid"],
     ["head", "tail"],
+    ["headid", "tailid"],
+    ["headentity", "tailentity"],
     ["subject", "object"],
+    ["subj", "obj"],
+    ["subjectid", "objectid"],
+    ["entity1", "entity2"],
     ["start", "end"],
     ["startid", "endid"],
     ["startnode", "endnode"],
@@ -85,6 +99,10 @@ const ENDS: &[[&str; 2]] = &[
     ["follower", "followee"],
     ["sender", "receiver"],
 ];
+/// Names of the two ends that mean something only beside the name of a relation.
+const STATEMENTS: &[([&str; 2], &[&str])] = &[(["h", "t"], &["r", "rel", "relation"]), (["s", "o"], &["p", "predicate"])];
+/// Names of the relation, alike; `type` is one where it holds words.
+const RELATIONS: &[&str] = &["relation", "relations", "rel", "relationid", "relationtype", "relationship", "predicate", "edgetype"];
 /// Names of the weight, alike.
 const WEIGHTS: &[&str] = &["weight", "weights", "edgeweight", "w"];
 
@@ -124,7 +142,14 @@ pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
 pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
     let lines = first_lines(text);
     let Some(&(start, first)) = lines.first() else {
-        return Ok(Head { how: How::Numbers(Shape { columns: None, colon: false }), skip: text.len(), counted: None, passed_over: Vec::new(), directed: None });
+        return Ok(Head {
+            how: How::Numbers(Shape { columns: None, colon: false }),
+            skip: text.len(),
+            counted: None,
+            passed_over: Vec::new(),
+            directed: None,
+            third: None,
+        });
     };
     let told = Separator::told(options)?;
     let separator = told.unwrap_or_else(|| fields::separator_of(first));
@@ -144,12 +169,16 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
     // What is not told, and usual, is read on the fast road.
     let is_plain = told.is_none() && separator.is_usual();
     let (ends, columns) = if is_plain { first_columns(first, colon) } else { ends_of(&found) };
+    // `00260881 _hypernym 00260622`: a relation between numbers that are names.
+    let unweighted = options.weight.as_deref() == Some("none");
+    let third = (found.len() == 3 && (options.weight.is_none() || options.weights_dropped) && options.relation.as_deref() != Some("none"))
+        .then(|| Third::of([0, 1, 2].map(|column: usize| found[column].bytes)));
+    let two_columns = unweighted && third != Some(Third::Tail);
     let numbers = match options.ids {
         Ids::Number => true,
         Ids::String => false,
         Ids::Auto => ends.iter().all(|word| looks_like_number(word)) || columns < 2,
     };
-    let two_columns = options.weight.as_deref() == Some("none");
     if numbers && is_plain {
         let second = lines.get(1).map(|(_, line)| first_columns(line, colon).1);
         // Two numbers above lines of three: no edge lacks its weight, so the first line counts.
@@ -161,7 +190,7 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let skip = if counted.is_some() { start + first.len() } else { 0 };
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
         let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
-        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None });
+        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None, third: None });
     }
     if !numbers {
         let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
@@ -174,18 +203,44 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
         refuse_unknown_names(start, first, options, first_ends, second.transpose()?)?;
     }
-    nameless(&found, separator, !numbers, two_columns)
+    refuse_mixed(&found)?;
+    nameless(&found, separator, !numbers, two_columns, third)
 }
 
-/// Fields without names: two ends and perhaps a weight.
-fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: bool) -> Result<Head, Fault> {
+/// Columns that are divided by a sign here and by another one there: `0 -> 1 0.5`, `0->1 0.5`.
+fn refuse_mixed<'a>(found: &[Field<'a>]) -> Result<(), Fault> {
+    let is_sign = |word: &[u8]| (1..=3).contains(&word.len()) && word.iter().all(u8::is_ascii_punctuation) && !word.contains(&b'"');
+    let decimal = |field: &Field| looks_like_number(field.bytes) && field.bytes.contains(&b'.');
+    // Two numbers with a sign between; one that words have too counts only before a weight.
+    let joined = |field: &Field<'a>| {
+        let digits = |at: &u8| at.is_ascii_digit();
+        let begin = field.bytes.iter().take_while(|byte| digits(byte)).count();
+        let end = field.bytes.iter().rev().take_while(|byte| digits(byte)).count();
+        let sign = field.bytes.get(begin..field.bytes.len().saturating_sub(end)).filter(|_| begin > 0 && end > 0)?;
+        (is_sign(sign) && sign != b"." && (sign.len() > 1 || found.get(1).is_some_and(decimal))).then_some(sign)
+    };
+    let alone = found.get(1).filter(|field| found.len() > 2 && !field.quoted && is_sign(field.bytes)).map(|field| field.bytes);
+    let (Some(sign), Some(first)) = (alone.or_else(|| joined(found.first()?)), found.first()) else { return Ok(()) };
+    let hint = "put one sign between all columns, a blank for example:  sed 's/ *-> */ /' FILE > NEW  (with your sign in place of  -> )";
+    Err(Fault::new(first.at, "edge list has columns that are divided in two ways", hint).against("one sign between all columns", sign))
+}
+
+/// Fields without names: two ends and perhaps a weight, or a relation between them.
+fn nameless(found: &[Field], separator: Separator, words: bool, two_columns: bool, third: Option<Third>) -> Result<Head, Fault> {
     if found.len() > 3 && !two_columns {
-        let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  read: {columns: [source, target, ...]} ; to read the first two alone:  read: {weight: none}";
+        let hint = "name them, in a first line  source,target,...  or in the catalogue's entry  read: {columns: [source, target, ...]} ; to read the first two alone:  --set ingest.weights=drop";
         return Err(Fault::new(found[3].at, "edge list has more than three columns and no names for them", hint).against("2 or 3 columns", found[3].bytes));
     }
     let width = if two_columns { Width::AtLeast(2) } else { Width::Exactly(found.len().clamp(2, 3)) };
     let weight = (!two_columns && found.len() > 2).then_some(2);
-    Ok(Head::of(Layout { separator, width, names: Vec::new(), words, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() }))
+    let layout = Layout { separator, width, names: Vec::new(), words, source: 0, target: 1, weight, relation: None, direction: None, features: Vec::new() };
+    let third = third.filter(|_| words);
+    let layout = match third {
+        Some(Third::Tail) => Layout { target: 2, weight: None, relation: Some(1), ..layout },
+        _ => layout,
+    };
+    let directed = (third == Some(Third::Tail)).then_some(true);
+    Ok(Head { third, directed, ..Head::of(layout) })
 }
 
 /// The first two fields, and how many there are, as far as 4.
@@ -227,7 +282,8 @@ fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
 fn named_ends(start: usize, line: &[u8], names: &[String], options: &Options) -> Result<Option<[usize; 2]>, Fault> {
     let plain: Vec<String> = names.iter().map(|name| plain_name(name)).collect();
     let asked = [options.source.as_ref(), options.target.as_ref()];
-    let known = ENDS.iter().find_map(|pair| {
+    let pairs = ENDS.iter().chain(STATEMENTS.iter().filter(|(_, relations)| plain.iter().any(|name| relations.contains(&name.as_str()))).map(|(pair, _)| pair));
+    let known = pairs.into_iter().find_map(|pair| {
         let place = |end: usize| match asked[end] {
             Some(name) => names.iter().position(|found| found == name),
             None => plain.iter().position(|found| found == pair[end]),
@@ -252,6 +308,15 @@ fn refuse_unknown_names(start: usize, first: &[u8], options: &Options, first_end
             .against("an edge, or columns such as `source` and `target`", first.trim_ascii()));
     }
     Ok(())
+}
+
+/// The column that names relations: by its name, or `type` where that is sure to be one, or holds words.
+fn relation_among(names: &[String], row: &[Field], type_is_relation: bool) -> Option<usize> {
+    let called = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&plain_name(name).as_str()));
+    let is_word = |column: &usize| row.get(*column).is_some_and(|field| !looks_like_number(&field.text()));
+    let of_statement = || STATEMENTS.iter().find(|(pair, _)| pair.iter().all(|end| called(&[end]).is_some())).and_then(|(_, relations)| called(relations));
+    let types = || called(&["type"]).filter(|column| type_is_relation || is_word(column));
+    types().or_else(|| called(RELATIONS)).or_else(of_statement)
 }
 
 /// A table whose first line names its columns.
@@ -287,7 +352,7 @@ impl Table<'_> {
         let relation = match options.relation.as_deref() {
             Some("none") => None,
             Some(name) => Some(find(name)?),
-            None => called(&["type", "relation"]).filter(|_| type_is_relation && direction.is_none()),
+            None => relation_among(&names, &row, type_is_relation).filter(|column| Some(*column) != direction && ![source, target].contains(column)),
         };
         let features = options.edge_features.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
         let is_word = |column: usize| row.get(column).is_some_and(|field| !looks_like_number(&field.text()));
@@ -308,6 +373,6 @@ impl Table<'_> {
                 How::Fields(Layout { separator, width, names, words, source, target, weight, relation, direction, features })
             }
         };
-        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()) })
+        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None })
     }
 }

@@ -9,10 +9,13 @@
 //!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
 //! ```
 use super::piece::{Ends, Fault, Piece, is_comment};
-use crate::blocks::LINE_MOST;
+use crate::{blocks::LINE_MOST, raw::Rounded};
 
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
-pub const WEIGHT_HINT: &str = "to read the first two columns alone, put  read: {weight: none}  into the catalogue's entry";
+pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
+/// Of a word where a weight should stand.
+const WORD_HINT: &str =
+    "if the column names relations, say so in a first line:  source,target,relation ; to read the first two columns alone, add  --set ingest.weights=drop";
 
 /// How every line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,7 +229,7 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
     let mut narrow: Vec<[u32; 2]> = Vec::with_capacity(text.len() / 12);
     let mut wide: Vec<[u64; 2]> = Vec::new();
     let mut weight: Vec<f32> = Vec::with_capacity(if shape.columns == Some(3) { text.len() / 14 } else { 0 });
-    let mut lines = 0;
+    let (mut lines, mut rounded) = (0, Rounded::default());
     let mut columns = Columns { text, at: 0, colon: shape.colon };
     while columns.at < text.len() {
         lines += 1;
@@ -238,8 +241,14 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
                 }
                 pair
             }
-            None => match careful_line(&mut columns, shape, &mut weight)? {
-                Some(pair) => pair,
+            None => match careful_line(&mut columns, shape)? {
+                Some((pair, word)) => {
+                    if let (Some(Weight { word, read }), Some(3)) = (word, shape.columns) {
+                        rounded.look(lines, word, read);
+                        weight.push(read);
+                    }
+                    pair
+                }
                 None => continue,
             },
         };
@@ -251,12 +260,21 @@ pub fn parse(text: &[u8], shape: Shape) -> Result<Piece, Fault> {
         }
     }
     let ends = if wide.is_empty() { Ends::Narrow(narrow) } else { Ends::Wide(wide) };
-    Ok(Piece { weight, lines, ..Piece::new(ends) })
+    Ok(Piece { weight, lines, rounded, ..Piece::new(ends) })
 }
 
-/// Any line, byte by byte; none: it holds no edge.
+/// A weight and the word for it.
+struct Weight<'a> {
+    word: &'a [u8],
+    read: f32,
+}
+
+/// The ids of an edge, and its weight if it has one.
+type Line<'a> = ([u64; 2], Option<Weight<'a>>);
+
+/// Any line, byte by byte, with its weight if it has one; none: it holds no edge.
 #[cold]
-fn careful_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> Result<Option<[u64; 2]>, Fault> {
+fn careful_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Line<'a>>, Fault> {
     let start = columns.at;
     columns.skip_blanks();
     let mut pair = None;
@@ -266,8 +284,7 @@ fn careful_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> R
         let source = columns.number().ok_or_else(|| bad_id(columns, true))?;
         columns.skip_separator();
         let target = columns.number().ok_or_else(|| bad_id(columns, false))?;
-        pair = Some([source, target]);
-        finish_line(columns, shape, weight)?;
+        pair = Some(([source, target], finish_line(columns, shape)?));
     }
     if columns.at - start > LINE_MOST {
         return Err(Fault::too_long(start));
@@ -277,7 +294,7 @@ fn careful_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> R
 }
 
 /// Reads what follows the two ids.
-fn finish_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> Result<(), Fault> {
+fn finish_line<'a>(columns: &mut Columns<'a>, shape: Shape) -> Result<Option<Weight<'a>>, Fault> {
     let separated = columns.skip_separator();
     match shape.columns {
         Some(2) if columns.at_end() && !separated => {}
@@ -285,15 +302,16 @@ fn finish_line(columns: &mut Columns, shape: Shape, weight: &mut Vec<f32>) -> Re
             return Err(Fault::new(columns.at, "edge list has a line with more columns than its first", WEIGHT_HINT).against("2 columns", columns.word()));
         }
         Some(_) => {
-            let start = columns.at;
-            weight.push(read_weight(start, columns.word())?);
+            let (start, word) = (columns.at, columns.word());
+            let read = read_weight(start, word)?;
             if columns.skip_separator() || !columns.at_end() {
                 return Err(Fault::new(columns.at, "edge list has more than three columns", WEIGHT_HINT).against("2 or 3 columns", columns.word()));
             }
+            return Ok(Some(Weight { word, read }));
         }
         None => columns.skip_line(),
     }
-    Ok(())
+    Ok(None)
 }
 
 /// A weight from the word that begins at this byte.
@@ -304,7 +322,7 @@ pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, Fault> {
     match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
         Some(weight) if weight.is_finite() => Ok(weight),
         Some(_) => Err(Fault::new(start, "edge list has a weight that is not finite", WEIGHT_HINT).against("a finite number", word)),
-        None => Err(Fault::new(start, "edge list has a weight that is not a number", WEIGHT_HINT).against("a number", word)),
+        None => Err(Fault::new(start, "edge list has a weight that is not a number", WORD_HINT).against("a number", word)),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The edges of some lines, and what can be wrong with a line.
-use crate::blocks::LINE_MOST;
+use crate::{blocks::LINE_MOST, raw::Rounded};
 use std::borrow::Cow;
 
 /// The edges of some lines.
@@ -13,6 +13,8 @@ pub struct Piece {
     pub features: Vec<f32>,
     /// How many lines there were, with and without an edge.
     pub lines: u64,
+    /// Of the weights, by line.
+    pub rounded: Rounded,
 }
 
 /// Sources and targets in the data set's own ids.
@@ -44,7 +46,7 @@ pub struct Fault {
 
 impl Piece {
     pub fn new(ends: Ends) -> Piece {
-        Piece { ends, weight: Vec::new(), relation: Words::default(), features: Vec::new(), lines: 0 }
+        Piece { ends, weight: Vec::new(), relation: Words::default(), features: Vec::new(), lines: 0, rounded: Rounded::default() }
     }
 
     /// What the edges take.

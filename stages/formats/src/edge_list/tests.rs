@@ -373,6 +373,54 @@ fn a_line_of_counts_is_recognised_and_checked() {
     assert!(numbers(&ring("4000000000 20\n", 20)).unwrap_err().what.contains("believable"));
 }
 
+/// A first line that is not quite the count is never taken for an edge in silence.
+#[test]
+fn a_line_of_counts_that_disagrees_is_refused_or_told() {
+    for first in ["100 10", "100 40", "100 19", "100 18", "20 10"] {
+        let error = numbers(&ring(&format!("{first}\n"), 20)).unwrap_err();
+        assert!(error.what.contains("disagrees with the count in its first line") && error.hint.contains("read: {counts: true}"), "{first}: {error}");
+        assert!(error.expected.contains("edges") && error.found.contains("20"), "{error}");
+    }
+    // Ids with gaps, edges counted exactly.
+    let gaps: String = (0..20).map(|node| format!("{} {}\n", node * 7, node * 7 + 7)).collect();
+    let error = numbers(&format!("21 20\n{gaps}")).unwrap_err();
+    assert!(error.what.contains("may be an edge, or count") && error.hint.contains("counts: false"), "{error}");
+    // What is far from any count is an edge, and is told.
+    let noted = numbers(&ring("100 5\n", 20)).unwrap();
+    assert_eq!((noted.edges.len(), noted.notes.len()), (21, 1));
+    assert!(noted.notes[0].contains("`100 5` is read as an edge") && noted.notes[0].contains("of which 20 follow"), "{:?}", noted.notes);
+    assert_eq!(numbers("5 3\n0 1\n1 2\n").unwrap().notes.len(), 1);
+    // Told, it may count each edge once.
+    let counts = |counts| Options { counts: Some(counts), ..Options::default() };
+    assert_eq!(read_text(ring("20 10\n", 20), counts(true), SIZES).unwrap().edges.len(), 20);
+    assert_eq!(read_text(ring("100 5\n", 20), counts(false), SIZES).unwrap().notes, Vec::<String>::new());
+    assert_eq!(numbers(&ring("", 20)).unwrap().notes, Vec::<String>::new());
+}
+
+#[test]
+fn whole_weights_that_f32_does_not_hold_are_told() {
+    let text = "0 1 16777216\n1 2 16777217\n# remark\n2 3 33554435\n3 4 33554436.0\n4 5 1e20\n";
+    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        let graph = read_text(text, Options::default(), sizes).unwrap();
+        assert_eq!(graph.notes, ["2 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in line 2"]);
+        let graph = read_text(format!("source,target,weight\n{}", text.replace(' ', ",")), Options { ids: Ids::String, ..Options::default() }, sizes).unwrap();
+        assert!(graph.notes[0].starts_with("2 weights") && graph.notes[0].ends_with("line 3"), "{:?}", graph.notes);
+    }
+    assert_eq!(numbers("0 1 16777216\n1 2 -33554432\n2 3 0.1\n").unwrap().notes, Vec::<String>::new());
+}
+
+#[test]
+fn columns_that_two_signs_divide_are_refused() {
+    for text in ["0 -> 1 0.5\n1 -> 2 0.5\n", "0->1 0.5\n1->2 0.5\n", "0->1,0.5\n", "0:1 0.5\n1:2 0.25\n", "a -- b 3\n", "a => b 0.5\n", "0 -> 1 2\n"] {
+        let error = numbers(text).unwrap_err();
+        assert!(error.what.contains("divided in two ways") && error.hint.contains("one sign between all columns"), "{text}: {error}");
+        assert_eq!(error.place, Place::Line { line: 1, column: 1 });
+    }
+    for text in ["0 -> 1\n1 -> 2\n", "0->1->0.5\n1->2->1\n", "0,1 0.5\n1,2 0.5\n", "chr1:100 chr2:200\n", "1:100 2:200\n", "10.0.0.1 10.0.0.2 3\n"] {
+        assert!(numbers(text).is_ok(), "{text}");
+    }
+}
+
 #[test]
 fn counts_in_comments_are_checked() {
     let head = "# Directed graph\n# Nodes: 20 Edges: 20\n";

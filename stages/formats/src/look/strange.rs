@@ -2,7 +2,7 @@
 //!
 //! promises  a reason for every file, the strongest first: what keeps it from being read, what it is instead, what is missing beside it
 //! never     reads more than the beginning of a file and the directory of an archive
-use std::{fs, path::Path};
+use std::{fs, io::Read, path::Path};
 
 use super::{HEAD_BYTES, Look};
 use crate::{FORMATS, attach, decompress::Plain, npz::Npz, raw::Place, zip::Archive};
@@ -12,21 +12,55 @@ const SHOWN_MOST: usize = 6;
 /// Letters of a line that are shown.
 const LETTERS_MOST: usize = 48;
 
-/// What files begin with that are not read, what they are, and what to do.
-const OTHERS: &[(&[u8], &str, &str)] = &[
-    (b"\x89HDF\r\n\x1a\n", "HDF5", "write edges and features with numpy.savez, or as Parquet"),
-    (b"version https://git-lfs", "a pointer of git LFS, not the file itself", "get the file:  git lfs pull"),
-    (b"<!DOCTYPE", "a web page", "download it again: the address led to a page, not to the file"),
-    (b"<!doctype", "a web page", "download it again: the address led to a page, not to the file"),
-    (b"<html", "a web page", "download it again: the address led to a page, not to the file"),
-    (b"<?xml", "XML (GraphML, GEXF, RDF/XML), which is not read", "write it as GML, N-Triples or an edge list"),
-    (b"{", "JSON, which is no graph here", "write an edge list or tables"),
-    (b"[", "JSON, which is no graph here", "write an edge list or tables"),
-    (b"%PDF", "a PDF", "put it into another folder"),
-    (b"\x80\x02", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
-    (b"\x80\x03", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
-    (b"\x80\x04", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
-    (b"\x80\x05", "a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)"),
+/// What a page says that came in the place of a file.
+const PAGE: (&str, &str) = ("a web page", "download it again: the address led to a page, not to the file");
+/// What XML is, and what to do.
+const XML: (&str, &str) = ("XML (GraphML, GEXF, RDF/XML), which is not read", "write it as GML, N-Triples or an edge list");
+/// What a pickle is, and what to do.
+const PICKLE: (&str, &str) =
+    ("a pickle; of those only Planetoid's `ind.NAME.*` are read", "write numpy.savez(\"graph.npz\", src_li=..., dst_li=..., num_nodes=...)");
+
+/// How text begins, in any case of letters, that a server or a tool puts in the place of a file; what it is, and what to do.
+const MISTAKEN: &[(&[u8], (&str, &str))] = &[
+    (b"version https://git-lfs", ("a pointer of git LFS, not the file itself", "get the file:  git lfs pull")),
+    (b"<!doctype", PAGE),
+    (b"<html", PAGE),
+    (b"<head>", PAGE),
+    (b"<body", PAGE),
+    (b"<script", PAGE),
+    (b"<title>", PAGE),
+    (b"<!--", PAGE),
+    (b"<?xml", XML),
+    (b"<error>", XML),
+    (b"<graphml", XML),
+    (b"<gexf", XML),
+    (b"<rdf:rdf", XML),
+    (b"{", ("JSON, which is no graph here", "write an edge list or tables")),
+    (b"[", ("JSON, which is no graph here", "write an edge list or tables")),
+    (b"%PDF", ("a PDF", "put it into another folder")),
+];
+
+/// What other files begin with that are not read, what they are, and what to do.
+const OTHERS: &[(&[u8], (&str, &str))] = &[
+    (b"\x89HDF\r\n\x1a\n", ("HDF5", "write edges and features with numpy.savez, or as Parquet")),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x03", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
+];
+
+/// Where `ustar` stands in a tar archive.
+const TAR_MAGIC_AT: usize = 257;
+
+/// What files begin with whose names end so.
+const MAGIC: &[(&str, &[u8])] = &[
+    (".gz", b"\x1f\x8b"),
+    (".zst", b"\x28\xb5\x2f\xfd"),
+    (".npz", b"PK"),
+    (".npy", b"\x93NUMPY"),
+    (".parquet", b"PAR1"),
+    (".pq", b"PAR1"),
+    (".parq", b"PAR1"),
 ];
 
 /// What was found in a file, and what helps.
@@ -39,8 +73,17 @@ fn strange(found: impl Into<String>, hint: Option<&str>) -> Strange {
     Strange { found: found.into(), hint: hint.map(str::to_owned) }
 }
 
+/// What a file is that no format took, in a few words.
+pub fn what_is(path: &Path) -> String {
+    of(path).found
+}
+
 /// Why this file was not recognised.
 pub(super) fn of(path: &Path) -> Strange {
+    if let (false, Ok(to)) = (path.exists(), fs::read_link(path)) {
+        let what = format!("a link to `{}`, which is not there", to.display());
+        return strange(what, Some("put the file itself there, or mend the link:  ln -sf FILE LINK"));
+    }
     if path.is_dir() {
         return strange("a folder without files in it", Some("put the file itself there"));
     }
@@ -85,6 +128,26 @@ fn archive(path: &Path) -> Strange {
     }
 }
 
+/// A tar archive that is no set as a whole.
+fn tar(path: &Path) -> Strange {
+    match crate::tar::Archive::open(path).map(|archive| archive.names().map(str::to_owned).collect::<Vec<_>>()) {
+        Ok(names) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let hint = "unpack it into the folder, and take the archive away:  tar -xf FILE -C FOLDER";
+            strange(format!("a tar archive, and no format was recognised in its files: {}", listed(&names)), Some(hint))
+        }
+        Err(error) => strange(error.what, Some("download it again")),
+    }
+}
+
+/// The ending of a name, and what such files begin with where this one does not.
+pub(crate) fn lacks_magic(path: &Path, head: &[u8]) -> Option<(&'static str, &'static [u8])> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    // Packed files are known by their contents, whatever they are called.
+    let plain = MAGIC.iter().filter(|(end, _)| ![".gz", ".zst"].contains(end));
+    plain.copied().find(|(end, magic)| name.ends_with(end) && !head.starts_with(magic))
+}
+
 fn listed(names: &[&str]) -> String {
     let more = names.len().saturating_sub(SHOWN_MOST);
     let shown = names[..names.len().min(SHOWN_MOST)].join(", ");
@@ -93,7 +156,39 @@ fn listed(names: &[&str]) -> String {
 
 /// What a file is that begins so, where it is something that is never a graph here, and what to do.
 pub(crate) fn other(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    OTHERS.iter().find(|(start, ..)| head.starts_with(start)).map(|(_, what, hint)| (*what, *hint))
+    MISTAKEN.iter().chain(OTHERS).find(|(start, _)| begins(head, start)).map(|(_, what)| *what)
+}
+
+/// Whether text begins so, in any case of letters; `<html:a>` is no tag, but a name in N-Triples.
+fn begins(head: &[u8], start: &[u8]) -> bool {
+    head.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)) && !(start.starts_with(b"<") && head.get(start.len()) == Some(&b':'))
+}
+
+/// What a file holds in the place of the one that has this name: a page, XML, a pointer of git LFS, or bytes that such a name cannot have.
+/// None: it may well be the file. The file lies at `path`, packed or not.
+pub fn mistaken(name: &str, path: &Path) -> Option<String> {
+    let (mut stored, mut head) = (Vec::new(), Vec::new());
+    let _ = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut stored));
+    // What cannot be unpacked is judged as it is stored.
+    let _ = Plain::open(path).and_then(|mut plain| plain.fill(&mut head, HEAD_BYTES));
+    let may_be_json = name.ends_with(".json") || name.ends_with(".json.gz");
+    for bytes in [&stored, &head] {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+        let found = MISTAKEN.iter().find(|(start, _)| begins(text, start) && !(may_be_json && [&b"{"[..], b"["].contains(start)));
+        if let Some((_, (what, _))) = found {
+            return Some(format!("{what}; it begins with `{}`", beginning(text)));
+        }
+    }
+    let (end, magic) = MAGIC.iter().find(|(end, _)| name.ends_with(end))?;
+    let wrong = !stored.starts_with(magic);
+    wrong.then(|| format!("no {end} file; it begins with `{}`", beginning(&stored)))
+}
+
+/// The beginning of a line as it can be shown.
+fn beginning(bytes: &[u8]) -> String {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
+    let text: String = String::from_utf8_lossy(&line[..line.len().min(4 * LETTERS_MOST)]).chars().take(LETTERS_MOST).collect();
+    text.trim().chars().map(|letter| if letter.is_control() || letter == '\u{fffd}' { '.' } else { letter }).collect()
 }
 
 /// Plain bytes that are no graph by themselves.
@@ -109,6 +204,14 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
     }
     if let Some((what, hint)) = other(trimmed) {
         return strange(what, Some(hint));
+    }
+    if let Some((end, magic)) = lacks_magic(path, head) {
+        let name: String = magic.iter().filter(|byte| byte.is_ascii()).map(|&byte| char::from(byte)).collect();
+        let what = format!("no {end} file: expected it to begin with `{name}`, found `{}`", beginning(head));
+        return strange(what, Some("write or download it again; text has a name such as  edges.txt  or  edges.csv"));
+    }
+    if head.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+        return tar(path);
     }
     if attach::may_stand_beside(path) {
         return strange("an array or table that stands beside a graph, and there is no graph", Some("put the edges beside it, as  edges.csv  or  edges.npz"));
@@ -134,8 +237,7 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
         let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give each graph a folder of its own";
         return strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint));
     }
-    let line: String = String::from_utf8_lossy(line).chars().take(LETTERS_MOST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    strange(format!("text that is no graph; its first line is `{line}`"), None)
+    strange(format!("text that is no graph; its first line is `{}`", beginning(line)), None)
 }
 
 #[cfg(test)]
@@ -177,6 +279,8 @@ mod tests {
             ("g.pt", b"\x80\x02}q\0.", &["g.pt: a pickle", "savez"]),
             ("g.bin", &[0; 64], &["g.bin: no text: it begins with the bytes 00 00"]),
             ("edges.bz2", b"BZh91AY&SY", &["edges.bz2: the file is packed as bzip2", "bunzip2"]),
+            ("e.parquet", b"0 1\n1 2\n", &["e.parquet: no .parquet file: expected it to begin with `PAR1`, found `0 1`", "hint: write or download it again"]),
+            ("set.tar", &crate::tar::tests::archive_of(&[("a.bin", b"\0"), ("b.bin", b"\0")]), &["set.tar: a tar archive, and", "a.bin, b.bin", "tar -xf"]),
         ];
         for (name, bytes, wanted) in cases {
             let said = said(name, bytes);
@@ -194,6 +298,48 @@ mod tests {
         paths.iter().for_each(|path| fs::write(path, "0 1\n1 2\n").unwrap());
         let said = detect(folder.path(), &paths).err().unwrap().to_string();
         assert!(said.contains("a.txt: `edge_list` by itself") && said.contains("b.txt: `edge_list`") && said.contains("a folder of its own"), "{said}");
+    }
+
+    #[test]
+    fn what_came_in_the_place_of_a_file_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("came.part");
+        let gzip = |bytes: &[u8]| {
+            use std::io::Write;
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packer.write_all(bytes).unwrap();
+            packer.finish().unwrap()
+        };
+        let told = |name: &str, bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            mistaken(name, &path)
+        };
+        let cases: &[(&str, &[u8], &str)] = &[
+            ("edges.txt", b"\xef\xbb\xbf \n<!DocType HTML><html>", "a web page; it begins with `<!DocType HTML><html>`"),
+            ("edges.txt", b"<HTML>\nPlease log in", "a web page; it begins with `<HTML>`"),
+            ("edges.txt", b"<?xml version=\"1.0\"?><Error><Code>NoSuchKey", "XML"),
+            ("edges.txt", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "a pointer of git LFS"),
+            ("edges.txt", b"{\"error\": \"quota\"}", "JSON"),
+            ("edges.txt.gz", &gzip(b"<html>"), "a web page"),
+            ("edges.txt.gz", b"0 1\n", "no .gz file; it begins with `0 1`"),
+            ("g.npz", b"0 1\n", "no .npz file"),
+            ("e.parquet", b"PARTLY", "no .parquet file; it begins with `PARTLY`"),
+        ];
+        for (name, bytes, wanted) in cases {
+            assert!(told(name, bytes).is_some_and(|found| found.starts_with(wanted)), "{name}: {:?}", told(name, bytes));
+        }
+        let sound: &[(&str, &[u8])] = &[
+            ("edges.txt", b"0 1\n"),
+            ("edges.txt", b""),
+            ("graph.nt", b"<http://a/b> <http://c> <http://d> .\n"),
+            ("graph.nt", b"<html:a> <b:c> <d:e> .\n"),
+            ("names.json", b"{\"classes\": []}"),
+            ("edges.txt.gz", &gzip(b"0 1\n")),
+            ("g.npz", b"PK\x03\x04"),
+        ];
+        for (name, bytes) in sound {
+            assert_eq!(told(name, bytes), None, "{name}");
+        }
     }
 
     proptest::proptest! {

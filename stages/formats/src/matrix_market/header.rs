@@ -66,7 +66,7 @@ pub struct Reader {
 const BANNER: &str = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
 const TWO_KINDS_HINT: &str =
     "rows and columns as nodes of two kinds:  grep -v '^%' FILE | awk 'NR > 1 {print \"r\"$1, \"c\"$2, $3}' > edges.txt  and  --set ingest.ids=string";
-const UNREAD_HINT: &str = "to read the structure without values, put  read: {weight: none}  into the catalogue's entry";
+const UNREAD_HINT: &str = "to read the structure without values, add  --set ingest.weights=drop";
 
 impl Reader {
     /// `unread`: values are not asked for.

@@ -3,7 +3,7 @@
 //! promises  the i-th row is the i-th node; a row too many or too few is an error with both numbers
 //! never     guesses classes from numbers that are not whole
 use super::Array;
-use crate::raw::{Features, IN_NO_PART, Labels, NO_CLASS, Read, TEST, TRAIN, VALIDATION, refuse_infinite};
+use crate::raw::{Features, IN_NO_PART, Labels, NO_CLASS, Read, ReadError, TEST, TRAIN, VALIDATION, refuse_infinite};
 use std::fmt::Display;
 
 /// Labels: whole numbers or words are classes, other numbers are values; several in a row are rows of values.
@@ -92,7 +92,7 @@ pub fn splits_of_masks(masks: [Option<&Array>; 3], nodes: usize) -> Read<Vec<Vec
         }
         for at in values.iter().enumerate().filter_map(|(at, &is_in)| is_in.then_some(at)) {
             let (split, node) = of_split(at, count, nodes);
-            put(&mut splits[split][node], part).map_err(|()| Box::new(mask.error(format!("node {node} is in two parts of split {split}"))))?;
+            put(&mut splits[split][node], part).map_err(|other| in_two_parts(mask, node, (other, part), &format!(" of split {split}")))?;
         }
     }
     Ok(splits)
@@ -104,16 +104,24 @@ pub fn split_of_lists(lists: [Option<&Array>; 3], nodes: usize) -> Read<Vec<u8>>
     for (list, part) in lists.into_iter().zip([TRAIN, VALIDATION, TEST]) {
         let Some(list) = list else { continue };
         for node in list.rows_below(nodes as u64)? {
-            put(&mut split[node as usize], part).map_err(|()| Box::new(list.error(format!("node {node} is in two parts"))))?;
+            put(&mut split[node as usize], part).map_err(|other| in_two_parts(list, node as usize, (other, part), ""))?;
         }
     }
     Ok(split)
 }
 
-/// Puts a node into a part, once; the same part again does no harm.
-fn put(slot: &mut u8, part: u8) -> Result<(), ()> {
+/// The error of a node that two masks or lists have.
+fn in_two_parts(array: &Array, node: usize, (there, here): (u8, u8), of: &str) -> Box<ReadError> {
+    let name = |part: u8| ["no part", "train", "validation", "test"][usize::from(part.min(TEST))];
+    let error = array.error(format!("node {node} is in two parts{of}"));
+    let error = error.expected(format!("each node in one part at most: it is in {} already", name(there)), format!("it is in {} too", name(here)));
+    Box::new(error.hint("let masks and lists have no node in common, for example  val_mask &= ~train_mask"))
+}
+
+/// Puts a node into a part, once; the same part again does no harm, and another one comes back.
+fn put(slot: &mut u8, part: u8) -> Result<(), u8> {
     if *slot != IN_NO_PART && *slot != part {
-        return Err(());
+        return Err(*slot);
     }
     *slot = part;
     Ok(())

@@ -220,20 +220,32 @@ impl Parts<'_> {
     /// Edges of the nodes that they name, and their relations in the order in which they came.
     fn among_themselves(&self) -> Read<(Found, Vec<String>)> {
         let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
+        let mut unfit = false;
         self.each(Ok, |piece: Piece| {
             held += piece.bytes();
+            let has_features = !piece.features.is_empty();
             pieces.push(piece);
             if spill.is_none() && self.limit.admits(held) {
+                return Ok(());
+            }
+            if has_features {
+                // Only counted from now on, for the refusal.
+                unfit = true;
+                pieces.clear();
                 return Ok(());
             }
             let spill = match &mut spill {
                 Some(spill) => spill,
                 none => none.insert(OwnIds::new(self.path, self.limit)?),
             };
-            pieces.drain(..).try_for_each(|piece| piece.write(spill, self.path))
+            pieces.drain(..).try_for_each(|piece| piece.write(spill))
         })?;
+        if unfit {
+            return Err(features_have_to_fit(self.path, held));
+        }
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
+            let spilled = spilled.that_would_take(held);
             return Ok((Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new() }, seen));
         }
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
@@ -326,10 +338,7 @@ impl Piece {
     }
 
     /// Writes it to a file in its own ids.
-    fn write(&self, spill: &mut OwnIds, path: &Path) -> Read<()> {
-        if !self.features.is_empty() {
-            return Err(features_have_to_fit(path));
-        }
+    fn write(&self, spill: &mut OwnIds) -> Read<()> {
         let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
         match (&self.source, &self.target) {
             (Ids::Numbers(source), Ids::Numbers(target)) => {
@@ -441,7 +450,7 @@ fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Arra
         values.push(value.ok_or_else(|| {
             let error = source.error(format!("the column `{name}` of row {} is not usable", first + row as u64));
             let error = error.expected("a finite number of 32 bits", number.map_or("null".into(), |number| number.to_string()));
-            Box::new(error.hint("write a number in every row, or leave the column out: of weights with  read: {weight: none}  in the catalogue's entry"))
+            Box::new(error.hint("write a number in every row, or leave the column out: of weights with  --set ingest.weights=drop"))
         })?);
     }
     Ok(())

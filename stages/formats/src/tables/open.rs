@@ -79,7 +79,11 @@ pub fn open(part: &Part) -> Read<Source> {
     let length = file.metadata().map_err(fault)?.len();
     let mut first = Vec::new();
     file.by_ref().take(8).read_to_end(&mut first).map_err(fault)?;
-    let refuse = |found: &str, hint: &str| Err(Box::new(ReadError::new(path, "not a readable table").expected("a Parquet or an Arrow file", found).hint(hint)));
+    let refuse = |found: &str, hint: &str| {
+        Err(Box::new(
+            ReadError::new(path, "not a readable table").expected("a Parquet file, which begins with `PAR1`, or an Arrow file, `ARROW1`", found).hint(hint),
+        ))
+    };
     let (schema, form) = match &first[..] {
         [b'P', b'A', b'R', b'1', ..] => guarded(path, || open_parquet(path, &file, length))?,
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => guarded(path, || open_blocks(path, &mut file, length))?,

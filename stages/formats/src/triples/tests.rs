@@ -123,6 +123,29 @@ fn one_file_is_to_be_trained_on() {
 }
 
 #[test]
+fn a_lone_train_is_a_set_unless_its_numbers_may_be_weights() {
+    let found = |text: &str| {
+        let (folder, mut paths) = written(&[("train.txt", text.as_bytes()), ("entity2type.txt", b"a person\n")]);
+        paths.truncate(1);
+        let (format, files) = detect(folder.path(), &paths).unwrap();
+        (format.name, format.read(&files, &Options::default()))
+    };
+    let (format, graph) = found("/m/02\t/film/actor\t/m/01\n/m/01\t/film/genre\t/m/02\n");
+    assert_eq!((format, graph.unwrap().relations.len()), ("triples", 2));
+    let (format, graph) = found("00260881\t_hypernym\t00260622\n");
+    assert_eq!((format, graph.unwrap().ids), ("triples", NodeIds::Strings(vec!["00260622".into(), "00260881".into()])));
+    let (format, graph) = found("1\t_hypernym\t2\n2\t_hypernym\t3\n");
+    assert_eq!((format, graph.unwrap().relations.len()), ("triples", 1));
+    let (format, graph) = found("17\tbook\t5\n17\tfilm\t4\n18\tbook\t4\n");
+    assert_eq!((format, graph.unwrap().edges.weight), ("edge_list", Some(vec![5.0, 4.0, 4.0])));
+    let (format, graph) = found("head\trelation\ttail\na\tr\tb\n");
+    assert_eq!((format, graph.unwrap().relations), ("edge_list", vec!["r".to_owned()]));
+    // Of several parts a first line of names is refused, and not taken for a statement.
+    let error = read_with("triples/words", "train.txt", b"head\trelation\ttail\na\tknows\tb\n").unwrap_err().to_string();
+    assert!(error.contains("the first line names the columns") && error.contains("train.txt:1:1") && error.contains("sed -i 1d"), "{error}");
+}
+
+#[test]
 fn every_fault_is_named_with_its_place() {
     let words: [(&str, &[u8], &str, &str); 8] = [
         ("train.txt", b"a\tr\n", "no tail", "train.txt:1:4"),

@@ -1,13 +1,19 @@
 //! Communities of a graph that comes without any: cells around random nodes, then some rounds of the best neighbour.
 //!
-//! promises  the same communities for any number of threads; O(edges) for graphs whose cells are a few steps wide
+//! promises  the same communities for any number of threads, and whether neighbours are in memory or in a file; O(edges) for graphs whose cells are a few steps wide
 //! never     claims to be good clustering: it gives made-up labels something that follows the edges
 use crate::{
     generate::counter::{Counter, mix},
     transform,
 };
 use rayon::prelude::*;
-use warploom_formats::raw::Edges;
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    ops::Range,
+    os::unix::fs::FileExt,
+};
+use warploom_formats::{raw::Edges, spill::Limit};
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.
 const STEPS_MOST: u32 = 64;
@@ -16,41 +22,139 @@ const ROUNDS: u64 = 6;
 /// A cell of this many times the mean size attracts nobody.
 const SIZE_MOST: i128 = 8;
 const NONE: u32 = u32::MAX;
+/// Neighbours that are read of a file at once, at least.
+const BLOCK_LEAST: u64 = 1 << 10;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
 pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64) -> Vec<u32> {
     let bare = Edges { source: edges.source.clone(), target: edges.target.clone(), ..Edges::default() };
     let edges = transform::symmetrize(bare, nodes);
-    let graph = Neighbours { offsets: transform::offsets(&edges.source, nodes), target: edges.target };
-    let mut cell = grow(&graph, nodes, mean, Counter::new(seed, "centres"));
-    for round in 0..ROUNDS {
-        cell = join_best(&graph, &cell, mean, Counter::new(seed, "joins").part(round));
-    }
-    renumber(cell)
+    let graph = Neighbours { offsets: transform::offsets(&edges.source, nodes), target: Targets::Held(edges.target) };
+    find_in(&graph, mean, seed).expect("neighbours in memory are read without a file")
 }
 
-struct Neighbours {
+/// The same of neighbours wherever they are.
+pub fn find_in(graph: &Neighbours, mean: u32, seed: u64) -> io::Result<Vec<u32>> {
+    let mut cell = grow(graph, mean, Counter::new(seed, "centres"))?;
+    for round in 0..ROUNDS {
+        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round))?;
+    }
+    Ok(renumber(cell))
+}
+
+/// The neighbours of all nodes.
+pub struct Neighbours {
+    /// Those of node `v` are `offsets[v]..offsets[v + 1]`.
     offsets: Vec<u64>,
-    target: Vec<u32>,
+    target: Targets,
+}
+
+enum Targets {
+    Held(Vec<u32>),
+    /// In a nameless file, read in blocks of about so many.
+    File {
+        file: File,
+        block: u64,
+    },
+}
+
+/// Neighbours on their way into a file.
+pub struct Listing {
+    offsets: Vec<u64>,
+    file: BufWriter<File>,
+    block: u64,
+}
+
+impl Listing {
+    /// Of so many nodes, none listed yet.
+    pub fn new(nodes: u32, limit: &Limit) -> io::Result<Listing> {
+        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
+        Ok(Listing { offsets: vec![0; nodes as usize + 1], file, block: (limit.memory / 16).max(BLOCK_LEAST) })
+    }
+
+    /// The next neighbour; nodes come in ascending order.
+    pub fn push(&mut self, node: u32, neighbour: u32) -> io::Result<()> {
+        self.offsets[node as usize + 1] += 1;
+        self.file.write_all(&neighbour.to_le_bytes())
+    }
+
+    /// All of them.
+    pub fn finish(self) -> io::Result<Neighbours> {
+        let Listing { mut offsets, file, block } = self;
+        let mut before = 0;
+        offsets.iter_mut().for_each(|count| {
+            before += *count;
+            *count = before;
+        });
+        Ok(Neighbours { offsets, target: Targets::File { file: file.into_inner().map_err(io::IntoInnerError::into_error)?, block } })
+    }
+}
+
+/// The neighbours of some nodes in a row.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    offsets: &'a [u64],
+    target: &'a [u32],
+    /// Where `target` begins among all.
+    first: u64,
+}
+
+impl Block<'_> {
+    fn of(&self, node: u32) -> &[u32] {
+        &self.target[(self.offsets[node as usize] - self.first) as usize..(self.offsets[node as usize + 1] - self.first) as usize]
+    }
 }
 
 impl Neighbours {
-    fn of(&self, node: u32) -> &[u32] {
-        &self.target[self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
+    fn nodes(&self) -> u32 {
+        self.offsets.len() as u32 - 1
+    }
+
+    fn degree(&self, node: usize) -> u64 {
+        self.offsets[node + 1] - self.offsets[node]
+    }
+
+    /// Hands over all nodes in order, some at once, with their neighbours.
+    fn blocks(&self, mut take: impl FnMut(Range<u32>, Block)) -> io::Result<()> {
+        let (file, most) = match &self.target {
+            Targets::Held(target) => {
+                take(0..self.nodes(), Block { offsets: &self.offsets, target, first: 0 });
+                return Ok(());
+            }
+            Targets::File { file, block } => (file, *block),
+        };
+        let (mut begin, mut bytes, mut target) = (0, Vec::new(), Vec::new());
+        while begin < self.nodes() {
+            let first = self.offsets[begin as usize];
+            // At least one node, whatever it has.
+            let end = (self.offsets.partition_point(|&offset| offset <= first + most) as u32).saturating_sub(1).clamp(begin + 1, self.nodes());
+            bytes.resize((self.offsets[end as usize] - first) as usize * 4, 0);
+            file.read_exact_at(&mut bytes, first * 4)?;
+            target.clear();
+            target.extend(bytes.chunks_exact(4).map(|four| u32::from_le_bytes(std::array::from_fn(|byte| four[byte]))));
+            take(begin..end, Block { offsets: &self.offsets, target: &target, first });
+            begin = end;
+        }
+        Ok(())
     }
 }
 
 /// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step before.
-fn grow(graph: &Neighbours, nodes: u32, mean: u32, counter: Counter) -> Vec<u32> {
+fn grow(graph: &Neighbours, mean: u32, counter: Counter) -> io::Result<Vec<u32>> {
+    let nodes = graph.nodes();
     let is_centre = |node: u32| counter.below(u64::from(node), u64::from(mean.max(1))) == 0;
     let mut cell: Vec<u32> = (0..nodes).into_par_iter().map(|node| if is_centre(node) { node } else { NONE }).collect();
     let mut open: Vec<u32> = (0..nodes).filter(|&node| cell[node as usize] == NONE).collect();
     for _ in 0..STEPS_MOST {
-        let join = |&node: &u32| {
-            let near = graph.of(node).iter().map(|&neighbour| cell[neighbour as usize]).filter(|&cell| cell != NONE);
-            near.min_by_key(|&cell| (counter.bits(mix(u64::from(cell) << 32 | u64::from(node))), cell)).unwrap_or(NONE)
-        };
-        let joined: Vec<u32> = open.par_iter().map(join).collect();
+        let mut joined: Vec<u32> = Vec::with_capacity(open.len());
+        graph.blocks(|range, block| {
+            let join = |&node: &u32| {
+                let near = block.of(node).iter().map(|&neighbour| cell[neighbour as usize]).filter(|&cell| cell != NONE);
+                near.min_by_key(|&cell| (counter.bits(mix(u64::from(cell) << 32 | u64::from(node))), cell)).unwrap_or(NONE)
+            };
+            let own = open.partition_point(|&node| node < range.start)..open.partition_point(|&node| node < range.end);
+            joined.par_extend(open[own].par_iter().map(join));
+        })?;
         let before = open.len();
         open.iter().zip(&joined).for_each(|(&node, &joined)| cell[node as usize] = joined);
         open.retain(|&node| cell[node as usize] == NONE);
@@ -59,29 +163,33 @@ fn grow(graph: &Neighbours, nodes: u32, mean: u32, counter: Counter) -> Vec<u32>
         }
     }
     open.iter().for_each(|&node| cell[node as usize] = node);
-    cell
+    Ok(cell)
 }
 
 /// Half of the nodes join the cell with the best score among their own and their neighbours'; of equal ones the own, else one by chance.
 ///
 /// The score is the number of neighbours in the cell, less a share of all neighbours that grows with the cell (modularity with a resolution).
-fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter) -> Vec<u32> {
+fn join_best(graph: &Neighbours, cell: &[u32], mean: u32, counter: Counter) -> io::Result<Vec<u32>> {
     let mut volume = vec![0u64; cell.len()];
-    cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.of(node as u32).len() as u64);
-    let (edges, nodes) = (graph.target.len() as i128, cell.len() as i128);
-    let choose = |near: &mut Vec<u32>, node: usize| {
-        let own = cell[node];
-        if counter.bits(node as u64) & 1 == 0 {
-            return own;
-        }
-        near.clear();
-        near.extend(graph.of(node as u32).iter().map(|&neighbour| cell[neighbour as usize]));
-        let degree = near.len() as i128;
-        near.sort_unstable();
-        let score = |run: &[u32]| run.len() as i128 * edges * SIZE_MOST * i128::from(mean) - degree * nodes * i128::from(volume[run[0] as usize]);
-        near.chunk_by(|a, b| a == b).max_by_key(|run| (score(run), run[0] == own, counter.bits(u64::from(run[0])))).map_or(own, |run| run[0])
-    };
-    (0..cell.len()).into_par_iter().map_init(Vec::new, choose).collect()
+    cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.degree(node));
+    let (edges, nodes) = (graph.offsets.last().copied().unwrap_or(0) as i128, cell.len() as i128);
+    let mut joined = Vec::with_capacity(cell.len());
+    graph.blocks(|range, block| {
+        let choose = |near: &mut Vec<u32>, node: u32| {
+            let own = cell[node as usize];
+            if counter.bits(u64::from(node)) & 1 == 0 {
+                return own;
+            }
+            near.clear();
+            near.extend(block.of(node).iter().map(|&neighbour| cell[neighbour as usize]));
+            let degree = near.len() as i128;
+            near.sort_unstable();
+            let score = |run: &[u32]| run.len() as i128 * edges * SIZE_MOST * i128::from(mean) - degree * nodes * i128::from(volume[run[0] as usize]);
+            near.chunk_by(|a, b| a == b).max_by_key(|run| (score(run), run[0] == own, counter.bits(u64::from(run[0])))).map_or(own, |run| run[0])
+        };
+        joined.par_extend(range.into_par_iter().map_init(Vec::new, choose));
+    })?;
+    Ok(joined)
 }
 
 fn renumber(mut cell: Vec<u32>) -> Vec<u32> {
@@ -118,6 +226,22 @@ mod tests {
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             assert!(pool.install(|| find(&edges, recipe.nodes, 128, 9)) == found);
+        }
+    }
+
+    #[test]
+    fn neighbours_in_a_file_have_the_communities_of_those_in_memory() {
+        let recipe = Recipe { nodes: 3000, edges: 30_000, loops: 0, symmetric: true, max_degree: 400, community: 64, inside: 0.7, seed: 3 };
+        let edges = transform::symmetrize(generate(&recipe).unwrap().edges, recipe.nodes);
+        let folder = tempfile::tempdir().unwrap();
+        let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
+        let mut list = Listing::new(recipe.nodes, &limit).unwrap();
+        edges.source.iter().zip(&edges.target).for_each(|(&source, &target)| list.push(source, target).unwrap());
+        let mut graph = list.finish().unwrap();
+        for block in [1, 7, BLOCK_LEAST, u64::from(u32::MAX)] {
+            let Targets::File { block: own, .. } = &mut graph.target else { panic!("expected a file") };
+            *own = block;
+            assert!(find_in(&graph, 64, 5).unwrap() == find(&edges, recipe.nodes, 64, 5), "{block}");
         }
     }
 

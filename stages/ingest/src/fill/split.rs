@@ -95,6 +95,30 @@ pub fn shortages(labels: &Labels, split: &[u8], rule: &PerClass, of: &str) -> Ve
     short
 }
 
+/// The parts of drawn splits that nothing is in, a line each, where they are wanted: of train, validation and test. `of` is what has the labels.
+pub fn empty_parts(splits: &[Vec<u8>], wanted: [bool; 3], of: &str) -> Vec<String> {
+    let mut empty = Vec::new();
+    for (index, split) in splits.iter().enumerate() {
+        let there = split.iter().filter(|&&part| part != IN_NO_PART).count();
+        let which = if splits.len() > 1 { format!(" of split {index}") } else { String::new() };
+        for (part, name) in [(TRAIN, "train"), (VALIDATION, "validation"), (TEST, "test")] {
+            if wanted[usize::from(part) - 1] && !split.contains(&part) {
+                empty.push(format!("{name}{which} is empty: {there} {of}s in all parts"));
+            }
+        }
+    }
+    empty
+}
+
+/// Classes with fewer members than there are folds, a line each: some folds have none of them.
+pub fn small_classes(labels: &Labels, folds: u32, of: &str) -> Vec<String> {
+    let Labels::Classes { class, names } = labels else { return Vec::new() };
+    let mut sizes = vec![0u32; names.len()];
+    class.iter().filter(|&&class| class != NO_CLASS).for_each(|&class| sizes[class as usize] += 1);
+    let small = names.iter().zip(sizes).filter(|(_, size)| (1..folds).contains(size));
+    small.map(|(name, size)| format!("class `{name}` has {size} {of}s for {folds} folds: {} have none of it", folds - size)).collect()
+}
+
 /// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
 pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
@@ -156,6 +180,26 @@ mod tests {
         let enough = PerClass { train: 1, validation: 1, test: 2 };
         let whole = Labels::Classes { class: vec![0, 0, 1, 1, 0], names: vec!["a".into(), "b".into()] };
         assert!(shortages(&whole, &per_class(&whole, 5, &enough, 7), &enough, "node").is_empty());
+    }
+
+    #[test]
+    fn parts_that_nothing_is_in_are_named() {
+        let three = Labels::Classes { class: vec![0, 1, 0], names: vec!["a".into(), "b".into()] };
+        let shares = Fractions { train: 0.8, validation: 0.1, test: 0.1 };
+        let split = vec![fractions(&three, 3, &shares, 1)];
+        assert_eq!(count(&split[0]).iter().sum::<usize>(), 3);
+        let empty = empty_parts(&split, [true; 3], "node");
+        assert!(!empty.is_empty() && empty.iter().all(|line| line.ends_with(" is empty: 3 nodes in all parts")), "{empty:?}");
+        assert!(empty_parts(&split, [false; 3], "node").is_empty());
+        let folded = folds(&three, 3, 5, 1);
+        let empty = empty_parts(&folded, [true; 3], "graph");
+        assert!(empty.contains(&"test of split 4 is empty: 3 graphs in all parts".to_owned()), "{empty:?}");
+        let few = small_classes(&three, 3, "graph");
+        assert_eq!(few, ["class `a` has 2 graphs for 3 folds: 1 have none of it", "class `b` has 1 graphs for 3 folds: 2 have none of it"]);
+        assert!(
+            small_classes(&three, 1, "graph").is_empty()
+                && empty_parts(&[fractions(&labels(10, 2), 10, &SIXTY_TWENTY_TWENTY, 1)], [true; 3], "node").is_empty()
+        );
     }
 
     fn labels(nodes: u32, classes: u32) -> Labels {

@@ -2,8 +2,10 @@
 //!
 //! promises  exact counts of graphs, nodes and distinct edges; no edge between graphs; no repeat; the same bytes for any number of threads; O(edges)
 //! promises  every graph is connected, as far as the edges suffice for that in all of them
+//! promises  one node has the largest degree that is asked, and none has more, as far as sizes and edges allow: exact counts go before it
 //! how       Sizes spread around the mean with a deviation of about a half of it. A graph is a tree whose nodes hang on near ones, as in a molecule,
-//!           and further pairs, half of them near each other; where more than half of the pairs are asked, pairs are left out instead.
+//!           and further pairs, half of them near each other; where more than half of the pairs are asked, pairs are left out instead. The largest
+//!           graph, which has room for it, has the hub.
 //! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not shuffled
 use rayon::prelude::*;
 use warploom_formats::raw::Edges;
@@ -14,6 +16,8 @@ use super::{communities::Impossible, counter::Counter, pairs::Pairs};
 const NEAR: u64 = 4;
 /// Further pairs that are near have at most this distance.
 const RING: u64 = 8;
+/// Draws in a row without a pair, and four for each node, after which none is drawn any more.
+const TRIES: u64 = 64;
 /// Graphs are from this part of the mean size to so many times it.
 const SPREAD: (f64, f64) = (0.25, 4.0);
 
@@ -28,6 +32,8 @@ pub struct Recipe {
     pub edges: u64,
     /// Self loops; one more where half a pair would be left.
     pub loops: u64,
+    /// The largest degree.
+    pub max_degree: u32,
     /// Everything is drawn from it.
     pub seed: u64,
 }
@@ -49,10 +55,13 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     most("self loops among so many edges", recipe.edges, recipe.loops)?;
     let loops = recipe.loops + (recipe.edges - recipe.loops) % 2;
     most("self loops of so many nodes", u64::from(recipe.nodes), loops)?;
-    let sizes = sizes(recipe);
-    let rooms: Vec<u64> = sizes.iter().map(|&size| u64::from(size) * (u64::from(size) - 1) / 2).collect();
+    let (sizes, hub) = sizes(recipe);
     let pairs = (recipe.edges - loops) / 2;
-    most("pairs within so many graphs", rooms.iter().sum(), pairs)?;
+    let rooms = |cap: u32| -> Vec<u64> { sizes.iter().map(|&size| room(size, cap)).collect() };
+    most("pairs within so many graphs", rooms(u32::MAX).iter().sum(), pairs)?;
+    // A cap that leaves too little room says nothing of these graphs.
+    let cap = if recipe.max_degree > 1 && rooms(recipe.max_degree).iter().sum::<u64>() >= pairs { recipe.max_degree } else { u32::MAX };
+    let rooms = rooms(cap);
     let counts = pair_counts(&sizes, &rooms, pairs);
     let mut first = 0u32;
     let looped = |node: u64| (node + 1) * loops / u64::from(recipe.nodes) - node * loops / u64::from(recipe.nodes);
@@ -73,19 +82,27 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
         (sources, targets) = (more_sources, more_targets);
     }
     let counter = Counter::new(recipe.seed, "batch");
-    jobs.into_par_iter().with_min_len(16).for_each_init(Vec::new, |bits, (index, &(first, size, count), sources, targets)| {
-        let mut pairs = Pairs::with(std::mem::take(bits), size as usize);
-        join(&mut pairs, size, count, counter.part(index as u64));
-        (0..size).filter(|&node| looped(u64::from(first + node)) == 1).for_each(|node| {
-            pairs.join(node, node);
-        });
-        let mut at = 0;
-        pairs.for_each(|head, tail| {
-            (sources[at], targets[at]) = (first + head, first + tail);
-            at += 1;
-        });
-        *bits = pairs.into_bits();
-    });
+    jobs.into_par_iter().with_min_len(16).for_each_init(
+        Default::default,
+        |(bits, degrees): &mut (Vec<u64>, Vec<u32>), (index, &(first, size, count), sources, targets)| {
+            let mut pairs = Pairs::with(std::mem::take(bits), size as usize);
+            degrees.clear();
+            degrees.extend((0..size).map(|node| looped(u64::from(first + node)) as u32));
+            let counter = counter.part(index as u64);
+            let mut joined = Joined { pairs: &mut pairs, degrees, cap, left: count };
+            joined.tree(hub.filter(|&hub| hub == index).map(|_| recipe.max_degree), counter);
+            joined.further(counter);
+            (0..size).filter(|&node| looped(u64::from(first + node)) == 1).for_each(|node| {
+                pairs.join(node, node);
+            });
+            let mut at = 0;
+            pairs.for_each(|head, tail| {
+                (sources[at], targets[at]) = (first + head, first + tail);
+                at += 1;
+            });
+            *bits = pairs.into_bits();
+        },
+    );
     let graph = tasks.iter().enumerate().flat_map(|(index, &(_, size, _))| std::iter::repeat_n(index as u32, size as usize)).collect();
     Ok(Batch { edges, graph })
 }
@@ -94,8 +111,14 @@ fn looped_between(first: u32, size: u32, looped: impl Fn(u64) -> u64) -> u64 {
     (u64::from(first)..u64::from(first) + u64::from(size)).map(looped).sum()
 }
 
-/// The size of each graph, at least 1, 2 where all can have it.
-fn sizes(recipe: &Recipe) -> Vec<u32> {
+/// Pairs that a graph of so many nodes can have, of which none has more than `cap`.
+fn room(size: u32, cap: u32) -> u64 {
+    let size = u64::from(size);
+    (size * (size - 1) / 2).min(size.saturating_mul(u64::from(cap)) / 2)
+}
+
+/// The size of each graph, at least 1, 2 where all can have it; and the graph that has room for the largest degree, if one can have it.
+fn sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     let counter = Counter::new(recipe.seed, "sizes of graphs");
     let graphs = u64::from(recipe.graphs);
     let mean = f64::from(recipe.nodes) / graphs.max(1) as f64;
@@ -104,18 +127,25 @@ fn sizes(recipe: &Recipe) -> Vec<u32> {
     let scale = mean / 0.125f64.exp();
     let draw = |index: u64| ((scale * (f64::from(counter.normal(index)) / 2.0).exp()).clamp(mean * SPREAD.0, mean * SPREAD.1).round() as u32).max(least);
     let mut sizes: Vec<u32> = (0..graphs).map(draw).collect();
+    let wanted = u64::from(recipe.max_degree) + 1;
+    let fits = graphs > 1 && wanted > 2 && wanted + u64::from(least) * (graphs - 1) <= u64::from(recipe.nodes);
+    let hub = (0..sizes.len()).max_by_key(|&graph| (sizes[graph], std::cmp::Reverse(graph))).filter(|_| fits);
+    if let Some(hub) = hub {
+        sizes[hub] = sizes[hub].max(wanted as u32);
+    }
     let mut found: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
     let wanted = u64::from(recipe.nodes);
     while found != wanted {
         let step = (found.abs_diff(wanted) / graphs).max(1) as u32;
-        for size in &mut sizes {
+        for (graph, size) in sizes.iter_mut().enumerate() {
+            let least = if Some(graph) == hub { recipe.max_degree + 1 } else { least };
             let missing = found.abs_diff(wanted).min(u64::from(step)) as u32;
             let old = *size;
             *size = if found < wanted { old + missing } else { old - missing.min(old - least) };
             found = found + u64::from(*size) - u64::from(old);
         }
     }
-    sizes
+    (sizes, hub)
 }
 
 /// How many pairs each graph gets: enough to be connected, the rest by its nodes, and what finds no room by the room that others have.
@@ -145,39 +175,108 @@ fn shares(weights: &[u64], sum: u64) -> Vec<u64> {
     weights.iter().map(share).collect()
 }
 
-/// Joins `count` pairs among `size` nodes, in both directions.
-fn join(pairs: &mut Pairs, size: u32, count: u64, counter: Counter) {
-    let room = u64::from(size) * (u64::from(size) - 1) / 2;
-    let mut both = |head: u32, tail: u32| head != tail && pairs.join(head, tail) && pairs.join(tail, head);
-    let mut left = count;
-    for node in 1..u64::from(size).min(count + 1) {
-        let parent = node - 1 - counter.below(node, node.min(NEAR));
-        left -= u64::from(both(node as u32, parent as u32));
+/// The pairs of one graph as they come, and the degrees that they give.
+struct Joined<'a> {
+    pairs: &'a mut Pairs,
+    degrees: &'a mut [u32],
+    cap: u32,
+    /// Pairs that are still to come.
+    left: u64,
+}
+
+impl Joined<'_> {
+    fn has_room(&self, node: u32) -> bool {
+        self.degrees[node as usize] < self.cap
     }
-    if count * 2 <= room {
-        let mut drawn = u64::from(size);
-        while left > 0 {
-            drawn += 2;
-            let one = counter.below(drawn, u64::from(size));
-            let near = counter.bits(drawn) & 1 == 1;
-            let two = if near { (one + 1 + counter.below(drawn + 1, RING)) % u64::from(size) } else { counter.below(drawn + 1, u64::from(size)) };
-            left -= u64::from(both(one as u32, two as u32));
+
+    /// Joins two nodes in both directions, if they are two and not joined.
+    fn both(&mut self, head: u32, tail: u32) -> bool {
+        let new = head != tail && self.pairs.join(head, tail);
+        if new {
+            self.pairs.join(tail, head);
+            self.degrees[head as usize] += 1;
+            self.degrees[tail as usize] += 1;
+            self.left -= 1;
         }
-        return;
+        new
     }
-    // Selection sampling: of the pairs that are still free, each is taken with the chance that makes the count exact.
-    let mut free = room - (count - left);
-    for head in 0..size {
-        for tail in head + 1..size {
-            if pairs.has(head, tail) {
-                continue;
+
+    /// A tree: every node hangs on a near one before it; the first of them on node 0, if that is to have the degree `hub`.
+    fn tree(&mut self, hub: Option<u32>, counter: Counter) {
+        let size = self.degrees.len() as u64;
+        let around = hub.map_or(0, |hub| u64::from(hub.saturating_sub(self.degrees[0])).min(size - 1));
+        for node in 1..size.min(self.left + 1) {
+            let near = node.min(NEAR);
+            let drawn = counter.below(node, near);
+            let candidates = (0..near).map(|step| node - 1 - (drawn + step) % near).chain((0..node - near).rev());
+            let parent = match node <= around {
+                true => 0,
+                false => {
+                    candidates.map(|parent| parent as u32).find(|&parent| self.has_room(parent) && (hub.is_none() || parent != 0)).unwrap_or(node as u32 - 1)
+                }
+            };
+            self.both(node as u32, parent);
+        }
+    }
+
+    /// The other pairs: drawn where they are few, else all but some.
+    fn further(&mut self, counter: Counter) {
+        let size = self.degrees.len() as u64;
+        let room = size * (size - 1) / 2;
+        let joined = self.degrees.len() as u64 - 1;
+        if (self.left + joined) * 2 <= room {
+            self.draw(counter)
+        } else {
+            self.select(counter)
+        }
+        self.complete();
+    }
+
+    fn draw(&mut self, counter: Counter) {
+        let size = self.degrees.len() as u64;
+        let (mut drawn, mut failed) = (size, 0);
+        while self.left > 0 && failed < 4 * size + TRIES {
+            drawn += 2;
+            let one = counter.below(drawn, size);
+            let near = counter.bits(drawn) & 1 == 1;
+            let two = if near { (one + 1 + counter.below(drawn + 1, RING)) % size } else { counter.below(drawn + 1, size) };
+            let new = self.has_room(one as u32) && self.has_room(two as u32) && self.both(one as u32, two as u32);
+            failed = if new { 0 } else { failed + 1 };
+        }
+    }
+
+    /// Selection sampling: of the pairs that are still free, each is taken with the chance that makes the count exact.
+    fn select(&mut self, counter: Counter) {
+        let size = self.degrees.len() as u32;
+        let taken: u64 = (0..size).map(|head| (head + 1..size).filter(|&tail| self.pairs.has(head, tail)).count() as u64).sum();
+        let mut free = u64::from(size) * (u64::from(size) - 1) / 2 - taken;
+        for head in 0..size {
+            for tail in head + 1..size {
+                if self.pairs.has(head, tail) {
+                    continue;
+                }
+                if counter.below(u64::from(head) << 32 | u64::from(tail), free) < self.left && self.has_room(head) && self.has_room(tail) {
+                    self.both(head, tail);
+                }
+                free -= 1;
             }
-            if counter.below(u64::from(head) << 32 | u64::from(tail), free) < left {
-                pairs.join(head, tail);
-                pairs.join(tail, head);
-                left -= 1;
+        }
+    }
+
+    /// What found no room by chance goes wherever there is some, and at last beyond the largest degree.
+    fn complete(&mut self) {
+        let size = self.degrees.len() as u32;
+        for cap in [self.cap, u32::MAX] {
+            self.cap = cap;
+            for head in 0..size {
+                let mut tail = head + 1;
+                while self.left > 0 && tail < size && self.has_room(head) {
+                    if self.has_room(tail) {
+                        self.both(head, tail);
+                    }
+                    tail += 1;
+                }
             }
-            free -= 1;
         }
     }
 }
@@ -212,9 +311,30 @@ mod tests {
     #[test]
     fn published_sizes_are_exact() {
         for (graphs, nodes, edges, loops) in [(1113, 43_471, 162_088, 0), (188, 3371, 7442, 0), (1000, 19_773, 193_062, 0), (500, 37_247, 2_457_499, 283)] {
-            let recipe = Recipe { graphs, nodes, edges, loops, seed: 7 };
+            let recipe = Recipe { graphs, nodes, edges, loops, max_degree: u32::MAX, seed: 7 };
             let parts = verify(&recipe);
             assert!(parts == graphs as usize, "{recipe:?} has {parts} parts");
+        }
+    }
+
+    /// Published figures: molecules, proteins, and sets of cliques with a hub.
+    #[test]
+    fn the_largest_degree_is_the_one_that_is_asked() {
+        for (graphs, nodes, edges, loops, max_degree) in [
+            (188, 3371, 7442, 0, 4),
+            (4337, 131_488, 266_894, 0, 4),
+            (600, 19_580, 74_564, 0, 9),
+            (1178, 334_925, 1_686_092, 0, 19),
+            (1113, 43_471, 162_088, 0, 25),
+            (1000, 19_773, 193_062, 0, 135),
+            (500, 37_247, 2_457_499, 283, 491),
+        ] {
+            let recipe = Recipe { graphs, nodes, edges, loops, max_degree, seed: 7 };
+            verify(&recipe);
+            let made = generate(&recipe).unwrap();
+            let mut degrees = vec![0u32; nodes as usize];
+            made.edges.target.iter().for_each(|&target| degrees[target as usize] += 1);
+            assert_eq!(degrees.iter().max(), Some(&max_degree), "{recipe:?}");
         }
     }
 
@@ -232,16 +352,16 @@ mod tests {
             (4, 100, 50, 0),
             (1, 9000, 30_000, 0),
         ] {
-            verify(&Recipe { graphs, nodes, edges, loops, seed: 1 });
+            verify(&Recipe { graphs, nodes, edges, loops, max_degree: u32::MAX, seed: 1 });
         }
         for (graphs, nodes, edges, loops) in [(2, 1, 0, 0), (0, 1, 0, 0), (5, 5, 2, 0), (1, 2, 5, 0), (1, 2, 3, 3)] {
-            assert!(generate(&Recipe { graphs, nodes, edges, loops, seed: 1 }).is_err(), "{graphs} {nodes} {edges} {loops}");
+            assert!(generate(&Recipe { graphs, nodes, edges, loops, max_degree: 3, seed: 1 }).is_err(), "{graphs} {nodes} {edges} {loops}");
         }
     }
 
     #[test]
     fn the_bytes_do_not_depend_on_threads_but_on_the_seed() {
-        let recipe = Recipe { graphs: 5000, nodes: 150_000, edges: 400_000, loops: 10, seed: 3 };
+        let recipe = Recipe { graphs: 5000, nodes: 150_000, edges: 400_000, loops: 10, max_degree: 30, seed: 3 };
         let expected = generate(&recipe).unwrap();
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -252,8 +372,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_recipe_is_exact_or_impossible(graphs in 0u32..20, nodes in 0u32..100, edges in 0u64..1000, loops in 0u64..30, seed: u64) {
-            let recipe = Recipe { graphs, nodes, edges, loops, seed };
+        fn any_recipe_is_exact_or_impossible(graphs in 0u32..20, nodes in 0u32..100, edges in 0u64..1000, loops in 0u64..30, max_degree in 0u32..40, seed: u64) {
+            let recipe = Recipe { graphs, nodes, edges, loops, max_degree, seed };
             if generate(&recipe).is_ok() {
                 verify(&recipe);
             }

@@ -219,6 +219,9 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
     if !changes.removed.is_empty() {
         between.retain(|key| !changes.removed.contains(key));
     }
+    if !changes.removed_inside.is_empty() {
+        lists.par_iter_mut().for_each(|list| list.retain(|key| !changes.removed_inside.contains(key)));
+    }
     lists.push(between);
     lists.push(changes.added);
     lists

@@ -58,7 +58,7 @@ pub fn graph_of(recipe: &entry::Recipe, seed: u64) -> Result<(RawGraph, Vec<u32>
     let &entry::Recipe { nodes, edges, symmetric, max_degree, loops, graphs, community, inside, classes, .. } = recipe;
     let mut graph = RawGraph { ids: NodeIds::Count(nodes), directed: Some(!symmetric), ..RawGraph::default() };
     let planted = if graphs > 0 {
-        let made = batch::generate(&batch::Recipe { graphs, nodes, edges, loops, seed })?;
+        let made = batch::generate(&batch::Recipe { graphs, nodes, edges, loops, max_degree, seed })?;
         graph.edges = made.edges;
         graph.graphs = Some(graphs_of(made.graph.clone(), graphs, classes, seed));
         made.graph

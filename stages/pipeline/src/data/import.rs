@@ -27,7 +27,7 @@ use warploom_formats::{
     raw::{Labels, RawGraph, ReadError},
 };
 use warploom_shell::{
-    Environment,
+    Environment, hints,
     limits::show_size,
     requests::{catalog_error, read_error},
     talk::Talk,
@@ -190,7 +190,7 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     let original = |error: StageError| {
         let named = files.iter().fold(error, |error, file| error.instead_of(&draft.join(&file.name), file.first()));
         // Readers speak to who runs a pipeline.
-        let hint = named.hint.map(|hint| hint.replace("--set ingest.ids=", "--read ids="));
+        let hint = named.hint.as_deref().map(hints::for_import);
         StageError { hint, ..named }.instead_of(draft, Path::new("the set"))
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
@@ -202,6 +202,7 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
         let error = StageError::new(ErrorKind::Data, format!("nothing was read from this file beside edges in the format `{}`", format.name));
         return Err(original(error.at(unused.display()).hint("name the array `features`, `labels`, `split` or `ids`")));
     }
+    graph.notes.iter_mut().for_each(|note| *note = hints::for_import(note));
     graph.validate().map_err(|what| StageError::defect(format!("the reader `{}` broke a promise: {what}", format.name)))?;
     let names = own.iter().chain(&beside).filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
     Ok(Found { graph, format: format.name, files: names, inherited: Inherited::default() })
@@ -232,6 +233,7 @@ fn print(environment: &Environment, asked: &Import, places: &Places, found: &Fou
             text += &features.map_or_else(String::new, |columns| format!("  features  {columns} columns\n"));
             text += &classes.map_or_else(String::new, |classes| format!("  labels    {classes} classes\n"));
             graph.passed_over.iter().for_each(|what| text += &format!("  passed over: {what}\n"));
+            graph.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
             if found.inherited.stand_in {
                 text += "  STAND-IN: the files came out of a generated graph, and the set is called one everywhere\n";
             }
@@ -243,7 +245,7 @@ fn print(environment: &Environment, asked: &Import, places: &Places, found: &Fou
         },
         || {
             vec![json!({"name": name, "nodes": graph.nodes(), "listed": graph.edges.len(), "format": found.format, "features": features, "classes": classes,
-                "passed_over": graph.passed_over, "folder": places.folder.to_string_lossy(), "entry": places.entry.to_string_lossy(), "files": found.files})]
+                "passed_over": graph.passed_over, "notes": graph.notes, "folder": places.folder.to_string_lossy(), "entry": places.entry.to_string_lossy(), "files": found.files})]
         },
     );
 }

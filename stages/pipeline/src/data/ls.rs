@@ -15,7 +15,7 @@ const LICENCE_LETTERS: usize = 32;
 pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
     let found = present(entry, &environment.data);
     let partly = found.folder.filter(|_| !found.missing.is_empty());
-    match (locate(entry, &environment.data, None, Attempt::Never), partly) {
+    match (locate(entry, &environment.data, Some(&environment.seen()), Attempt::Look), partly) {
         (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
         _ if found.packed.is_some() => ("here", format!("packed in {}", found.packed.unwrap_or_default().display())),
         (Ok(Source::Generated), _) => ("generated", "made when it is needed".to_owned()),

@@ -28,8 +28,9 @@ use crate::programs::refused;
 
 /// Shows a data set.
 pub fn show(environment: &Environment, talk: &Talk, options: &Options, entry: &Entry) -> Result<(), StageError> {
-    let (status, detail) = super::state(environment, entry);
     let made = pipeline(options, &entry.name).and_then(|pipeline| measured(environment, talk, &pipeline));
+    // Behind the attempt, which may have brought the files, or found out that they cannot be had.
+    let (status, detail) = super::state(environment, entry);
     let known = made.as_ref().ok();
     crate::print_as(
         environment,

@@ -27,7 +27,7 @@ pub fn degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u32> {
     degrees
 }
 
-/// Changes degrees until their sum is right; the one at `top` is changed last.
+/// Changes degrees until their sum is right; the one at `top` only where the others cannot change any more.
 fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
     let count = degrees.len() as u64;
     let mut found: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
@@ -35,7 +35,7 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
         let mut changed = true;
         while found != sum && std::mem::take(&mut changed) {
             let step = (found.abs_diff(sum) / count).clamp(1, u64::from(u32::MAX)) as u32;
-            for node in (top + 1..degrees.len()).chain(0..=top) {
+            for node in (top + 1..degrees.len()).chain(0..top) {
                 let missing = found.abs_diff(sum).min(u64::from(step)) as u32;
                 if missing == 0 {
                     return;
@@ -46,6 +46,11 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
                 found = found + u64::from(degrees[node]) - u64::from(old);
             }
         }
+    }
+    // The others have nothing or all: what is left over is the top's.
+    if let Some(top) = degrees.get_mut(top) {
+        let missing = u32::try_from(found.abs_diff(sum)).unwrap_or(u32::MAX);
+        *top = if found < sum { (*top).saturating_add(missing).min(most) } else { top.saturating_sub(missing) };
     }
 }
 

@@ -103,6 +103,8 @@ fn advance(list: &[u64], at: usize, key: u64) -> usize {
 pub struct Changes {
     /// Of the accepted pairs.
     pub removed: HashSet<u64>,
+    /// Of those inside communities: few, and seldom any.
+    pub removed_inside: HashSet<u64>,
     /// Ascending.
     pub added: Vec<u64>,
 }
@@ -111,7 +113,8 @@ pub struct Changes {
 fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes {
     let symmetric = task.recipe.symmetric;
     let counter = Counter::new(task.recipe.seed, "place");
-    let mut change = Change { accepted, inside: task.inside, community: task.community, removed: HashSet::new(), added: HashSet::new() };
+    let mut change =
+        Change { accepted, inside: task.inside, community: task.community, removed: HashSet::new(), removed_inside: HashSet::new(), added: HashSet::new() };
     let mut homeless = Vec::new();
     for (index, (&head, &tail)) in heads.iter().zip(tails).enumerate() {
         let counter = counter.part(index as u64);
@@ -129,7 +132,7 @@ fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes 
     put_anywhere(task.recipe, task.degrees, &mut change, &homeless);
     let mut added: Vec<u64> = change.added.into_iter().collect();
     added.sort_unstable();
-    Changes { removed: change.removed, added }
+    Changes { removed: change.removed, removed_inside: change.removed_inside, added }
 }
 
 /// Pairs that hold and what became different.
@@ -138,6 +141,7 @@ struct Change<'a> {
     inside: &'a [Vec<u64>],
     community: &'a [u32],
     removed: HashSet<u64>,
+    removed_inside: HashSet<u64>,
     added: HashSet<u64>,
 }
 
@@ -166,29 +170,87 @@ impl Change<'_> {
     }
 }
 
-/// Puts as many pairs between nodes drawn evenly as are without a home.
-fn put_anywhere(recipe: &Recipe, mut degrees: Vec<u32>, change: &mut Change, homeless: &[(u32, u32)]) {
+/// Puts as many new pairs as are without a home: the ends with the largest degrees keep theirs and get any partner, where none is found,
+/// both ends are drawn evenly. The hub then gets what it still lacks from pairs that hold.
+fn put_anywhere(recipe: &Recipe, degrees: Vec<u32>, change: &mut Change, homeless: &[(u32, u32)]) {
     let counter = Counter::new(recipe.seed, "anywhere, evenly");
+    // Of each end: the node, and whether the pair begins there.
+    let mut owed: Vec<(u32, bool)> = homeless.iter().flat_map(|&(head, tail)| [(head, true), (tail, false)]).collect();
+    owed.sort_by_key(|&(node, begins)| (std::cmp::Reverse(degrees[node as usize]), node, begins));
+    let is_hub = |node: u32| degrees[node as usize] >= recipe.max_degree;
+    let hubs: Vec<(u32, bool)> = owed.iter().skip(homeless.len()).copied().filter(|&(node, _)| is_hub(node)).collect();
+    let mut places = Places { recipe, counter, drawn: 0, degrees };
     // In a directed graph these are degrees in both directions: tight enough for the few that come here.
-    for (head, tail) in homeless {
-        for end in [head, tail] {
-            degrees[*end as usize] = degrees[*end as usize].saturating_sub(1);
-        }
-    }
-    let (mut drawn, mut tries, mut missing) = (0, 0, homeless.len());
-    while missing > 0 {
-        let (one, two) = (counter.below(drawn, u64::from(recipe.nodes)) as u32, counter.below(drawn + 1, u64::from(recipe.nodes)) as u32);
-        drawn += 2;
-        tries += 1;
-        let key = key(recipe.symmetric, one, two);
+    owed.iter().for_each(|(node, _)| places.degrees[*node as usize] = places.degrees[*node as usize].saturating_sub(1));
+    for &(node, begins) in &owed[..homeless.len()] {
+        let kept = (0..TRIES).any(|_| {
+            let other = places.any();
+            let (head, tail) = if begins { (node, other) } else { (other, node) };
+            places.put(change, head, tail, false)
+        });
         // At most a quarter of all pairs is taken, so a try seldom fails but for the degrees; these are let go after many.
-        let room = tries > TRIES || degrees[one as usize] < recipe.max_degree && degrees[two as usize] < recipe.max_degree;
-        if room && change.is_free(key) {
-            change.added.insert(key);
-            degrees[one as usize] += 1;
-            degrees[two as usize] += 1;
-            (tries, missing) = (0, missing - 1);
+        let _placed = kept
+            || (0u64..).any(|tried| {
+                let (head, tail) = (places.any(), places.any());
+                places.put(change, head, tail, tried > TRIES)
+            });
+    }
+    for (hub, begins) in hubs {
+        let _found = (0..TRIES).any(|_| places.take_over(change, hub, begins));
+    }
+}
+
+/// Where pairs go that found none.
+struct Places<'a> {
+    recipe: &'a Recipe,
+    counter: Counter,
+    drawn: u64,
+    degrees: Vec<u32>,
+}
+
+impl Places<'_> {
+    /// Any node.
+    fn any(&mut self) -> u32 {
+        self.drawn += 1;
+        self.counter.below(self.drawn - 1, u64::from(self.recipe.nodes)) as u32
+    }
+
+    /// Lets the hub take the place of an end of a pair that holds, inside a community or between two; whether that was possible.
+    fn take_over(&mut self, change: &mut Change, hub: u32, begins: bool) -> bool {
+        let between = change.accepted;
+        let inside = &change.inside[self.below(change.inside.len())..];
+        let list = if self.below(2) == 0 && !between.is_empty() { between } else { inside.first().map_or(between, Vec::as_slice) };
+        let Some(&old) = list.get(self.below(list.len())) else { return false };
+        let (head, tail) = ((old >> 32) as u32, (old & MASK) as u32);
+        let new = if begins { key(self.recipe.symmetric, hub, tail) } else { key(self.recipe.symmetric, head, hub) };
+        let is_inside = change.community[head as usize] == change.community[tail as usize];
+        let gone = if is_inside { &change.removed_inside } else { &change.removed };
+        let possible = head != hub && tail != hub && !gone.contains(&old) && change.is_free(new);
+        if possible {
+            let gone = if is_inside { &mut change.removed_inside } else { &mut change.removed };
+            gone.insert(old);
+            change.added.insert(new);
         }
+        possible
+    }
+
+    /// A number below `most`; 0 where there is none.
+    fn below(&mut self, most: usize) -> usize {
+        self.drawn += 1;
+        if most == 0 { 0 } else { self.counter.below(self.drawn - 1, most as u64) as usize }
+    }
+
+    /// Puts a pair, if it is free and both ends have room for it, or none is asked.
+    fn put(&mut self, change: &mut Change, head: u32, tail: u32, beyond: bool) -> bool {
+        let key = key(self.recipe.symmetric, head, tail);
+        let has_room = beyond || [head, tail].iter().all(|node| self.degrees[*node as usize] < self.recipe.max_degree);
+        let new = has_room && change.is_free(key);
+        if new {
+            change.added.insert(key);
+            self.degrees[head as usize] += 1;
+            self.degrees[tail as usize] += 1;
+        }
+        new
     }
 }
 

@@ -57,6 +57,15 @@ fn the_stand_in_of_amazon0505_is_as_its_recipe_says() {
     println!("largest {largest} inside {inside:.3} exponent {slope:.2} isolated {}", degrees.iter().filter(|&&degree| degree == 0.0).count());
 }
 
+/// Half of all nodes are the hub's neighbours: pairs that find no home must not be the hub's.
+#[test]
+fn a_hub_among_few_nodes_keeps_its_degree() {
+    let wisconsin = Recipe { nodes: 251, edges: 900, symmetric: true, loops: 0, max_degree: 122, community: 62, inside: 0.7, seed: 251 };
+    for seed in [251, 1, 2, 3] {
+        assert_eq!(verify(&Recipe { seed, ..wisconsin }).0, 122, "{seed}");
+    }
+}
+
 #[test]
 fn directed_graphs_are_exact_too() {
     let recipe = Recipe { nodes: 50_000, edges: 600_001, symmetric: false, max_degree: 900, ..amazon() };

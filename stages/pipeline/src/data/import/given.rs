@@ -13,6 +13,8 @@ use warploom_formats::{Look, npz};
 
 use crate::arguments::Import;
 
+/// Names of files that a hint shows.
+const NAMES_SHOWN: usize = 6;
 /// Endings of packed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
@@ -113,7 +115,7 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
     let given = |(path, thing): (&Option<PathBuf>, Thing)| path.clone().map(|path| Given { thing, files: vec![path] });
     let given: Vec<Given> = all.into_iter().filter_map(given).collect();
     for path in given.iter().flat_map(|given| &given.files) {
-        let facts = fs::metadata(path).map_err(|error| StageError::io("read", path, &error))?;
+        let facts = fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
         if !facts.is_file() {
             let error = StageError::new(ErrorKind::Input, "expected a file, found a folder or a device").at(path.display());
             return Err(error.hint("a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"));
@@ -122,9 +124,31 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
     Ok(given)
 }
 
+/// What helps where a path leads nowhere: the names that are near, or where to begin.
+fn missing(path: &Path, error: StageError) -> StageError {
+    if error.hint.is_some() || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_symlink()) {
+        return error;
+    }
+    if let Ok(to) = fs::read_link(path) {
+        return error.hint(format!("it is a link, and  {}  is not there: name the file itself", to.display()));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+    match (folder.is_dir(), shown.is_empty()) {
+        (false, _) => error.hint(format!("name a file that is there: there is no folder  {}", folder.display())),
+        (true, true) => error.hint(format!("name a file that is there: nothing is in  {}", folder.display())),
+        (true, false) if more > 0 => error.hint(format!("name a file that is there: in  {}  are {shown} and {more} more", folder.display())),
+        (true, false) => error.hint(format!("name a file that is there: in  {}  is {shown}", folder.display())),
+    }
+}
+
 /// What an export left in a folder.
 fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
-    let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
+    let entries = fs::read_dir(folder).map_err(|error| missing(folder, StageError::io("list", folder, &error)))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let mut all: Vec<Given> = Vec::new();
