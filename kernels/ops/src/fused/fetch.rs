@@ -34,6 +34,13 @@ pub(super) struct Access<T, A> {
     number: fn(Origin<T>) -> A,
 }
 
+impl<T: Copy, A> Access<T, A> {
+    /// A number that is the same everywhere.
+    pub fn number(&self, origin: Origin<T>) -> A {
+        (self.number)(origin)
+    }
+}
+
 /// Real elements.
 pub(super) fn reals<T: Element>() -> Access<T, T> {
     let number = |origin: Origin<T>| match origin {

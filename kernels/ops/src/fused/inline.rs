@@ -1,16 +1,17 @@
-//! inline: steps that are done inside of the one that reads them: a comparison in a choice, whose bools lie nowhere, and a product of two
-//! rows in the sum along them.
+//! inline: steps that are done inside of the one that reads them: a comparison in a choice or in a reduction whose edges it picks, and a
+//! product of two rows in the sum along them. Their bools and products lie nowhere.
 //!
-//! promises  the choice's elements bit for bit, the sum's as `gather::dots` adds them
+//! promises  the choice's elements and the edges bit for bit, the sum's as `gather::dots` adds them
 //! never     touches what is stored, or what another operator reads
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Type};
 
+use super::Level;
 use super::kernel::{At, Layout, Operand, Resolved, Source as Origin, Way};
 use crate::Real;
 use crate::expression::arithmetic::Source;
 
-/// What a choice compares.
+/// What a choice, or a reduction of some edges, compares.
 #[derive(Clone, Debug)]
 pub(super) struct Compared<T> {
     pub operator: Binary,
@@ -19,9 +20,9 @@ pub(super) struct Compared<T> {
 
 /// Gives choices their comparisons and sums their products; says of each step whether it is left out.
 pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
-    let mut left_out: Vec<bool> = (0..steps.len()).map(|number| is_for_choices(steps, number)).collect();
+    let mut left_out: Vec<bool> = (0..steps.len()).map(|number| is_for_choices(steps, number) || is_for_masks(steps, number)).collect();
     for number in 0..steps.len() {
-        if let Some(compared) = condition(&steps[number]).filter(|compared| left_out[*compared]) {
+        if let Some(compared) = condition(&steps[number]).or(mask(&steps[number])).filter(|compared| left_out[*compared]) {
             let Resolved { op: Op::Binary(operator), inputs, .. } = &steps[compared] else { continue };
             steps[number].compared = Some(Compared { operator: *operator, inputs: [inputs[0].clone(), inputs[1].clone()] });
         }
@@ -52,19 +53,45 @@ fn summed_product<T>(steps: &[Resolved<T>], number: usize) -> Option<usize> {
 
 fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
     let compared = &steps[number];
-    let known = matches!(compared.op, Op::Binary(Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual));
-    let reads_it = |step: &&Resolved<T>| step.inputs.iter().flatten().any(|operand| matches!(operand.from, Origin::Step(step) if step == number));
     let is_choice = |step: &Resolved<T>| {
-        let elsewhere = step.inputs.iter().skip(1).flatten().any(|operand| matches!(operand.from, Origin::Step(step) if step == number));
+        let elsewhere = reads(&step.inputs[1..], number);
         condition(step) == Some(number) && !elsewhere && (step.level, step.columns, step.kind) == (compared.level, compared.columns, Type::Real)
     };
-    let mut users = steps.iter().filter(reads_it).peekable();
-    known && compared.input_kind == Type::Real && compared.store.is_none() && users.peek().is_some() && users.all(is_choice)
+    compared.input_kind == Type::Real && is_comparison_for(steps, number, is_choice)
+}
+
+/// Whether it only says which edges are reduced, of two single rows each.
+fn is_for_masks<T>(steps: &[Resolved<T>], number: usize) -> bool {
+    let compared = &steps[number];
+    let is_single = |input: &Vec<Operand<T>>| matches!(input.as_slice(), [operand] if operand.columns == 1);
+    let is_reduction = |step: &Resolved<T>| mask(step) == Some(number) && !reads(&step.inputs[..1], number);
+    let fits = compared.level == Level::Edge && compared.columns == 1 && compared.inputs.iter().all(is_single);
+    fits && is_comparison_for(steps, number, is_reduction)
+}
+
+/// Whether it is a comparison that is not stored, and that such steps read and no others.
+fn is_comparison_for<T>(steps: &[Resolved<T>], number: usize, is_such: impl Fn(&Resolved<T>) -> bool) -> bool {
+    let compared = &steps[number];
+    let known = matches!(compared.op, Op::Binary(Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual));
+    let mut users = steps.iter().filter(|step| reads(&step.inputs, number)).peekable();
+    known && compared.store.is_none() && users.peek().is_some() && users.all(is_such)
+}
+
+fn reads<T>(inputs: &[Vec<Operand<T>>], number: usize) -> bool {
+    inputs.iter().flatten().any(|operand| matches!(operand.from, Origin::Step(step) if step == number))
 }
 
 /// The step whose bools a choice goes by, element by element.
 fn condition<T>(step: &Resolved<T>) -> Option<usize> {
     if step.op == Op::Select { own_step(step.inputs.first()?) } else { None }
+}
+
+/// The step that says which edges of all relations are reduced.
+fn mask<T>(step: &Resolved<T>) -> Option<usize> {
+    match (&step.op, step.inputs.as_slice()) {
+        (Op::Reduce(_, edges), [_, mask]) if edges.relation.is_none() => own_step(mask),
+        _ => None,
+    }
 }
 
 /// The step that an input is, row for row.

@@ -61,7 +61,7 @@ pub(super) struct Resolved<T> {
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: Way,
-    /// Of a choice: what it compares, where that lies nowhere.
+    /// Of a choice, or of a reduction of some edges: what it compares, where that lies nowhere.
     pub compared: Option<Compared<T>>,
 }
 

@@ -1,10 +1,12 @@
 //! reduce: what the edges of a tile add to the reductions of their vertices.
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Op, Reduction, Type};
+use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
-use super::fetch::{Hand, reals, wholes};
+use super::fetch::{Access, Hand, RowsOf, reals, wholes};
 use super::gather::{Edges, Weights, sums};
-use super::kernel::{Resolved, Way};
+use super::inline::Compared;
+use super::kernel::{At, Operand, Resolved, Source as Origin, Way};
+use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::Real;
 use crate::evaluate::{Element, over_nothing};
@@ -36,6 +38,14 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
     scratch.places.clear();
     scratch.starts.clear();
     scratch.far.clear();
+    if let Some(Compared { operator, inputs }) = &step.compared {
+        match inputs[0][0].kind {
+            Type::Real if inputs.iter().flatten().any(|operand| hand.is_half(operand)) => unreachable!("halves are rows of many columns"),
+            Type::Real => pick(hand, (inputs, *operator), &reals(), scratch),
+            _ => pick(hand, (inputs, *operator), &wholes(), scratch),
+        }
+        return true;
+    }
     let mask = step.inputs.get(1).map(|mask| hand.source(mask, &wholes(), (Level::Edge, tile.len(), 1), &mut scratch.wholes));
     let relations: &Work<T> = hand.work;
     let counts = |place: usize| {
@@ -63,6 +73,78 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
     true
 }
 
+/// The edges of a tile whose two elements compare so.
+fn pick<T: Real + Element, A: Element>(hand: &Hand<T>, (inputs, operator): (&[Vec<Operand<T>>; 2], Binary), access: &Access<T, A>, scratch: &mut Scratch<T>) {
+    let mut numbers = [[A::default()]; 2];
+    let [first, second] = &mut numbers;
+    let (a, b) = (side(hand, &inputs[0][0], access, first), side(hand, &inputs[1][0], access, second));
+    match operator {
+        Binary::Less => pick_where(hand, (a, b), |a: A, b: A| a < b, scratch),
+        Binary::LessEqual => pick_where(hand, (a, b), |a: A, b: A| a <= b, scratch),
+        Binary::Equal => pick_where(hand, (a, b), |a: A, b: A| a == b, scratch),
+        Binary::NotEqual => pick_where(hand, (a, b), |a: A, b: A| a != b, scratch),
+        _ => unreachable!("only comparisons pick edges"),
+    }
+}
+
+/// Elements of one column, and which belongs to which edge.
+type Side<'s, A> = (&'s [A], RowsOf<'s>);
+
+fn side<'s, T: Real + Element, A: Element>(hand: &Hand<'s, '_, T>, operand: &Operand<T>, access: &Access<T, A>, number: &'s mut [A; 1]) -> Side<'s, A> {
+    match operand.from {
+        Origin::Real(_) | Origin::Whole(_) => {
+            *number = [access.number(operand.from)];
+            (number, RowsOf::One)
+        }
+        Origin::Step(_) | Origin::Buffer(_) => (hand.values(operand, access), hand.rows_of(operand, Level::Edge)),
+    }
+}
+
+fn pick_where<T: Real, A: Element>(hand: &Hand<T>, (a, b): (Side<A>, Side<A>), holds: impl Fn(A, A) -> bool, scratch: &mut Scratch<T>) {
+    match (a.1, b.1) {
+        (RowsOf::By(first_a, rows_a), RowsOf::By(first_b, rows_b)) => {
+            let holds = |place: usize| holds(a.0[first_a + rows_a[place] as usize], b.0[first_b + rows_b[place] as usize]);
+            put_down(hand.tile, holds, scratch);
+        }
+        (which_a, which_b) => put_down(hand.tile, |place| holds(a.0[which_a.at(place)], b.0[which_b.at(place)]), scratch),
+    }
+}
+
+/// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be guessed.
+fn put_down<T>(tile: &Tile, holds: impl Fn(usize) -> bool, scratch: &mut Scratch<T>) {
+    scratch.places.resize(tile.len() + 1, 0);
+    scratch.far.resize(tile.len() + 1, 0);
+    let mut count = 0;
+    for ends in tile.starts.windows(2) {
+        scratch.starts.push(count as u32);
+        for place in ends[0] as usize..ends[1] as usize {
+            scratch.places[count] = place as u32;
+            scratch.far[count] = tile.far[place];
+            count += usize::from(holds(place));
+        }
+    }
+    scratch.starts.push(count as u32);
+    scratch.places.truncate(count);
+    scratch.far.truncate(count);
+}
+
+/// Elements of far rows of one column, of picked edges alone, where a reduction reads such.
+fn picked<'l, T: Real + Element, A: Element>(
+    step: &Resolved<T>,
+    hand: &Hand<T>,
+    (access, far): (&Access<T, A>, &[u32]),
+    laid: &'l mut Vec<A>,
+) -> Option<Source<'l, A>> {
+    let [operand] = &step.inputs[0][..] else { return None };
+    let fits = operand.at == At::Far && operand.columns == 1 && step.columns == 1 && matches!(operand.from, Origin::Buffer(_)) && !hand.is_half(operand);
+    fits.then(|| {
+        let values = hand.values(operand, access);
+        laid.clear();
+        laid.extend(far.iter().map(|row| values[*row as usize]));
+        Source::Slice(&laid[..])
+    })
+}
+
 /// Adds a tile's edges to a reduction of reals; `out` are the rows of the block.
 pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: &Hand<T>, out: &mut [T], scratch: &mut Scratch<T>) {
     let is_selected = select(step, hand, scratch);
@@ -86,6 +168,9 @@ pub(super) fn reals_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand: 
                 sums_of(arch, out, rows, edges, Some(Weights { values: &weights, parts: *parts }));
             }
         };
+    }
+    if is_selected && let Some(source) = picked(step, hand, (&reals(), far), laid) {
+        return joined(arch, out, (step, source), Edges { places: None, ..edges });
     }
     let source = hand.source(&step.inputs[0], &reals(), (Level::Edge, count, step.columns), laid);
     joined(arch, out, (step, source), edges);
@@ -115,6 +200,9 @@ pub(super) fn wholes_of<T: Real + Element>(arch: Arch, step: &Resolved<T>, hand:
             out.iter_mut().for_each(|out| *out += i64::from(ends[1] - ends[0]));
         }
         return;
+    }
+    if is_selected && let Some(source) = picked(step, hand, (&wholes(), far), laid) {
+        return joined(arch, out, (step, source), Edges { places: None, ..edges });
     }
     let source = hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
     joined(arch, out, (step, source), edges);

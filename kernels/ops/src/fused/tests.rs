@@ -397,3 +397,57 @@ fn rows_of_bf16_are_read_and_written() {
 fn rows_of_f16_are_read_and_written() {
     halves_are_read_and_written::<f16>(|rows| Stored::F16(rows), |rows| StoredMut::F16(rows));
 }
+
+/// Reductions of the edges that a comparison picks: of whole numbers at both ends, and of a real with a number.
+fn picking(set: EdgeSet, operator: Binary) -> Vec<Step> {
+    use super::From::{Buffer, Step as Made};
+    let (far, near) = (Index::Far(set), Index::Near(set));
+    let level = |index: Index| read(Buffer(0), &[], index, Type::Int);
+    let number = || read(Buffer(1), &[], far, Type::Real);
+    let reduce = |reduction: Reduction, kind: Type, of: Input, mask: usize| {
+        step(Op::Reduce(reduction, set), &[], kind, Level::Row, vec![of, read(Made(mask), &[], Index::Same, Type::Bool)])
+    };
+    let mut steps = vec![
+        step(Op::Binary(operator), &[], Type::Bool, Level::Edge, vec![level(far), level(near)]),
+        reduce(Reduction::Minimum, Type::Int, level(far), 0),
+        reduce(Reduction::Sum, Type::Real, number(), 0),
+        step(Op::Binary(operator), &[], Type::Bool, Level::Edge, vec![number(), Input::Number(Number::Real(0.125))]),
+        reduce(Reduction::Maximum, Type::Real, number(), 3),
+        reduce(Reduction::Count, Type::Int, level(near), 3),
+    ];
+    steps.iter_mut().filter(|step| step.level == Level::Row).enumerate().for_each(|(output, step)| step.store = Some(output));
+    steps
+}
+
+#[test]
+fn edges_that_a_comparison_picks_are_reduced_alone() {
+    let sample = Sample::new();
+    let levels: Vec<i64> = (0..NODES as i64).map(|node| node * 7 % 5).collect();
+    let numbers: Vec<f64> = numbers(NODES, 4);
+    let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+    let compared = |operator: Binary, a: f64, b: f64| match operator {
+        Binary::Less => a < b,
+        Binary::LessEqual => a <= b,
+        Binary::Equal => a == b,
+        _ => a != b,
+    };
+    for (direction, lists) in [(Direction::In, &sample.incoming), (Direction::Out, &sample.outgoing)] {
+        for operator in [Binary::Less, Binary::LessEqual, Binary::Equal, Binary::NotEqual] {
+            let steps = picking(EdgeSet { direction, relation: None }, operator);
+            let (mut least, mut count) = (vec![0; NODES], vec![0; NODES]);
+            let (mut sum, mut most) = (vec![0.0; NODES], vec![0.0; NODES]);
+            let outputs = vec![StoredMut::Whole(&mut least), StoredMut::Real(&mut sum), StoredMut::Real(&mut most), StoredMut::Whole(&mut count)];
+            let work =
+                Work { reads: &[Stored::Whole(&levels), Stored::Real(&numbers)], graph: sample.graph(), unit_starts: &units, context: Context::default() };
+            fused(&Kernel::new(Over::EdgesOf(direction), &steps), outputs, Vec::new(), &work);
+            for node in 0..NODES {
+                let far = || lists.2[lists.0[node] as usize..lists.0[node + 1] as usize].iter().map(|far| *far as usize);
+                let by_level = || far().filter(|far| compared(operator, levels[*far] as f64, levels[node] as f64));
+                let by_number = || far().filter(|far| compared(operator, numbers[*far], 0.125));
+                let expected_least = by_level().map(|far| levels[far]).min().unwrap_or(i64::MAX);
+                assert_eq!((least[node], sum[node]), (expected_least, by_level().fold(0.0, |sum, far| sum + numbers[far])), "{operator:?} {direction:?}");
+                assert_eq!((most[node], count[node]), (by_number().map(|far| numbers[far]).fold(f64::NEG_INFINITY, f64::max), by_number().count() as i64));
+            }
+        }
+    }
+}
