@@ -100,8 +100,12 @@ fn data_show_makes_the_profile_once_and_under_the_key_of_a_pipeline() {
 #[test]
 fn doctor_says_what_there_is_and_leaves_nothing_behind() {
     let scene = Scene::stand_in();
-    scene.warploom(&["doctor"]).expect(0).prints(&["processor", "store: rename", "the first writer wins"]);
-    assert!(scene.warploom(&["doctor", "--format", "json"]).expect(0).lines().iter().all(|line| line["ok"] == true));
+    let told = scene.warploom(&["doctor", "--format", "json"]);
+    let bad: Vec<_> = told.lines().iter().filter(|line| line["ok"] != true).cloned().collect();
+    // A disk that is nearly full is the machine's, not ours, but it has to be told, with a way out.
+    assert!(bad.iter().all(|line| line["what"] == "store: space" && line["hint"].is_string()), "{bad:#?}");
+    told.expect(i32::from(!bad.is_empty()));
+    scene.warploom(&["doctor"]).expect(i32::from(!bad.is_empty())).prints(&["processor", "store: rename", "the first writer wins"]);
     assert!(!scene.store.exists());
     let left: Vec<_> = fs::read_dir(scene.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["raw"]);

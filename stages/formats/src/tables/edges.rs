@@ -132,6 +132,31 @@ impl Columns {
     }
 }
 
+/// What no edge has of the parts, each name once; what options set aside is not missed.
+fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Vec<String> {
+    let is_one_of = |name: &str, names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_set_aside = |name: &str| {
+        let is_none = |option: &Option<String>, names: &[&str]| option.as_deref() == Some("none") && is_one_of(name, names);
+        is_none(&options.weight, WEIGHTS) || is_none(&options.relation, RELATIONS)
+    };
+    let mut unread = Vec::new();
+    for (source, columns) in sources.iter().zip(columns) {
+        let taken = columns.all();
+        // The index that pandas writes says nothing of edges.
+        let is_index = |name: &str| name.starts_with("__index_level_");
+        let fields = source.schema.fields().iter().enumerate().filter(|(column, field)| !taken.contains(column) && !is_index(field.name()));
+        let of_columns = fields.filter(|(_, field)| !is_set_aside(field.name())).map(|(_, field)| format!("column `{}` of the edges", field.name()));
+        let of_path = |at: usize| matches!(columns.relation, Some(Place::Path(relation)) if relation == at);
+        let constants = source.constants.iter().enumerate().filter(|(at, (name, _))| !of_path(*at) && !is_set_aside(name));
+        for what in of_columns.chain(constants.map(|(_, (name, _))| format!("`{name}=` in the names of the edges' folders"))) {
+            if !unread.contains(&what) {
+                unread.push(what);
+            }
+        }
+    }
+    unread
+}
+
 fn no_ends(source: &Source) -> Box<ReadError> {
     let error = source.error("the columns of the edge table do not say which are the ends of an edge");
     let expected = "source and target, src and dst, from and to, u and v, head and tail, or start and end";
@@ -152,6 +177,8 @@ pub struct Found {
     pub spilled: Option<Spilled>,
     /// Names of the relations.
     pub relations: Vec<String>,
+    /// Columns, and names in the paths of parts, that mean nothing here.
+    pub passed_over: Vec<String>,
 }
 
 /// An edge table of one or several parts.
@@ -181,10 +208,11 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
         Some(Nodes { ids, by_row }) => {
             let counted = NodeIds::Count(ids.len() as u32);
             let (edges, spilled, seen) = parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
-            (Found { ids, edges, spilled, relations: Vec::new() }, seen)
+            (Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new() }, seen)
         }
         None => parts.among_themselves()?,
     };
+    found.passed_over = passed_over(sources, &parts.columns, options);
     if typed {
         let (names, places) = relations(path, &seen)?;
         found.edges.relation.get_or_insert_default().iter_mut().for_each(|relation| *relation = places[usize::from(*relation)]);
@@ -246,7 +274,7 @@ impl Parts<'_> {
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
             let spilled = spilled.that_would_take(held);
-            return Ok((Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new() }, seen));
+            return Ok((Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new() }, seen));
         }
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
         let index = Index::new(&ids);
@@ -259,7 +287,7 @@ impl Parts<'_> {
             sink.take(edges);
         }
         let (edges, spilled) = sink.finish()?;
-        Ok((Found { ids, edges, spilled, relations: Vec::new() }, seen.list))
+        Ok((Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new() }, seen.list))
     }
 
     /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of them over in their order. A piece that

@@ -192,6 +192,27 @@ fn write_as(path: &Path, columns: Vec<(&str, ArrayRef)>, writer: &str) {
 }
 
 #[test]
+fn columns_and_names_of_folders_that_mean_nothing_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+    let columns = || vec![("source", numbers(&[0, 1])), ("target", numbers(&[1, 2])), ("year", numbers(&[7, 8])), ("__index_level_0__", numbers(&[0, 1]))];
+    let edges = folder.path().join("edges.parquet");
+    write(&edges, columns());
+    let graph = read(std::slice::from_ref(&edges), &Options::default()).unwrap();
+    assert_eq!(graph.passed_over, ["column `year` of the edges"]);
+    let parts = ["edges/type=a/weight=1.0", "edges/type=b/weight=2.0"].map(|name| folder.path().join(name).join("part.parquet"));
+    for part in &parts {
+        std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+        write(part, columns());
+    }
+    let graph = read(&parts, &Options::default()).unwrap();
+    assert_eq!(graph.relations, ["a", "b"]);
+    assert_eq!(graph.passed_over, ["column `year` of the edges", "`weight=` in the names of the edges' folders"]);
+    let options = Options { weight: Some("none".to_owned()), ..Options::default() };
+    assert_eq!(read(&parts, &options).unwrap().passed_over, ["column `year` of the edges"]);
+}
+
+#[test]
 fn a_graph_of_the_store_comes_back_ends_are_rows() {
     let folder = tempfile::tempdir().unwrap();
     let numbers = |values: &[u32]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
