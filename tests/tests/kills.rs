@@ -22,7 +22,7 @@ fn undisturbed(scene: &Scene, recipe: &Recipe) -> (std::collections::BTreeMap<St
 fn campaign(recipe: &Recipe, seed: u64, starts_before_the_last: usize) {
     let scene = Scene::stand_in();
     let mut draws = Draws::seeded(seed);
-    let (digests, span) = undisturbed(&scene, recipe);
+    let (digests, mut span) = undisturbed(&scene, recipe);
     let mut killed = 0;
     for round in 0..kills() {
         let scene = scene.with_store(format!("store-{round}"));
@@ -32,6 +32,10 @@ fn campaign(recipe: &Recipe, seed: u64, starts_before_the_last: usize) {
             let output = running.wait();
             killed += usize::from(output.signal == Some(9));
             assert!(output.signal == Some(9) || output.code == Some(0), "round {round}: {output}");
+            // The first one may have been slow: others used the machine too.
+            if output.signal.is_none() {
+                span = span.mul_f64(0.8);
+            }
             assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
         }
         scene.build(recipe);

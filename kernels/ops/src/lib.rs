@@ -14,6 +14,7 @@ mod division;
 pub mod elementwise;
 pub mod evaluate;
 pub mod expression;
+pub mod frontier;
 pub mod fused;
 pub mod halves;
 mod instances;

@@ -18,6 +18,7 @@ mod arena;
 mod bytes;
 mod course;
 mod evaluated;
+mod frontier;
 mod fused;
 mod liveness;
 mod render;
@@ -30,6 +31,7 @@ pub(crate) use bytes::width;
 pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};
 pub use evaluated::fixed;
+pub use frontier::frontier;
 pub use fused::{is_row_wise, is_total, reduced};
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
@@ -237,6 +239,9 @@ pub struct Loop {
     /// A shorter way to where the supersteps end, if one is proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
+    /// The edges along which changes are read, where a superstep need make only what reads one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frontier: Option<Direction>,
 }
 
 /// A state and the buffer that holds its next value.

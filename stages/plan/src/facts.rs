@@ -106,11 +106,11 @@ fn no_column(artifact: &Artifact, name: &str, mut there: Vec<String>) -> StageEr
     let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
     there.sort_by_key(|column| Some(column) != near.as_ref());
     let (listed, hint) = match there.as_slice() {
-        [] => ("nothing that could be learned".to_owned(), "give the data set a column of numbers or words, or labels".to_owned()),
-        [first, ..] => (there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "), format!("--set run.target={first}")),
+        [] => ("a column of numbers or words, of which there is none".to_owned(), "give the data set such a column, or labels".to_owned()),
+        [first, ..] => (format!("one of {}", there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")), format!("--set run.target={first}")),
     };
     let what = format!("`run.target: {name}` is no column of the {of} that could be learned");
-    let detail = format!("       = expected one of {listed}, found `{name}`");
+    let detail = format!("       = expected {listed}, found `{name}`");
     StageError::new(ErrorKind::Specification, what).at(artifact.file(file).display()).detail(detail).hint(hint)
 }
 
@@ -145,7 +145,7 @@ fn target(request: &PlanRequest, learned: &Learned, training: bool) -> Result<Ta
         (Loss::Auto, "rows") if learned.is_binary => LossKind::Binary,
         (Loss::Auto | Loss::Mse, "values" | "rows") => LossKind::MeanSquares,
         (Loss::Bce, "values" | "rows") => LossKind::Binary,
-        (Loss::Bce, form) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0,", form)),
+        (Loss::Bce, form) => return Err(loss_error("bce", "labels that hold or do not, 1 or 0", form)),
         (Loss::Mse, form) => return Err(loss_error("mse", "numbers to fit", form)),
         (_, form) => return Err(loss_error("cross_entropy", "classes", form)),
     };
@@ -186,7 +186,8 @@ pub fn built_in(inputs: &Inputs, request: &PlanRequest, training: bool) -> Resul
 fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Option<&Learned>) -> Result<(), StageError> {
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint));
     let Some(learned) = learned else {
-        let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN";
+        let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  --set run.target=COLUMN ; links are not learned \
+                    in this version yet: score them by a column of edges";
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     if learned.form == "classes" && learned.columns == 0 && request.run.target != graph::LABEL {

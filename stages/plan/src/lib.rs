@@ -11,6 +11,7 @@ pub mod compile;
 mod decider;
 mod facts;
 mod predict;
+mod walks;
 
 use std::collections::BTreeMap;
 
@@ -48,10 +49,14 @@ impl Stage for PlanStage {
     const CONTRACT: Contract = contracts::PLAN;
 
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-        let Made { list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
+        let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
+        if request.device.grid.is_none() {
+            list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
+        }
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
-        budget::refuse_too_large(&memory, request.device.memory_bytes.unwrap_or(context.memory))?;
+        let room = request.device.memory_bytes.map_or(budget::Room::Here(context.memory), |bytes| budget::Room::Of(&request.device.name, bytes));
+        budget::refuse_too_large(&memory, room)?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
         let entry = |kind: Kind| -> Result<InputEntry, StageError> {
@@ -117,6 +122,9 @@ struct Made {
 }
 
 fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Result<Made, StageError> {
+    if request.run.mode == Mode::Link {
+        return Err(no_links());
+    }
     let Some(builtin) = shipped(inputs, request)? else {
         let program = program(request, settings);
         let made = compiled(inputs, request, &program)?;
@@ -134,6 +142,11 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
     }
     let settings = builtin.resolve(settings).map_err(|error| setting_error(request, &error))?;
     Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
+}
+
+fn no_links() -> StageError {
+    StageError::new(ErrorKind::Specification, "links are not learned in this version yet")
+        .hint("learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; edges are scored by a column of edges that a program returns")
 }
 
 /// The shipped program that a text is, if it is one.
@@ -275,13 +288,18 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
     let mut ways = Vec::new();
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
-        let made = make(inputs, request, settings).ok();
+        let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
         ways.extend(made.map(|made| Smaller { set, bytes_peak: made.list.memory(&made.facts).bytes_peak }));
     };
-    if request.run.dtype == Dtype::F64 {
-        let mut single = request.clone();
-        single.run.dtype = Dtype::F32;
-        weigh("run.dtype=f32".to_owned(), &single, &request.given_settings());
+    let fewer: &[Dtype] = match request.run.dtype {
+        Dtype::F64 => &[Dtype::F32, Dtype::Bf16],
+        Dtype::F32 => &[Dtype::Bf16],
+        Dtype::Bf16 | Dtype::F16 => &[],
+    };
+    for &dtype in fewer {
+        let mut short = request.clone();
+        short.run.dtype = dtype;
+        weigh(format!("run.dtype={}", dtype.name()), &short, &request.given_settings());
     }
     let mut hidden = settings.get(WIDTH).and_then(serde_json::Value::as_u64).unwrap_or(0);
     for _ in 0..HALVINGS {

@@ -279,9 +279,9 @@ impl<T: Precision> Buffers<T> {
         self.all().wholes
     }
 
-    /// Writes to several buffers while all others can be read. They are given in the order of `outs`. Where buffers are proved
-    /// to be written whole (in a build that checks), what they held is gone.
-    pub fn write_all<R>(&mut self, outs: &[Place], work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R) -> R {
+    /// Writes to several buffers while all others can be read. They are given in the order of `outs`. In a build that
+    /// checks, what they held is gone where they are written whole.
+    pub fn write_all<R>(&mut self, (outs, whole): (&[Place], bool), work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R) -> R {
         let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
         let Buffers { reals, halves, ids, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
@@ -299,7 +299,7 @@ impl<T: Precision> Buffers<T> {
             // Places of what one launch writes are apart, which `validate` has proved.
             let (before, from) = std::mem::take(&mut rest).split_at_mut(range.start - start);
             let (out, after) = from.split_at_mut(range.len());
-            if cfg!(debug_assertions) {
+            if cfg!(debug_assertions) && whole {
                 out.fill(UNWRITTEN);
             }
             pieces.push((start, &*before));
@@ -316,7 +316,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Writes to one buffer of reals.
     pub fn write_real<R>(&mut self, out: usize, work: impl FnOnce(&mut [T], Banks<'_, T>) -> R) -> R {
-        self.write_all(&[Place::Real(out)], |mut made, banks| match made.pop() {
+        self.write_all((&[Place::Real(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Real(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -324,7 +324,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Writes to one buffer of ids.
     pub fn write_id<R>(&mut self, out: usize, work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R) -> R {
-        self.write_all(&[Place::Id(out)], |mut made, banks| match made.pop() {
+        self.write_all((&[Place::Id(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Id(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -332,7 +332,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Writes to one buffer of whole numbers.
     pub fn write_whole<R>(&mut self, out: usize, work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R) -> R {
-        self.write_all(&[Place::Whole(out)], |mut made, banks| match made.pop() {
+        self.write_all((&[Place::Whole(out)], true), |mut made, banks| match made.pop() {
             Some(Made::Whole(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -492,7 +492,7 @@ mod tests {
         let mut buffers = buffers();
         buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
         let outs = [Place::Whole(0), Place::Real(2), Place::Real(0)];
-        buffers.write_all(&outs, |made, banks| {
+        buffers.write_all((&outs, true), |made, banks| {
             let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] = <[Made<f32>; 3]>::try_from(made).unwrap() else { panic!("in order") };
             assert_eq!(banks.reals.get(1), [3.0, 4.0]);
             whole.copy_from_slice(&[-1, 1 << 40]);

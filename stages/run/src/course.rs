@@ -65,13 +65,9 @@ struct Sides<'a, T: Precision> {
 
 impl<'a, T: Precision> Sides<'a, T> {
     fn of(data: &'a Data<T>, direction: Direction) -> Option<Self> {
-        let (incoming, outgoing) = (data.incoming.as_ref()?, data.outgoing.as_ref()?);
-        let (push, pull) = match direction {
-            Direction::In => (vec![outgoing], vec![incoming]),
-            Direction::Out => (vec![incoming], vec![outgoing]),
-            Direction::Both => (vec![outgoing, incoming], vec![incoming, outgoing]),
-        };
-        Some(Sides { push, pull, both_ways: direction == Direction::Both || list(incoming).are(&list(outgoing)) })
+        let (push, pull) = ways(data, direction)?;
+        let both_ways = direction == Direction::Both || list(push[0]).are(&list(pull[0]));
+        Some(Sides { push, pull, both_ways })
     }
 
     fn push(&self) -> Vec<Lists<'a>> {
@@ -186,6 +182,17 @@ fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
     values.par_iter_mut().zip(parts).with_min_len(TASK).for_each(|(value, &part)| *value = least[part as usize]);
 }
 
-fn list<T: Precision>(side: &Neighbours<T>) -> Lists<'_> {
+/// Lists from a vertex to those that read it along edges, and to those that it reads.
+pub fn ways<T: Precision>(data: &Data<T>, direction: Direction) -> Option<(Vec<&Neighbours<T>>, Vec<&Neighbours<T>>)> {
+    let (incoming, outgoing) = (data.incoming.as_ref()?, data.outgoing.as_ref()?);
+    Some(match direction {
+        Direction::In => (vec![outgoing], vec![incoming]),
+        Direction::Out => (vec![incoming], vec![outgoing]),
+        Direction::Both => (vec![outgoing, incoming], vec![incoming, outgoing]),
+    })
+}
+
+/// A side without its weights.
+pub fn list<T: Precision>(side: &Neighbours<T>) -> Lists<'_> {
     Lists { offsets: &side.offsets, neighbours: &side.neighbours }
 }

@@ -11,9 +11,10 @@ use std::{
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, stage::StopFlag};
-use warploom_ops::change::{changed_count, summed_change, whole_change};
+use warploom_ops::change::{changed_count, over, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
+use warploom_ops::frontier::Run;
 use warploom_ops::loss::{Loss, loss};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::optimizer::{Learned, Optimizer, optimize};
@@ -64,6 +65,13 @@ pub struct Change {
     pub summed: f64,
     /// Number of elements that differ.
     pub changed: u64,
+}
+
+impl Change {
+    fn add(&mut self, (summed, changed): (f64, u64)) {
+        self.summed += summed;
+        self.changed += changed;
+    }
 }
 
 /// Moments of the optimiser, by parameter.
@@ -150,6 +158,11 @@ impl<T: Precision> Executor<T> {
 
     /// Runs a part of the list.
     pub fn run(&mut self, part: Part, pass: Pass, stop: &StopFlag) -> Result<(), Halt> {
+        self.run_rows(part, (pass, None), stop)
+    }
+
+    /// The same, where only these rows of walks over edges are made.
+    pub fn run_rows(&mut self, part: Part, (pass, only): (Pass, Option<&[Run]>), stop: &StopFlag) -> Result<(), Halt> {
         if stop.is_set() {
             return Err(Halt::Stopped);
         }
@@ -159,30 +172,33 @@ impl<T: Precision> Executor<T> {
                 return Err(Halt::Stopped);
             }
             let begun = Instant::now();
-            self.machine.launch(&self.program, index, pass);
+            self.machine.launch(&self.program, index, pass, only);
             self.spent[index] += begun.elapsed();
         }
         Ok(())
     }
 
     /// How far the successors of the states that a loop's end is tested on lie from the states, or where it is still active.
-    pub fn change(&self, number: usize) -> Change {
+    /// Where only some rows were made, the others have not changed.
+    pub fn change(&self, number: usize, only: Option<&[Run]>) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
+        let counts = !matches!(repeated.until, Until::ChangeAtMost(..));
         let Banks { reals, ids, wholes, .. } = self.machine.buffers.all();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
-                    change.summed += summed_change(reals.get(state), reals.get(next));
-                    if !matches!(repeated.until, Until::ChangeAtMost(..)) {
-                        change.changed += changed_count(reals.get(state), reals.get(next));
-                    }
+                    let pair = (reals.get(state), reals.get(next));
+                    let of = |(before, after): (&[T], &[T])| (summed_change(before, after), if counts { changed_count(before, after) } else { 0 });
+                    change.add(over(pair, (reals.slot(state).columns, only), of));
                 }
-                (Place::Id(state), Place::Id(next)) => change.changed += changed_count(ids.get(state), ids.get(next)),
+                (Place::Id(state), Place::Id(next)) => {
+                    let pair = (ids.get(state), ids.get(next));
+                    change.add(over(pair, (ids.slot(state).columns, only), |(before, after)| (0.0, changed_count(before, after))));
+                }
                 (Place::Whole(state), Place::Whole(next)) => {
-                    let (summed, changed) = whole_change(wholes.get(state), wholes.get(next));
-                    change.summed += summed;
-                    change.changed += changed;
+                    let pair = (wholes.get(state), wholes.get(next));
+                    change.add(over(pair, (wholes.slot(state).columns, only), |(before, after)| whole_change(before, after)));
                 }
                 _ => unreachable!("a validated list commits like to like"),
             }
@@ -302,8 +318,8 @@ fn missing(what: &str) -> StageError {
 }
 
 impl<T: Precision> Machine<T> {
-    /// Runs the step of this number.
-    pub fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass) {
+    /// Runs the step of this number; of a walk over edges, where rows are given, only for these.
+    pub fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass, only: Option<&[Run]>) {
         let Machine { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
         let walk = Walk { data, seed: *seed, pass };
         match &program.steps[index].action {
@@ -332,7 +348,7 @@ impl<T: Precision> Machine<T> {
                 sum_over_rows(made, source.contents, walk.rows(source.rows), source.columns);
             }),
             Action::Evaluate(work) => walk.evaluate(buffers, work),
-            Action::Fused(work) => walk.fused(buffers, work),
+            Action::Fused(work) => walk.fused(buffers, work, only.filter(|_| work.walks_edges())),
             Action::Loss(kind, [result, target, gradient, value]) => {
                 *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
                     let (columns, result, target) = (reals.slot(*result).columns, reals.get(*result), reals.get(*target));

@@ -20,6 +20,9 @@ use crate::{
     upload::{Sparse, shown_id},
 };
 
+/// A step size that is seldom too large.
+const RATE_USUAL: f64 = 0.01;
+
 /// A launch, and the row where it made an odd value, where it has rows that can be told.
 type Found = (String, Option<String>);
 
@@ -28,7 +31,7 @@ pub fn of_loss<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, pass
     let epoch = pass.epoch;
     let loss = executor.machine.loss;
     let (name, rate) = name_and_rate(optimizer);
-    let smaller = format!("--set run.optimizer.{name}.lr={:?}", short(rate / 10.0));
+    let smaller = format!("--set run.optimizer.{name}.lr={:?}", short((rate / 10.0).min(RATE_USUAL)));
     let base = |what: String| StageError::new(ErrorKind::Data, format!("epoch {epoch}: the loss is `{loss}`; {what}"));
     let further = if list.buffers.iter().any(|buffer| buffer.element == Element::Half(Half::F16)) {
         "set  --set run.dtype=bf16  , which goes beyond 65504 as f32 does; or "
@@ -50,6 +53,11 @@ pub fn of_loss<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, pass
     };
     if let Some(learned) = learned {
         error = error.detail(format!("  the parameter `{}` is not finite after {epoch} updates: its steps were too large", learned.name));
+    }
+    if epoch == 0 {
+        return error.hint(format!(
+            "{further}no step was taken yet: look at the features, which  --set ingest.normalize=row  makes small, at weights of edges and at  plan.set"
+        ));
     }
     error.hint(format!("{further}take smaller steps:  {smaller}  ; or look at the features, which  --set ingest.normalize=row  makes small"))
 }
@@ -131,7 +139,7 @@ fn in_launches<T: Precision>(
 ) -> Option<Found> {
     let launches = list.launches();
     steps.into_iter().find_map(|step| {
-        executor.machine.launch(&executor.program, step, pass);
+        executor.machine.launch(&executor.program, step, pass, None);
         let writes = launches.get(step)?.operation.writes();
         let row = writes.iter().find_map(|name| in_buffer(executor, list, name, is_odd))?;
         Some((launches[step].name.clone(), row))

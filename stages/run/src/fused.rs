@@ -3,6 +3,7 @@
 //! promises  what a walk makes itself is read from its steps, all else from buffers, each of which stands once among those that are read
 use warploom_contract::StageError;
 use warploom_ops::evaluate::Index;
+use warploom_ops::frontier::Run;
 use warploom_ops::fused::{From, Input, Kernel, Level, Read, Step, Stored, StoredMut, Work, fused};
 use warploom_vertex::launch::{Buffer, BufferName, Direction, Half, Operand, Operation, Over, Rows, View, is_total};
 
@@ -60,6 +61,11 @@ impl<T: Precision> Fused<T> {
         writes.extend(totals);
         Ok(Fused { kernel: Kernel::new(*over, &resolved), reads: resolving.reads, writes, rows_written, over: *over })
     }
+
+    /// Whether it walks the edges of vertices.
+    pub fn walks_edges(&self) -> bool {
+        matches!(self.over, Over::EdgesOf(_))
+    }
 }
 
 impl<'n, 'a> Resolving<'n, 'a>
@@ -102,8 +108,8 @@ where
 
 impl<T: Precision> Walk<'_, T> {
     /// Runs a fused launch.
-    pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>) {
-        buffers.write_all(&work.writes, |made, banks| {
+    pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>, only: Option<&[Run]>) {
+        buffers.write_all((&work.writes, only.is_none()), |made, banks| {
             let values = |place: &Place| match place {
                 Place::Real(index) => Stored::Real(banks.reals.get(*index)),
                 Place::Half(index, Half::Bf16) => Stored::Bf16(bytemuck::cast_slice(banks.halves.get(*index))),
@@ -131,7 +137,7 @@ impl<T: Precision> Walk<'_, T> {
                 Over::Vertices | Over::Edges(_) => &Vec::new(),
             };
             let context = self.context(Rows::Nodes);
-            fused(&work.kernel, outputs, totals.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context });
+            fused(&work.kernel, outputs, totals.collect(), &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context, only });
         });
     }
 }

@@ -8,6 +8,7 @@
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_ops::frontier::Run;
 use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, Until};
 
@@ -16,6 +17,7 @@ use crate::{
     course,
     executor::{Change, Executor, Halt, Pass},
     failure,
+    frontier::Frontier,
     history::median,
     precision::Precision,
     program::{Part, Place},
@@ -69,6 +71,9 @@ struct Walk<'a, T: Precision> {
 /// What a record calls a loop that took no course.
 pub const SUPERSTEPS: &str = "supersteps";
 
+/// What it calls one whose supersteps make only what reads a change.
+pub const FRONTIER: &str = "frontier";
+
 const PASS: Pass = Pass { epoch: 0, training: false };
 
 impl<T: Precision> Walk<'_, T> {
@@ -114,7 +119,8 @@ impl<T: Precision> Walk<'_, T> {
                 if self.executor.program.loops[number].course.is_some() {
                     self.executor.machine.data.go_in_supersteps();
                 }
-                self.courses.push(SUPERSTEPS.to_owned());
+                let name = if self.executor.program.loops[number].frontier.is_some() { FRONTIER } else { SUPERSTEPS };
+                self.courses.push(name.to_owned());
                 Ok(false)
             }
             Some(None) => Err(StageError::new(ErrorKind::Stopped, "stopped by a signal within a loop that is not saved").hint("start again")),
@@ -131,22 +137,28 @@ impl<T: Precision> Walk<'_, T> {
 
     /// Supersteps of one loop; gives whether its condition was met.
     fn repeat(&mut self, number: usize, checkpoints: &mut Checkpoints) -> Result<bool, StageError> {
-        let until = self.executor.program.loops[number].until.clone();
+        let repeated = self.executor.program.loops[number].clone();
+        let until = &repeated.until;
+        let mut frontier = Frontier::of(self.executor, &repeated);
         let mut last = None;
         while self.done < self.spec.max_supersteps {
             let begun = Instant::now();
-            self.part(Part::Superstep(number), checkpoints, Some(number))?;
-            let change = self.executor.change(number);
+            let only = frontier.as_ref().and_then(Frontier::runs);
+            self.rows(Part::Superstep(number), only, (checkpoints, Some(number)))?;
+            let change = self.executor.change(number, only);
             if change.summed.is_nan() {
                 return Err(failure::of_superstep(self.executor, self.list, number, self.done + 1));
+            }
+            if let Some(frontier) = &mut frontier {
+                frontier.advance(self.executor, &repeated, &change);
             }
             self.executor.commit(number);
             self.done += 1;
             (last, self.change) = (Some(change), change);
             self.seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
-            self.context.progress.note(&shown(&until, &change));
-            if is_met(&until, &change) {
+            self.context.progress.note(&shown(until, &change));
+            if is_met(until, &change) {
                 return Ok(true);
             }
             if self.done < self.spec.max_supersteps {
@@ -154,14 +166,19 @@ impl<T: Precision> Walk<'_, T> {
             }
         }
         if !self.spec.allow_unconverged {
-            return Err(not_converged(&until, &last.unwrap_or_default(), self.done));
+            return Err(not_converged::<T>(until, &last.unwrap_or_default(), self.done));
         }
         Ok(false)
     }
 
     /// Runs a part; a stop saves the states of the loop at work.
     fn part(&mut self, part: Part, checkpoints: &mut Checkpoints, number: Option<usize>) -> Result<(), StageError> {
-        match self.executor.run(part, PASS, self.context.stop) {
+        self.rows(part, None, (checkpoints, number))
+    }
+
+    /// The same, where only these rows are made.
+    fn rows(&mut self, part: Part, only: Option<&[Run]>, (checkpoints, number): (&mut Checkpoints, Option<usize>)) -> Result<(), StageError> {
+        match self.executor.run_rows(part, (PASS, only), self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
                 Some(number) => stopped(self.executor, checkpoints, (number, self.done), &self.courses),
@@ -189,14 +206,17 @@ fn shown(until: &Until, change: &Change) -> String {
     }
 }
 
-fn not_converged(until: &Until, change: &Change, done: u64) -> StageError {
+fn not_converged<T: Precision>(until: &Until, change: &Change, done: u64) -> StageError {
     let left = match until {
         Until::ChangeAtMost(_, bound) => format!("the last one changed the values by {:e} in all, and it ends at {bound:e}", change.summed),
         Until::Unchanged(_) => format!("the last one changed {} values, and it ends at none", change.changed),
         Until::Nowhere(_) => format!("after the last one {} were active, and it ends at none", change.changed),
     };
+    // A change that rounding alone makes is not made smaller by more supersteps.
+    let finer = if T::NAME == "f32" && matches!(until, Until::ChangeAtMost(..)) { "compute with finer numbers:  --set run.dtype=f64  , " } else { "" };
+    let more = done.saturating_mul(10);
     StageError::new(ErrorKind::LimitReached, format!("not converged after {done} supersteps: {left}"))
-        .hint(format!("allow more with  --set run.max_supersteps={}  or take what there is with  --set run.allow_unconverged=true", done.saturating_mul(10)))
+        .hint(format!("{finer}allow more with  --set run.max_supersteps={more}  or take what there is with  --set run.allow_unconverged=true"))
 }
 
 fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, (number, done): (usize, u64), courses: &[String]) -> StageError {

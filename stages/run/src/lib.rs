@@ -9,7 +9,8 @@ pub mod checkpoints;
 pub mod course;
 pub mod executor;
 pub mod failure;
-pub mod fused;
+pub mod frontier;
+mod fused;
 pub mod given;
 pub mod graphs;
 pub mod history;
@@ -51,7 +52,7 @@ impl Stage for RunStage {
         let _guard = signals::saves_on_stop();
         refuse_other_device(request)?;
         let (page, list) = open_plan(inputs)?;
-        budget::refuse_too_large(&page.memory, context.memory)?;
+        budget::refuse_too_large(&page.memory, budget::Room::Here(context.memory))?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => execute::<f32>(context, outputs, inputs, (request, &page, &list)),

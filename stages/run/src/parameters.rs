@@ -81,7 +81,11 @@ fn fitting<T: Precision>(parameter: &Parameter, tensor: &Tensor) -> Result<Vec<T
     if !joins(&parameter.shape, &found) && !joins(&found, &parameter.shape) {
         let what = format!("expected shape {:?} for `{}`, found {found:?}", parameter.shape, parameter.name);
         let turned = found.iter().rev().eq(&parameter.shape);
-        let hint = if turned { "weights are [out, in]: transpose it before saving" } else { "change  plan.set  to the widths that the file was made with" };
+        let hint = if turned {
+            "weights are [out, in]: transpose it before saving"
+        } else {
+            "widths follow from  plan.set , from the features and from the classes: take those that the file was made with"
+        };
         return Err((what, hint.to_owned()));
     }
     match tensor.dtype {

@@ -151,6 +151,8 @@ pub struct Repeated {
     pub until: Until,
     /// A shorter way to its end.
     pub course: Option<Course>,
+    /// The edges along which changes are read, where only what reads one need be made again.
+    pub frontier: Option<Direction>,
     prepare: Range<usize>,
     superstep: Range<usize>,
 }
@@ -317,6 +319,7 @@ impl<'a> Names<'a> {
             active,
             until: repeated.until.clone(),
             course: repeated.course.clone(),
+            frontier: repeated.frontier,
             prepare: next(repeated.prepare.len()),
             superstep: next(repeated.superstep.len()),
         }

@@ -3,7 +3,7 @@
 //! promises  rows stand in the order of nodes.parquet, or, where they are of graphs, of graphs.parquet; reals in the run's type; ids are written as the data set's own, the
 //!           sentinel as null; the same values give the same bytes
 //! never     turns scores into shares: they are the program's result as it is
-use std::sync::Arc;
+use std::{ops::Range, path::Path, sync::Arc};
 
 use arrow_array::{Array, ArrayRef, BooleanArray, FixedSizeListArray, Int64Array, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
@@ -11,14 +11,22 @@ use rayon::prelude::*;
 use warploom_contract::{
     Kind, Outputs, StageError,
     kinds::{graph::Ids, run},
-    parquet_file::write_table,
+    parquet_file::TableWriter,
 };
+use warploom_ops::evaluate::EdgeGraph;
 use warploom_vertex::{
     gir::{EdgeSet, Type},
     launch::{Direction, LaunchList, LossKind, Rows},
 };
 
-use crate::{executor::Executor, history, parameters, precision::Precision, program::Place, train::Trained};
+use crate::{
+    executor::Executor,
+    history, parameters,
+    precision::Precision,
+    program::{Place, Returned},
+    train::Trained,
+    upload::Data,
+};
 
 /// Name of the column of ids.
 pub const ID: &str = "id";
@@ -48,18 +56,19 @@ pub fn write_predictions<T: Precision>(
     };
     let reals = executor.machine.buffers.reals();
     let (rows, columns) = reals.shape(index);
-    let scores = data.in_order(rows, reals.get(index), columns);
-    let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
+    let order = Order::of(data, rows);
+    let mut table = Table::of_ids(data.ids_of(rows));
     match kind {
         LossKind::CrossEntropy => {
-            let classes: UInt32Array = scores.par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>().into();
-            table.push((Field::new(CLASS, DataType::UInt32, classes.null_count() > 0), Arc::new(classes) as ArrayRef));
-            table.push(not_null(SCORES, list_of(scores, columns)?));
+            let classes = |piece| order.rows(reals.get(index), columns, piece).par_chunks(columns.max(1)).map(class_of).collect::<Vec<_>>();
+            let some_has_none = reals.get(index).par_iter().any(|score| score.partial_cmp(score).is_none());
+            table.push(Field::new(CLASS, DataType::UInt32, some_has_none), 1, move |piece| Ok(Arc::new(UInt32Array::from(classes(piece)))));
+            table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List);
         }
-        LossKind::Binary => table.push(not_null(SCORES, list_of(scores, columns)?)),
-        LossKind::MeanSquares => table.push(not_null(VALUE, column_of(scores, columns)?)),
+        LossKind::Binary => table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List),
+        LossKind::MeanSquares => table.push_reals(VALUE, (reals.get(index), columns), &order, Shape::of(columns)),
     }
-    write_table(&outputs.file(Kind::Run, run::PREDICTIONS_FILE), table)?;
+    table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
     let mut file = parameters::file(list, (kind, columns, seed), &executor.parameters());
     if let Some(learned) = &data.learned {
@@ -83,27 +92,14 @@ fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows:
 /// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many, and one for each list of edges that values are returned of.
 pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>) -> Result<(), StageError> {
     let data = &executor.machine.data;
-    let rows = executor.program.results.iter().find(|result| result.edges.is_none()).map_or(Rows::Nodes, |result| result.rows);
-    let mut table = vec![not_null(ID, data.ids_of(rows).to_array())];
-    for result in executor.program.results.iter().filter(|result| result.edges.is_none()) {
-        table.push(match result.place {
-            Place::Real(index) => {
-                let columns = executor.machine.buffers.reals().slot(index).columns;
-                not_null(&result.name, column_of(data.in_order(rows, executor.machine.buffers.reals().get(index), columns), columns)?)
-            }
-            Place::Id(index) => {
-                let own = own_ids(&data.ids, &data.unpermuted(executor.machine.buffers.ids().get(index), 1));
-                nullable(&result.name, own)
-            }
-            Place::Whole(index) => {
-                let columns = executor.machine.buffers.wholes().slot(index).columns;
-                let values = data.in_order(rows, executor.machine.buffers.wholes().get(index), columns);
-                nullable(&result.name, whole_column(&data.ids, result.kind, &values, columns)?)
-            }
-            Place::Half(..) | Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features, or halves")),
-        });
+    let of_rows: Vec<&Returned> = executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
+    let rows = of_rows.first().map_or(Rows::Nodes, |result| result.rows);
+    let order = Order::of(data, rows);
+    let mut table = Table::of_ids(data.ids_of(rows));
+    for result in of_rows {
+        table.push_returned(executor, result, &order)?;
     }
-    write_table(&outputs.file(Kind::Run, run::VALUES_FILE), table)?;
+    table.write(&outputs.file(Kind::Run, run::VALUES_FILE))?;
     count_rows(outputs, executor, rows);
     let mut lists: Vec<EdgeSet> = Vec::new();
     for edges in executor.program.results.iter().filter_map(|result| result.edges) {
@@ -122,52 +118,180 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
 fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (number, edges): (usize, EdgeSet)) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let graph = data.edge_graph();
-    let passes: &[bool] = match edges.direction {
-        Direction::In => &[true],
-        Direction::Out => &[false],
-        Direction::Both => &[true, false],
+    let is_of = |edge: &u32| edges.relation.is_none_or(|relation| graph.relation.get(*edge as usize).is_some_and(|found| u32::from(*found) == relation));
+    let chosen: Vec<u32> = (0..graph.edge_count as u32).filter(is_of).collect();
+    let twice = edges.direction == Direction::Both;
+    // The edge of a row of the table, and whether it stands there as an out-edge.
+    let edge = |row: usize| if row < chosen.len() { (chosen[row], edges.direction == Direction::Out) } else { (chosen[row - chosen.len()], true) };
+    let end = |of: fn(&EdgeGraph, usize, bool) -> u32| {
+        move |piece: Piece| {
+            let ends = piece.map(|row| {
+                let (edge, turned) = edge(row);
+                data.old(of(&graph, edge as usize, turned) as usize) as u32
+            });
+            Ok(own_ids(&data.ids, &ends.collect::<Vec<u32>>()))
+        }
     };
-    let mut rows: Vec<(usize, usize, bool)> = Vec::new();
-    for (pass, &incoming) in passes.iter().enumerate() {
-        let is_of = |edge: &usize| edges.relation.is_none_or(|relation| graph.relation.get(*edge).is_some_and(|found| u32::from(*found) == relation));
-        rows.extend((0..graph.edge_count).filter(is_of).map(|edge| (pass * graph.edge_count + edge, edge, incoming)));
-    }
-    let end = |of: &dyn Fn(&(usize, usize, bool)) -> u32| own_ids(&data.ids, &rows.iter().map(|row| data.old(of(row) as usize) as u32).collect::<Vec<_>>());
-    let mut table = vec![not_null("source", end(&|row| graph.source[row.1])), not_null("target", end(&|row| graph.target[row.1]))];
-    if passes.len() == 2 {
-        table.push(not_null("of", end(&|row| if row.2 { graph.target[row.1] } else { graph.source[row.1] })));
+    let rows = chosen.len() * (1 + usize::from(twice));
+    let order = Order(Some((0..rows).map(|row| if row < chosen.len() { chosen[row] } else { graph.edge_count as u32 + edge(row).0 }).collect()));
+    let mut table = Table { rows, columns: Vec::new(), width: 0 };
+    let field = |name: &str| Field::new(name, own_ids(&data.ids, &[]).data_type().clone(), false);
+    table.push(field("source"), 1, end(|graph, edge, _| graph.source[edge]));
+    table.push(field("target"), 1, end(|graph, edge, _| graph.target[edge]));
+    if twice {
+        table.push(field("of"), 1, end(|graph, edge, turned| if turned { graph.source[edge] } else { graph.target[edge] }));
     }
     for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
-        table.push(match result.place {
-            Place::Real(index) => {
-                let slot = executor.machine.buffers.reals().slot(index);
-                let values = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
-                not_null(&result.name, column_of(values, slot.columns)?)
-            }
-            Place::Whole(index) => {
-                let slot = executor.machine.buffers.wholes().slot(index);
-                let values: Vec<i64> = rows.iter().flat_map(|row| slot.contents[row.0 * slot.columns..][..slot.columns].iter().copied()).collect();
-                nullable(&result.name, whole_column(&data.ids, result.kind, &values, slot.columns)?)
-            }
-            Place::Half(..) | Place::Id(_) | Place::Sparse(_) => return Err(StageError::defect("values of edges are real or whole")),
-        });
+        table.push_returned(executor, result, &order)?;
     }
     let file = if number == 0 { run::EDGE_VALUES_FILE.to_owned() } else { run::EDGE_VALUES_FILE.replace(".parquet", &format!("_{number}.parquet")) };
-    write_table(&outputs.file(Kind::Run, &file), table)
+    table.write(&outputs.file(Kind::Run, &file))
 }
 
-fn nullable(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
-    (Field::new(name, array.data_type().clone(), array.null_count() > 0), array)
+/// Rows of a table that are made and written together.
+type Piece = Range<usize>;
+
+/// The row of a buffer that each row of a table shows; nothing where they are the same.
+struct Order(Option<Vec<u32>>);
+
+impl Order {
+    /// Of nodes, or of graphs, which lie as their table has them.
+    fn of<T: Precision>(data: &Data<T>, rows: Rows) -> Self {
+        Order(data.new_of_old().filter(|_| rows == Rows::Nodes))
+    }
+
+    fn rows<E: Copy>(&self, elements: &[E], columns: usize, piece: Piece) -> Vec<E> {
+        match &self.0 {
+            None => elements[piece.start * columns..piece.end * columns].to_vec(),
+            Some(order) => order[piece].iter().flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns]).copied().collect(),
+        }
+    }
+}
+
+/// How the numbers of a row are written.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// The one there is.
+    Plain,
+    /// As a list of fixed size.
+    List,
+}
+
+impl Shape {
+    fn of(columns: usize) -> Self {
+        if columns == 1 { Shape::Plain } else { Shape::List }
+    }
+}
+
+/// A table that is made piece by piece: beside the values there is never more than a piece of it.
+struct Table<'a> {
+    rows: usize,
+    columns: Vec<(Field, Make<'a>)>,
+    /// Elements of a row.
+    width: usize,
+}
+
+type Make<'a> = Box<dyn Fn(Piece) -> Result<ArrayRef, StageError> + 'a>;
+
+/// Elements of a piece, near which it ends.
+const PIECE_ELEMENTS: usize = 1 << 20;
+
+/// Rows of a piece are a multiple of this.
+const PIECE_ROWS: usize = 1 << 10;
+
+impl<'a> Table<'a> {
+    /// With a column of ids.
+    fn of_ids(ids: &'a Ids) -> Self {
+        let mut table = Table { rows: ids.len(), columns: Vec::new(), width: 0 };
+        let kind = ids.slice(0..0).to_array().data_type().clone();
+        table.push(Field::new(ID, kind, false), 1, |piece| Ok(ids.slice(piece).to_array()));
+        table
+    }
+
+    fn push(&mut self, field: Field, width: usize, make: impl Fn(Piece) -> Result<ArrayRef, StageError> + 'a) {
+        self.columns.push((field, Box::new(make)));
+        self.width += width;
+    }
+
+    fn push_reals<T: Precision>(&mut self, name: &str, (values, columns): (&'a [T], usize), order: &'a Order, shape: Shape) {
+        let field = shaped(T::array(Vec::new()).data_type().clone(), (columns, shape), false);
+        self.push(Field::new(name, field, false), columns, move |piece| put_in(T::array(order.rows(values, columns, piece)), (columns, shape), false));
+    }
+
+    /// A column that the program returns.
+    fn push_returned<T: Precision>(&mut self, executor: &'a Executor<T>, result: &'a Returned, order: &'a Order) -> Result<(), StageError> {
+        let (buffers, ids) = (&executor.machine.buffers, &executor.machine.data.ids);
+        match result.place {
+            Place::Real(index) => {
+                let slot = buffers.reals().slot(index);
+                self.push_reals(&result.name, (slot.contents, slot.columns), order, Shape::of(slot.columns));
+            }
+            Place::Id(index) => {
+                let values = buffers.ids().get(index);
+                let nulls = values.par_iter().any(|&node| node as usize >= ids.len());
+                let field = Field::new(&result.name, own_ids(ids, &[]).data_type().clone(), nulls);
+                self.push(field, 1, move |piece| Ok(own_ids(ids, &order.rows(values, 1, piece))));
+            }
+            Place::Whole(index) => {
+                let (slot, kind) = (buffers.wholes().slot(index), result.kind);
+                let (values, columns, shape) = (slot.contents, slot.columns, Shape::of(slot.columns));
+                let nulls = values.par_iter().any(|&value| is_null(ids, kind, value));
+                let element = whole_array(ids, kind, &[]).data_type().clone();
+                let field = Field::new(&result.name, shaped(element, (columns, shape), nulls), nulls && columns == 1);
+                self.push(field, columns, move |piece| put_in(whole_array(ids, kind, &order.rows(values, columns, piece)), (columns, shape), nulls));
+            }
+            Place::Half(..) | Place::Sparse(_) => return Err(StageError::defect("a plan returns its sparse features, or halves")),
+        }
+        Ok(())
+    }
+
+    fn write(self, path: &Path) -> Result<(), StageError> {
+        let (fields, makes): (Vec<Field>, Vec<Make>) = self.columns.into_iter().unzip();
+        let mut writer = TableWriter::create(path, fields)?;
+        let in_piece = (PIECE_ELEMENTS / self.width.max(1) / PIECE_ROWS).max(1) * PIECE_ROWS;
+        for first in (0..self.rows.max(1)).step_by(in_piece) {
+            let piece = first..(first + in_piece).min(self.rows);
+            writer.write(makes.iter().map(|make| make(piece.clone())).collect::<Result<_, _>>()?)?;
+        }
+        writer.finish()
+    }
 }
 
 /// Bools, ints with null for what stands beyond every int, or the data set's own ids.
-fn whole_column(ids: &Ids, kind: Type, values: &[i64], columns: usize) -> Result<ArrayRef, StageError> {
-    let array: ArrayRef = match kind {
+fn whole_array(ids: &Ids, kind: Type, values: &[i64]) -> ArrayRef {
+    match kind {
         Type::Bool => Arc::new(BooleanArray::from_iter(values.iter().map(|&value| Some(value != 0)))),
         Type::Id => own_ids(ids, &values.iter().map(|&value| u32::try_from(value).unwrap_or(u32::MAX)).collect::<Vec<_>>()),
-        Type::Int | Type::Real => Arc::new(Int64Array::from_iter(values.iter().map(|&value| (value != i64::MAX && value != i64::MIN).then_some(value)))),
-    };
-    if columns == 1 { Ok(array) } else { listed(array, columns) }
+        Type::Int | Type::Real => Arc::new(Int64Array::from_iter(values.iter().map(|&value| (!is_null(ids, kind, value)).then_some(value)))),
+    }
+}
+
+fn is_null(ids: &Ids, kind: Type, value: i64) -> bool {
+    match kind {
+        Type::Bool => false,
+        Type::Id => usize::try_from(value).map_or(true, |node| node >= ids.len()),
+        Type::Int | Type::Real => value == i64::MAX || value == i64::MIN,
+    }
+}
+
+/// The type of a column.
+fn shaped(element: DataType, (columns, shape): (usize, Shape), nulls: bool) -> DataType {
+    match shape {
+        Shape::Plain => element,
+        Shape::List => DataType::FixedSizeList(Arc::new(Field::new_list_field(element, nulls)), i32::try_from(columns).unwrap_or(i32::MAX)),
+    }
+}
+
+/// Elements as a column.
+fn put_in(values: ArrayRef, (columns, shape): (usize, Shape), nulls: bool) -> Result<ArrayRef, StageError> {
+    if let Shape::Plain = shape {
+        return Ok(values);
+    }
+    let defect = |error: String| StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"));
+    let width = i32::try_from(columns).map_err(|error| defect(error.to_string()))?;
+    let item = Arc::new(Field::new_list_field(values.data_type().clone(), nulls));
+    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| defect(error.to_string()))?;
+    Ok(Arc::new(list))
 }
 
 /// The column of the largest score, the first of several; none where a score is not a number.
@@ -180,27 +304,6 @@ pub fn class_of<T: Precision>(scores: &[T]) -> Option<u32> {
         }
     }
     best.map(|best| best as u32)
-}
-
-fn not_null(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
-    (Field::new(name, array.data_type().clone(), false), array)
-}
-
-/// One number a row as a plain column, several as a list of fixed size.
-fn column_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
-    if columns == 1 { Ok(T::array(values)) } else { list_of(values, columns) }
-}
-
-fn list_of<T: Precision>(values: Vec<T>, columns: usize) -> Result<ArrayRef, StageError> {
-    listed(T::array(values), columns)
-}
-
-fn listed(values: ArrayRef, columns: usize) -> Result<ArrayRef, StageError> {
-    let defect = |error: String| StageError::defect(format!("rows of {columns} numbers cannot be written: {error}"));
-    let width = i32::try_from(columns).map_err(|error| defect(error.to_string()))?;
-    let item = Arc::new(Field::new_list_field(values.data_type().clone(), values.null_count() > 0));
-    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| defect(error.to_string()))?;
-    Ok(Arc::new(list))
 }
 
 /// The data set's own id of each node; null beyond the last.

@@ -246,7 +246,8 @@ fn refuse_unfit<T: Precision>(executor: &Executor<T>, spec: &RunSpec, loss: Loss
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     let split = spec.splits.as_ref().map_or_else(|| format!("split {}", spec.split), |path| format!("split {} of {}", spec.split, path.display()));
     if data.splits[0].is_empty() {
-        let hint = if spec.splits.is_some() { "give some rows of the table the part  train" } else { "choose another:  --set run.split=1" };
+        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of the columns id and split:  --set run.splits=FILE";
+        let hint = if spec.splits.is_some() { "give some rows of the table the part  train" } else { drawn };
         return refuse(format!("{split} has no training {labelled}"), hint);
     }
     if spec.keep == Keep::Best && data.splits[VALIDATION].is_empty() {

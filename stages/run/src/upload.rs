@@ -60,6 +60,12 @@ impl Needs {
     /// What the launches of a list walk.
     pub fn of(list: &LaunchList) -> Self {
         let mut needs = Needs { lists: Lists::of(list), ..Needs::default() };
+        if let Body::Iterate(iterate) = &list.body
+            && iterate.loops.iter().any(|repeated| repeated.frontier.is_some())
+        {
+            // From what changed to what reads it, and back.
+            (needs.incoming, needs.outgoing) = (true, true);
+        }
         for launch in list.launches() {
             match &launch.operation {
                 Operation::NeighbourReduce { direction, factor, .. } => {
@@ -197,11 +203,6 @@ impl<T: Precision> Data<T> {
         kind.map_or(self.sparse.as_ref(), |kind| self.sparse_of_kind.get(&kind))
     }
 
-    /// Elements of rows in the order of the graph artifact.
-    pub fn in_order<E: Copy + Default + Send + Sync>(&self, rows: Rows, elements: &[E], columns: usize) -> Vec<E> {
-        if rows == Rows::Nodes { self.unpermuted(elements, columns) } else { elements.to_vec() }
-    }
-
     /// The data set's own ids of rows.
     pub fn ids_of(&self, rows: Rows) -> &Ids {
         self.graph_ids.as_ref().filter(|_| matches!(rows, Rows::Graphs(_))).unwrap_or(&self.ids)
@@ -220,14 +221,12 @@ impl<T: Precision> Data<T> {
         self.lists.graph(self.nodes, self.edges)
     }
 
-    /// Rows of a buffer with one row a node, in the order of the graph artifact.
-    pub fn unpermuted<E: Copy + Default + Send + Sync>(&self, elements: &[E], columns: usize) -> Vec<E> {
-        let Some(old_of_new) = &self.old_of_new else { return elements.to_vec() };
+    /// The row of each row of the graph artifact; nothing where they are the same.
+    pub fn new_of_old(&self) -> Option<Vec<u32>> {
+        let old_of_new = self.old_of_new.as_ref()?;
         let mut new_of_old = vec![0u32; old_of_new.len()];
         old_of_new.iter().enumerate().for_each(|(new, &old)| new_of_old[old as usize] = new as u32);
-        let mut out = vec![E::default(); elements.len()];
-        gather(&mut out, elements, columns, &new_of_old, |&element| element);
-        out
+        Some(new_of_old)
     }
 }
 

@@ -12,9 +12,19 @@ use crate::limits::show_size;
 /// Uses that are named.
 const SHOWN: usize = 4;
 
+/// Memory that may be used: of this machine, or all that a device has.
+#[derive(Clone, Copy, Debug)]
+pub enum Room<'a> {
+    /// As `--memory` says.
+    Here(u64),
+    /// Of a device of this name.
+    Of(&'a str, u64),
+}
+
 /// Refuses a plan that needs more than may be used.
-pub fn refuse_too_large(predicted: &Memory, memory: u64) -> Result<(), StageError> {
+pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError> {
     let needed = predicted.bytes_peak;
+    let (Room::Here(memory) | Room::Of(_, memory)) = room;
     if needed <= memory {
         return Ok(());
     }
@@ -22,7 +32,10 @@ pub fn refuse_too_large(predicted: &Memory, memory: u64) -> Result<(), StageErro
     uses.sort_by_key(|&(name, &bytes)| (std::cmp::Reverse(bytes), name));
     let largest: Vec<String> = uses.iter().take(SHOWN).map(|(name, bytes)| format!("    {} {name}", show_size(**bytes))).collect();
     let what = format!("the run needs {} ({needed} bytes) at its peak, and {} ({memory} bytes) may be used", show_size(needed), show_size(memory));
-    let mut ways = vec![format!("--memory {needed}  if the machine has it")];
+    let mut ways = vec![match room {
+        Room::Here(_) => format!("--memory {needed}  if the machine has it"),
+        Room::Of(device, _) => format!("a device with more memory than `{device}`"),
+    }];
     ways.extend(that_fit(&predicted.smaller, memory).map(|way| format!("--set {}  which needs {}", way.set, show_size(way.bytes_peak))));
     Err(StageError::new(ErrorKind::Memory, what).detail(format!("  most of it for\n{}", largest.join("\n"))).hint(ways.join(" , or  ")))
 }
@@ -53,16 +66,17 @@ mod tests {
 
     #[test]
     fn what_fits_is_not_refused() {
-        assert!(refuse_too_large(&memory(), 1000).is_ok());
+        assert!(refuse_too_large(&memory(), Room::Here(1000)).is_ok());
     }
 
     #[test]
     fn a_refusal_says_how_much_for_what_and_what_would_fit() {
-        let error = refuse_too_large(&memory(), 550).unwrap_err();
+        let error = refuse_too_large(&memory(), Room::Here(550)).unwrap_err();
         assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Memory, 1));
         assert_eq!(error.what, "the run needs 0.98 KiB (1000 bytes) at its peak, and 550 B (550 bytes) may be used");
         assert_eq!(error.detail.as_deref(), Some("  most of it for\n    700 B z.0\n    150 B moments\n    100 B x\n    30 B adjacency"));
         assert_eq!(error.hint.as_deref(), Some("--memory 1000  if the machine has it , or  --set plan.set.hidden=8  which needs 500 B"));
-        assert_eq!(refuse_too_large(&memory(), 100).unwrap_err().hint.as_deref(), Some("--memory 1000  if the machine has it"));
+        assert_eq!(refuse_too_large(&memory(), Room::Here(100)).unwrap_err().hint.as_deref(), Some("--memory 1000  if the machine has it"));
+        assert_eq!(refuse_too_large(&memory(), Room::Of("h200", 100)).unwrap_err().hint.as_deref(), Some("a device with more memory than `h200`"));
     }
 }

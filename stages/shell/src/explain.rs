@@ -38,7 +38,8 @@ impl Explanation {
     pub fn to_text(&self) -> String {
         let key = self.key.as_deref().map_or("-", |key| &key[..10]);
         let mut text = format!("{:<10} {:<8} {key:<12} {}\n", self.stage, self.status, self.why);
-        for (path, ours, theirs) in self.differences.iter().take(12) {
+        // One alone stands behind `why` already.
+        for (path, ours, theirs) in self.differences.iter().take(12).filter(|_| self.differences.len() > 1) {
             text += &format!("{:>21}{path}: {} now, {} there\n", "", clip(ours), clip(theirs));
         }
         text

@@ -166,7 +166,7 @@ pub struct Learned {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 8;
+pub const COMPILER_VERSION: u32 = 9;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
@@ -245,7 +245,8 @@ fn json_of(value: &Scalar) -> Value {
 }
 
 fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
-    let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error));
+    let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR --as files  leaves  DIR/parameters.safetensors";
+    let digest = |path: &PathBuf| Digest::of_file(path).map_err(|error| StageError::io("read initial parameters", path, &error).hint(hint));
     spec.init.as_ref().map(digest).transpose()
 }
 

@@ -10,6 +10,7 @@ mod tests;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::frontier::Run;
 use crate::{Real, Scalar};
 
 /// So many are compared by one thread, sooner than another wakes.
@@ -17,6 +18,9 @@ const ELEMENTS_ALONE: usize = 256 * 1024;
 
 /// Elements of one task.
 const TASK_ELEMENTS: usize = 32 * 1024;
+
+/// Runs of rows of one task.
+const TASK_RUNS: usize = 256;
 
 /// Independent sums within a block, joined in order at its end.
 const LANES: usize = 16;
@@ -31,6 +35,17 @@ pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
     }
     let sums: Vec<f64> = before.par_chunks(TASK_ELEMENTS).zip(after.par_chunks(TASK_ELEMENTS)).map(of_task).collect();
     sums.iter().sum()
+}
+
+/// A change of all rows, or of these alone: run by run, in their order.
+pub fn over<E: Sync>((before, after): (&[E], &[E]), (columns, only): (usize, Option<&[Run]>), of: impl Fn((&[E], &[E])) -> (f64, u64) + Sync) -> (f64, u64) {
+    let Some(runs) = only else { return of((before, after)) };
+    let of_run = |&(first, count): &Run| {
+        let elements = first as usize * columns..(first + count) as usize * columns;
+        of((&before[elements.clone()], &after[elements]))
+    };
+    let changes: Vec<(f64, u64)> = runs.par_iter().with_min_len(TASK_RUNS).map(of_run).collect();
+    changes.iter().fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
 }
 
 /// How many elements differ.

@@ -35,6 +35,7 @@ pub use kernel::Kernel;
 use crate::Real;
 use crate::division::{partials_most, rows_per_task};
 use crate::evaluate::{EdgeGraph, Element, Index};
+use crate::frontier::Run;
 use crate::halves::{bf16, f16};
 use crate::product_over_rows::add_in_order;
 use crate::random::dropout::Context;
@@ -138,10 +139,15 @@ pub struct Work<'a, T> {
     pub unit_starts: &'a [u32],
     /// Whether this is a pass of training, and what dropout draws.
     pub context: Context<'a>,
+    /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that add up nothing.
+    pub only: Option<&'a [Run]>,
 }
 
 /// Rows of one task at least where there are no edges of vertices to balance.
 const LEAST_TASK_ROWS: usize = 64;
+
+/// Runs of rows that one task takes, where not all rows are made.
+const TASK_RUNS: usize = 8;
 
 /// Runs a kernel; outputs are as many rows each as the walk has.
 pub fn fused<T: Real + Element>(kernel: &Kernel<T>, outputs: Vec<StoredMut<T>>, totals: Vec<&mut [T]>, work: &Work<T>) {
@@ -154,19 +160,22 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,
         Over::Edges(_) => work.graph.edge_count,
     };
-    let even: Vec<u32>;
-    let starts = match kernel.over {
-        Over::EdgesOf(_) => work.unit_starts,
-        _ => {
+    let runs: Vec<Run> = match (work.only, kernel.over) {
+        (Some(only), _) => {
+            debug_assert!(kernel.totals.is_empty(), "a total is of all rows");
+            only.to_vec()
+        }
+        (None, Over::EdgesOf(_)) => work.unit_starts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect(),
+        (None, _) => {
             let in_task = rows_per_task(kernel.row_columns).max(LEAST_TASK_ROWS);
-            even = (0..=rows.div_ceil(in_task)).map(|task| (task * in_task).min(rows) as u32).collect();
-            &even
+            (0..rows).step_by(in_task).map(|first| (first as u32, in_task.min(rows - first) as u32)).collect()
         }
     };
-    let mut tasks = divided(outputs, &kernel.output_columns, starts);
+    assert!(work.only.is_some() || runs.last().map_or(0, |run| run.0 + run.1) as usize == rows, "units end at the last row");
+    let mut tasks = divided(outputs, &kernel.output_columns, &runs);
     // A task by itself, or, where something is added up, as many as have one partial sum.
     let chunks = if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
-    let at_once = tasks.len().div_ceil(chunks.max(1)).max(1);
+    let at_once = if work.only.is_some() { TASK_RUNS } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
     let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
     let run = |tasks: &mut [Task<'o, T>]| {
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
@@ -187,8 +196,8 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(kernel: &Kernel<T>, outputs: 
 /// First row, number of rows, and the rows of each output.
 type Task<'o, T> = (usize, usize, Vec<StoredMut<'o, T>>);
 
-fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], starts: &[u32]) -> Vec<Task<'o, T>> {
-    let mut tasks: Vec<Task<T>> = starts.windows(2).map(|pair| (pair[0] as usize, (pair[1] - pair[0]) as usize, Vec::new())).collect();
+fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], runs: &[Run]) -> Vec<Task<'o, T>> {
+    let mut tasks: Vec<Task<T>> = runs.iter().map(|&(first, count)| (first as usize, count as usize, Vec::with_capacity(columns.len()))).collect();
     for (output, columns) in outputs.into_iter().zip(columns) {
         match output {
             StoredMut::Real(rows) => share(&mut tasks, (rows, *columns), StoredMut::Real),
@@ -202,10 +211,11 @@ fn divided<'o, T>(outputs: Vec<StoredMut<'o, T>>, columns: &[usize], starts: &[u
 
 /// Gives each task its rows of an output.
 fn share<'o, T, E>(tasks: &mut [Task<'o, T>], (mut rest, columns): (&'o mut [E], usize), as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>) {
-    for (_, count, parts) in tasks {
-        let (part, after) = rest.split_at_mut(*count * columns);
+    let mut at = 0;
+    for (first, count, parts) in tasks {
+        let (_, from_first) = rest.split_at_mut((*first - at) * columns);
+        let (part, after) = from_first.split_at_mut(*count * columns);
         parts.push(as_output(part));
-        rest = after;
+        (rest, at) = (after, *first + *count);
     }
-    assert!(rest.is_empty(), "units end at the last row");
 }

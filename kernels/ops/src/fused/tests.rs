@@ -136,6 +136,16 @@ fn attention(set: EdgeSet, kind_of_mask: Index) -> Vec<Step> {
 }
 
 fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<T>, graph: EdgeGraph, units: &[u32]) -> Vec<Vec<f64>> {
+    run_rows(kernel, steps, buffers, (graph, units, None))
+}
+
+/// Makes these rows, of outputs that hold 0.
+fn run_rows<T: Real + Element>(
+    kernel: &Kernel<T>,
+    steps: &[Step],
+    buffers: &Buffers<T>,
+    (graph, units, only): (EdgeGraph, &[u32], Option<&[Run]>),
+) -> Vec<Vec<f64>> {
     let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
     let mut reals: Vec<Vec<T>> = steps.iter().filter(|step| step.store.is_some()).map(|step| vec![T::ZERO; rows(step)]).collect();
     let mut wholes: Vec<Vec<i64>> = reals.iter().map(|values| vec![0; values.len()]).collect();
@@ -143,7 +153,7 @@ fn run<T: Real + Element>(kernel: &Kernel<T>, steps: &[Step], buffers: &Buffers<
     let outputs = reals.iter_mut().zip(&mut wholes).zip(&kinds);
     let outputs = outputs.map(|((reals, wholes), kind)| if *kind == Type::Real { StoredMut::Real(reals) } else { StoredMut::Whole(wholes) });
     let reads = buffers.stored();
-    fused(kernel, outputs.collect(), Vec::new(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default() });
+    fused(kernel, outputs.collect(), Vec::new(), &Work { reads: &reads, graph, unit_starts: units, context: Context::default(), only });
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
         if *kind == Type::Real { reals.iter().map(|value| value.widened()).collect() } else { wholes.iter().map(|value| *value as f64).collect() }
     };
@@ -236,7 +246,7 @@ fn every_width_of_a_gathered_sum_is_right() {
         };
         let kernel = Kernel::<f32>::new(Over::EdgesOf(Direction::In), std::slice::from_ref(&sum));
         let mut made = vec![0.0f32; NODES * width];
-        let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
+        let work = Work { reads: &[wide], graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default(), only: None };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for row in 0..NODES {
             for column in 0..width {
@@ -263,7 +273,7 @@ fn a_walk_over_edges_sees_both_ends() {
         let rows = if twice { warploom_vertex::launch::Rows::EdgesTwice } else { warploom_vertex::launch::Rows::Edges };
         let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
         let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
-        let work = Work { reads: &[Stored::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default() };
+        let work = Work { reads: &[Stored::Real(&left)], graph: sample.graph(), unit_starts: &[], context: Context::default(), only: None };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for (row, made) in made.iter().enumerate() {
             let edge = row % sample.source.len();
@@ -309,7 +319,7 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
         let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
         assert_eq!((kernel.passes[0].edges.as_slice(), kernel.passes[0].rows.as_slice()), (&[5][..], &[1, 3, 8][..]), "comparisons are no steps");
         let reads = [Stored::Real(&left), Stored::Real(&wide), Stored::Real(&matrix)];
-        let work = Work { reads: &reads, graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default() };
+        let work = Work { reads: &reads, graph: sample.graph(), unit_starts: &[0, 77, NODES as u32], context: Context::default(), only: None };
         let found = in_pools(|| {
             let mut made: Vec<Vec<f64>> = [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
             let mut totals = [vec![1.0; 5], vec![1.0], vec![1.0; 45]];
@@ -345,6 +355,29 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
     }
 }
 
+/// Rows that are made alone have the bits that they have among all, and the others stay.
+#[test]
+fn only_some_rows_are_made() {
+    let sample = Sample::new();
+    let buffers = Buffers::<f32>::new(sample.source.len());
+    let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+    let runs = [(0, 1), (3, 2), (99, 3), (150, 40), (NODES as u32 - 1, 1)];
+    for direction in [Direction::In, Direction::Out, Direction::Both] {
+        let steps = attention(EdgeSet { direction, relation: None }, Index::Same);
+        let kernel = Kernel::new(Over::EdgesOf(direction), &steps);
+        let all = run(&kernel, &steps, &buffers, sample.graph(), &units);
+        let some = run_rows(&kernel, &steps, &buffers, (sample.graph(), &units, Some(&runs)));
+        for (all, some) in all.iter().zip(&some) {
+            let wide = all.len() / NODES;
+            for row in 0..NODES {
+                let made = runs.iter().any(|run| (run.0..run.0 + run.1).contains(&(row as u32)));
+                let bits = |values: &[f64]| values[row * wide..(row + 1) * wide].iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(some), if made { bits(all) } else { vec![0; wide] }, "row {row}");
+            }
+        }
+    }
+}
+
 /// Each number as a half, and as what that says.
 fn halves<H: Half + Kept<f32>>(values: &[f32]) -> (Vec<H>, Vec<f32>) {
     let kept: Vec<H> = values.iter().map(|value| H::nearest(*value)).collect();
@@ -371,7 +404,7 @@ fn halves_are_read_and_written<H: Half + Kept<f32>>(stored: for<'a> fn(&'a [H]) 
         let mut wholes: Vec<Vec<i64>> = made.iter().map(|step| vec![0; rows(step)]).collect();
         let outputs = made.iter().zip(reals.iter_mut().zip(&mut wholes));
         let outputs = outputs.map(|(step, (reals, wholes))| if step.kind == Type::Real { stored_mut(reals) } else { StoredMut::Whole(wholes) }).collect();
-        fused(&kernel, outputs, Vec::new(), &Work { reads: &reads, graph: sample.graph(), unit_starts: &units, context: Context::default() });
+        fused(&kernel, outputs, Vec::new(), &Work { reads: &reads, graph: sample.graph(), unit_starts: &units, context: Context::default(), only: None });
         for ((step, (reals, wholes)), expected) in made.iter().zip(reals.iter().zip(&wholes)).zip(&expected) {
             match step.kind {
                 Type::Real => {
@@ -437,8 +470,13 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
             let (mut least, mut count) = (vec![0; NODES], vec![0; NODES]);
             let (mut sum, mut most) = (vec![0.0; NODES], vec![0.0; NODES]);
             let outputs = vec![StoredMut::Whole(&mut least), StoredMut::Real(&mut sum), StoredMut::Real(&mut most), StoredMut::Whole(&mut count)];
-            let work =
-                Work { reads: &[Stored::Whole(&levels), Stored::Real(&numbers)], graph: sample.graph(), unit_starts: &units, context: Context::default() };
+            let work = Work {
+                reads: &[Stored::Whole(&levels), Stored::Real(&numbers)],
+                graph: sample.graph(),
+                unit_starts: &units,
+                context: Context::default(),
+                only: None,
+            };
             fused(&Kernel::new(Over::EdgesOf(direction), &steps), outputs, Vec::new(), &work);
             for node in 0..NODES {
                 let far = || lists.2[lists.0[node] as usize..lists.0[node + 1] as usize].iter().map(|far| *far as usize);

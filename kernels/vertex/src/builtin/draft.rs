@@ -131,7 +131,7 @@ impl<'a> Draft<'a> {
             buffers: self.buffers,
             parameters: self.parameters,
             body: Body::Iterate(Iterate {
-                loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until, course: None }],
+                loops: vec![Loop { prepare: self.prepare, superstep: self.steps, commit, until, course: None, frontier: None }],
                 finish: Vec::new(),
             }),
             results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],

@@ -42,7 +42,9 @@ pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
     let is_needed = |buffer: &Buffer| buffer.role != Role::Value || used.contains(&buffer.name) || values.is_kept(&buffer.name);
     made.buffers.retain(is_needed);
     halve(&mut made, facts);
+    made.set_frontiers();
     made.reckon(facts);
+    made.weigh_loops();
     let bytes = |list: &LaunchList| list.launches().iter().fold(0u64, |sum, launch| sum.saturating_add(launch.bytes));
     let (apart, together) = (bytes(list), bytes(&made));
     made.reasons.push(Reason {

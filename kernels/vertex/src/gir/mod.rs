@@ -68,6 +68,11 @@ impl Node {
     pub fn columns(&self) -> u64 {
         self.shape.iter().product()
     }
+
+    /// As a reader knows it: by its name in the program, else by what it does and its number in the listing.
+    pub fn shown(&self, id: NodeId) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.words(), id.0))
+    }
 }
 
 /// A whole program.

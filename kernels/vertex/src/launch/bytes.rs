@@ -102,6 +102,9 @@ impl LaunchList {
                 let weights = matches!(course, Course::Least { step: Step::Weight, .. });
                 (incoming, outgoing) = (incoming.and(Walk::of_course(weights)), outgoing.and(Walk::of_course(weights)));
             }
+            if iterate.loops.iter().any(|repeated| repeated.frontier.is_some()) {
+                (incoming, outgoing) = (incoming.and(Walk::of_course(false)), outgoing.and(Walk::of_course(false)));
+            }
         }
         sum([incoming.bytes(facts), outgoing.bytes(facts), Lists::of(self).bytes(facts)])
     }

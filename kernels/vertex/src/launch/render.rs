@@ -76,6 +76,9 @@ impl LaunchList {
         if let Some(course) = &repeated.course {
             line(text, format_args!("  course  {} of {}", course.name(), course.state()));
         }
+        if let Some(direction) = repeated.frontier {
+            line(text, format_args!("  rows    those that changed, or read a change along {}", edges(direction)));
+        }
     }
 
     fn render_buffers(&self, text: &mut String) {
@@ -172,6 +175,14 @@ fn step_words(step: &Operation, locals: &[Buffer]) -> String {
 }
 
 /// The right side of the equation that an operation is.
+fn edges(direction: Direction) -> &'static str {
+    match direction {
+        Direction::In => "u -> v",
+        Direction::Out => "v -> u",
+        Direction::Both => "u -> v and v -> u",
+    }
+}
+
 fn words(operation: &Operation) -> String {
     match operation {
         Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {
@@ -181,11 +192,7 @@ fn words(operation: &Operation) -> String {
                 (Some(source), EdgeFactor::One) => format!("{source}[u]"),
                 (Some(source), EdgeFactor::Weight) => format!("w * {source}[u]"),
             };
-            let edges = match direction {
-                Direction::In => "u -> v",
-                Direction::Out => "v -> u",
-                Direction::Both => "u -> v and v -> u",
-            };
+            let edges = edges(*direction);
             let combine = match combine {
                 Combine::Sum => "sum",
                 Combine::Min => "min",

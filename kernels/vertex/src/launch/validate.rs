@@ -267,12 +267,15 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// A course that is taken is proved again.
+    /// A course or a frontier that is taken is proved again.
     fn course(&mut self, repeated: &Loop) {
         let proved = super::course(self.list, repeated);
         if let Some(course) = repeated.course.as_ref().filter(|course| proved.as_ref() != Some(course)) {
             let expected = proved.map_or("none".to_owned(), |course| format!("{course:?}"));
             self.flaw("course", format!("way to the end of `{}`", course.state()), expected, format!("{course:?}"));
+        }
+        if repeated.frontier.is_some() && repeated.frontier != super::frontier(self.list, repeated) {
+            self.flaw("frontier", "edges along which changes are read", "what the superstep reads", format!("{:?}", repeated.frontier));
         }
     }
 

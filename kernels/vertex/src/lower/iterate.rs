@@ -119,7 +119,7 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
             Until::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
         }
     };
-    Loop { prepare: Vec::new(), superstep: Vec::new(), commit, until, course: None }
+    Loop { prepare: Vec::new(), superstep: Vec::new(), commit, until, course: None, frontier: None }
 }
 
 fn results(lowering: &mut Lowering) -> Vec<ResultColumn> {

@@ -83,6 +83,6 @@ fn taken_forward(builder: &mut Builder<'_>, site: &Site<'_>, edges: EdgeSet, ter
     } else {
         format!("the backward sum over edges stays: {before} bytes against {after} of {columns} columns a vertex, summed going forward")
     };
-    let name = site.node.name.clone().unwrap_or_else(|| format!("%{}", site.id.0));
+    let name = site.node.shown(site.id);
     Ok((value, Choice { node: site.id, value: name, taken, reason, bytes_before: before, bytes_after: after }))
 }

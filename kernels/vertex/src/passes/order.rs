@@ -220,7 +220,7 @@ impl<'g> Facts<'g> {
     fn choice(&self, at: NodeId, (before, after): (u64, u64), training: bool, reason: impl Fn(&str) -> String) -> Choice {
         let period = if training { "an epoch" } else { "a prediction" };
         let reason = reason(&format!("{} bytes {period} against {}", after.min(before), after.max(before)));
-        let value = self.gir.node(at).name.clone().unwrap_or_else(|| format!("%{}", at.0));
+        let value = self.gir.node(at).shown(at);
         Choice { node: at, value, taken: after < before, reason, bytes_before: before, bytes_after: after }
     }
 }

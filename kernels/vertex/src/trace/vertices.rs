@@ -106,7 +106,9 @@ impl<'a> Tracer<'a> {
             None => {
                 let found =
                     Diagnostic::error(span, "`v.classes` is the width of the target, and there is none", "the data set has no labels, or none is named");
-                Err(Box::new(found.hint("name a column of the node table with  run.target, or make the width a setting")))
+                Err(Box::new(
+                    found.hint("name a column of the node table with  run.target, or make the width a setting; links are not learned in this version yet"),
+                ))
             }
         }
     }

@@ -213,10 +213,10 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
     for superstep in 0..6 {
         let expected = reference.superstep();
         executor.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
-        let change = executor.change(0);
+        let change = executor.change(0, None);
         executor.commit(0);
         shared.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
-        assert_eq!(shared.change(0), change, "{what}: change of superstep {superstep} where buffers share memory");
+        assert_eq!(shared.change(0, None), change, "{what}: change of superstep {superstep} where buffers share memory");
         shared.commit(0);
         let result = &list.results[0].buffer;
         assert!(held(&shared, &list, result) == held(&executor, &list, result), "{what}: {result} after superstep {superstep} where buffers share memory");

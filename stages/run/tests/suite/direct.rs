@@ -241,15 +241,15 @@ pub fn held<T: Precision>(executor: &Executor<T>, list: &LaunchList, name: &str)
     match executor.program.places.get(name)? {
         Place::Real(index) => {
             let elements = executor.machine.buffers.reals().get(*index);
-            let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
+            let ordered = if buffer.rows == Rows::Nodes { unpermuted(data, elements, columns) } else { elements.to_vec() };
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
         Place::Whole(index) => {
             let elements = executor.machine.buffers.wholes().get(*index);
-            let ordered = if buffer.rows == Rows::Nodes { data.unpermuted(elements, columns) } else { elements.to_vec() };
+            let ordered = if buffer.rows == Rows::Nodes { unpermuted(data, elements, columns) } else { elements.to_vec() };
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
-        Place::Id(index) => Some(data.unpermuted(executor.machine.buffers.ids().get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
+        Place::Id(index) => Some(unpermuted(data, executor.machine.buffers.ids().get(*index), columns).iter().map(|&id| f64::from(id)).collect()),
         Place::Half(..) | Place::Sparse(_) => None,
     }
 }
@@ -267,4 +267,10 @@ pub fn first_apart(got: &[f64], want: &[f64], bound: f64) -> Option<String> {
     let apart = |(got, want): (&f64, &f64)| !(got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound);
     let index = got.iter().zip(want).position(apart)?;
     Some(format!("[{index}]: got {:e}, want {:e}, bound {bound:e}", got[index], want[index]))
+}
+
+/// Rows of a buffer with one row a node, in the order of the graph artifact.
+fn unpermuted<T: Precision, E: Copy>(data: &Data<T>, elements: &[E], columns: usize) -> Vec<E> {
+    let Some(new_of_old) = data.new_of_old() else { return elements.to_vec() };
+    new_of_old.iter().flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns]).copied().collect()
 }

@@ -78,7 +78,7 @@ fn features_of_edges_are_counted_and_missed() {
 fn a_loss_that_is_not_finite_names_launch_and_node() {
     let workshop = Workshop::new();
     let error = refused(&workshop, &community(false), "gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 50, optimizer: {sgd: {lr: 1.0e+30}}}");
-    says(&error, ErrorKind::Data, &["epoch ", "the loss is `", "the first launch", "--set run.optimizer.sgd.lr=1e29"]);
+    says(&error, ErrorKind::Data, &["epoch ", "the loss is `", "the first launch", "--set run.optimizer.sgd.lr=0.01"]);
     let mut given = community(false);
     let Features::Dense { values, .. } = &mut given.features else { panic!("dense") };
     values[17 * COLUMNS + 3] = f32::NAN;

@@ -5,6 +5,7 @@
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
+//! frontier       supersteps that make only what reads a change
 //! kinds          several kinds of nodes, each with features of its own, and named relations
 //! many_graphs    sets of many graphs: labels of graphs, pooled values, what is refused
 //! inference      parameters of a training applied to another graph
@@ -26,6 +27,7 @@ mod differential;
 mod direct;
 mod errors;
 mod exact;
+mod frontier;
 mod golden;
 mod graphs;
 mod halves;

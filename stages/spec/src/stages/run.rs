@@ -223,6 +223,8 @@ choices! {
         Infer = "infer",
         /// Supersteps until nothing changes.
         Iterate = "iterate",
+        /// Which pairs of nodes are joined is learned. Not in this version yet: it is refused.
+        Link = "link",
     }
 }
 

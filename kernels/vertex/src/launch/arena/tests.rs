@@ -125,7 +125,7 @@ fn places_of_training() {
 }
 
 fn repeated(prepare: Vec<Launch>, superstep: Vec<Launch>, state: &str, until: Until) -> Loop {
-    Loop { prepare, superstep, commit: vec![Commit { state: state.to_owned(), next: format!("{state}.next") }], until, course: None }
+    Loop { prepare, superstep, commit: vec![Commit { state: state.to_owned(), next: format!("{state}.next") }], until, course: None, frontier: None }
 }
 
 /// Moments: 0 s, 1 k, 2 t, 3 active, 4 s.next, 5 its end, 6 u, 7 v, 8 u.next, 9 its end, 10 r, 11 results.

@@ -118,6 +118,14 @@ impl Ids {
         }
     }
 
+    /// Some of them.
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> Ids {
+        match self {
+            Ids::Numbers(ids) => Ids::Numbers(ids[rows].to_vec()),
+            Ids::Strings(ids) => Ids::Strings(ids[rows].to_vec()),
+        }
+    }
+
     /// The same, without a copy of numbers.
     fn into_array(self) -> ArrayRef {
         match self {

@@ -1,0 +1,79 @@
+//! frontier: which loops need not make a row again that reads nothing that changed.
+//!
+//! promises  a loop is found only where the next values of a vertex depend on nothing but what stays, its own values and those at the
+//!           other ends of its edges: then what reads no change is what it was, to the bit, whatever the reduction
+//! never     says that it is faster: how many rows read a change is seen as the loop goes, superstep by superstep
+//!
+//! One walk over edges ends the superstep: what a second walk reads of the first would need rows marked for it in turn. What the walk reads
+//! of launches before it, which make rows of vertices of their own rows alone, is made for all of them: that goes in order.
+use std::collections::BTreeMap;
+
+use super::{Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, Until, View, is_total};
+use crate::gir::Op;
+
+impl LaunchList {
+    /// Finds the loops that go by frontiers, and says so among the reasons.
+    pub(crate) fn set_frontiers(&mut self) {
+        let Body::Iterate(iterate) = &self.body else { return };
+        let found: Vec<Option<Direction>> = iterate.loops.iter().map(|repeated| frontier(self, repeated)).collect();
+        let Body::Iterate(iterate) = &mut self.body else { return };
+        for (number, (repeated, found)) in iterate.loops.iter_mut().zip(found).enumerate() {
+            if found.is_some() {
+                self.reasons.push(Reason {
+                    what: format!("supersteps of loop {number}"),
+                    chosen: "frontier".to_owned(),
+                    why: "a vertex reads its own values and its neighbours' alone: one that reads nothing that changed keeps what it has, to the bit; \
+                          where much has changed, all are made again"
+                        .to_owned(),
+                    alternatives: BTreeMap::new(),
+                });
+            }
+            repeated.frontier = found;
+        }
+    }
+}
+
+impl LaunchList {
+    /// Says beside each shorter way of a loop what a whole superstep moves, once that is known.
+    pub(crate) fn weigh_loops(&mut self) {
+        let Body::Iterate(iterate) = &self.body else { return };
+        for (number, repeated) in iterate.loops.iter().enumerate() {
+            let bytes = repeated.superstep.iter().fold(0u64, |sum, launch| sum.saturating_add(launch.bytes));
+            let of_loop = [format!("course of loop {number}"), format!("supersteps of loop {number}")];
+            for reason in self.reasons.iter_mut().filter(|reason| of_loop.contains(&reason.what)) {
+                reason.alternatives.insert("each superstep of all rows".to_owned(), bytes);
+            }
+        }
+    }
+}
+
+/// The edges along which a change is read, where only what reads one has to be made again.
+pub fn frontier(list: &LaunchList, repeated: &Loop) -> Option<Direction> {
+    let (Some((walk, before)), Until::Unchanged(_) | Until::Nowhere(_)) = (repeated.superstep.split_last(), &repeated.until) else { return None };
+    let Operation::Fused { over: Over::EdgesOf(direction), steps, .. } = &walk.operation else { return None };
+    let of_vertices = |name: &str| list.buffers.iter().any(|buffer| buffer.name == name && buffer.rows == Rows::Nodes);
+    let fits = steps.iter().all(is_near)
+        && before.iter().all(|launch| is_own(&launch.operation))
+        && repeated.superstep.iter().flat_map(|launch| launch.operation.writes()).all(|name| of_vertices(&name))
+        && repeated.commit.iter().all(|commit| of_vertices(&commit.state));
+    fits.then_some(*direction)
+}
+
+/// Whether a step reads nothing from further than the ends of an edge, and draws nothing.
+fn is_near(step: &Operation) -> bool {
+    let is_far = |op: &Op| is_total(op) || matches!(op, Op::Dropout { .. } | Op::CommonNeighbors | Op::CommonNeighborsSum(_));
+    matches!(step, Operation::Evaluate { op, .. } if !is_far(op))
+}
+
+/// Whether a launch makes rows of vertices of these vertices' own rows.
+fn is_own(operation: &Operation) -> bool {
+    match operation {
+        Operation::Fused { over, steps, .. } => *over == Over::Vertices && steps.iter().all(is_own),
+        Operation::Evaluate { op, inputs, .. } => {
+            let reads_own = inputs.iter().flat_map(Operand::rows).all(|rows| rows.view == View::Own);
+            let of_edges = matches!(op, Op::Reduce(..) | Op::Winner(..) | Op::Others(_) | Op::Fold(..) | Op::Pool(_));
+            reads_own && !of_edges && is_near(operation)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! frontier: which rows the next superstep of a loop makes.
+//!
+//! promises  the states of supersteps that make all rows, to the bit: a row that neither changed nor reads a change is what it was
+//! never     is kept over a start: the first superstep after it makes all rows
+//! limits    two bits a vertex; where more than a part of the edges would be read, all rows are made, since that goes in order
+use warploom_ops::courses::Lists;
+use warploom_ops::frontier::{Marks, Run, entries, every, mark_readers, mark_reals, mark_wholes};
+use warploom_vertex::launch::Direction;
+
+use crate::{
+    buffers::Banks,
+    course::{list, ways},
+    executor::{Change, Executor},
+    precision::Precision,
+    program::{Place, Repeated},
+};
+
+/// Of all rows and edges, the part that what changed may have so that its readers are looked for.
+const PART_CHANGED: usize = 5;
+
+/// The part that what is made again may have: a row by itself costs about as much as two in order.
+const PART_AGAIN: usize = 2;
+
+/// What a loop goes by.
+#[derive(Debug)]
+pub struct Frontier {
+    direction: Direction,
+    changed: Marks,
+    again: Marks,
+    runs: Option<Vec<Run>>,
+}
+
+impl Frontier {
+    /// Of a loop that goes by one.
+    pub fn of<T: Precision>(executor: &Executor<T>, repeated: &Repeated) -> Option<Self> {
+        let nodes = executor.machine.data.nodes;
+        repeated.frontier.map(|direction| Frontier { direction, changed: Marks::none(nodes), again: Marks::none(nodes), runs: None })
+    }
+
+    /// The rows that a superstep makes; nothing where it makes all.
+    pub fn runs(&self) -> Option<&[Run]> {
+        self.runs.as_deref()
+    }
+
+    /// Looks at what a superstep changed, before its commits.
+    pub fn advance<T: Precision>(&mut self, executor: &Executor<T>, repeated: &Repeated, change: &Change) {
+        let made = self.runs.take();
+        let data = &executor.machine.data;
+        let all = data.nodes + data.edges;
+        if !repeated.watched.is_empty() && change.changed as usize > data.nodes / PART_CHANGED {
+            return;
+        }
+        let made = made.unwrap_or_else(|| every(data.nodes));
+        self.changed.clear();
+        let banks = executor.machine.buffers.all();
+        repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));
+        let changed: Vec<u32> = self.changed.rows().collect();
+        let Some((push, pull)) = ways(data, self.direction) else { return };
+        let lists = |sides: Vec<_>| -> Vec<Lists> { sides.into_iter().map(list).collect() };
+        let (push, pull) = (lists(push), lists(pull));
+        if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
+            return;
+        }
+        self.again.clear();
+        mark_readers(&self.again, &changed, &push);
+        if entries(self.again.rows(), &pull) <= all / PART_AGAIN {
+            self.runs = Some(self.again.runs());
+        }
+    }
+}
+
+fn mark<T: Precision>(marks: &Marks, Banks { reals, ids, wholes, .. }: &Banks<T>, commit: (Place, Place), made: &[Run]) {
+    match commit {
+        (Place::Real(state), Place::Real(next)) => mark_reals(marks, reals.get(state), reals.get(next), (reals.slot(state).columns, made)),
+        (Place::Id(state), Place::Id(next)) => mark_wholes(marks, ids.get(state), ids.get(next), (ids.slot(state).columns, made)),
+        (Place::Whole(state), Place::Whole(next)) => mark_wholes(marks, wholes.get(state), wholes.get(next), (wholes.slot(state).columns, made)),
+        _ => unreachable!("a validated list commits like to like"),
+    }
+}
