@@ -9,7 +9,7 @@ const ENTRY: &str = "the catalogue's entry";
 
 /// For a folder without an entry: what gives it one with these options; `edges` is the file that an import would take.
 pub fn for_folder(hint: &str, edges: &Path) -> String {
-    if !hint.contains(ENTRY) {
+    if !hint.contains(ENTRY) && !hint.contains("read: {") {
         return hint.to_owned();
     }
     let flags: Vec<String> = options(hint).into_iter().map(|(_, flags)| flags).collect();

@@ -73,7 +73,8 @@ fn a_number_that_does_not_fit_is_named_with_its_position() {
     let data: Vec<u8> = [1i64, -5, 7].into_iter().flat_map(i64::to_le_bytes).collect();
     let array = bytes(header, &data).unwrap();
     assert_eq!(array.i64s().unwrap(), [1, -5, 7]);
-    let shown = "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers from 0, found -5";
+    let shown =
+        "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers from 0, found -5\nhint: numbers of nodes, classes and rows begin at 0";
     assert_eq!(array.u64s().unwrap_err().to_string(), shown);
     assert!(array.rows_below(7).unwrap_err().to_string().contains("value 1"));
     assert!(array.bools().unwrap_err().to_string().contains("expected bool, or 0 and 1, found -5"));
