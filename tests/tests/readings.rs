@@ -117,6 +117,26 @@ fn a_folder_with_edges_as_an_array_is_a_data_set() {
     ingested(&scene, &[]).expect(1).says(&["which extent is the two ends", "hint: write them as  numpy.savez('edges.npz', source=..., target=...)"]);
 }
 
+/// One file with all that PyG keeps of a graph, as a folder and imported.
+#[test]
+fn a_file_with_edges_features_and_labels_is_a_data_set() {
+    let tensors = [("edge_index", "2,3", [0i64, 1, 2, 1, 2, 0].as_slice()), ("num_nodes", "1", &[4]), ("y", "4", &[0, 1, 0, 1])];
+    let (mut header, mut data) = (Vec::new(), Vec::new());
+    for (name, shape, values) in tensors {
+        let begin = data.len();
+        values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+        header.push(format!("\"{name}\":{{\"dtype\":\"I64\",\"shape\":[{shape}],\"data_offsets\":[{begin},{}]}}", data.len()));
+    }
+    let header = format!("{{{}}}", header.join(","));
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat();
+    let mut scene = Scene::stand_in();
+    let path = scene.write("raw/mine/data.safetensors", bytes).to_string_lossy().into_owned();
+    ingested(&scene, &[]).expect(0);
+    assert_eq!(facts(&scene)["task"], "node_classification");
+    scene.catalog = Some(scene.path("catalog"));
+    scene.warploom(&["data", "import", "new", "--edges", &path]).expect(0).prints(&["4 nodes, 3 edges", "format `arrays`", "2 classes"]);
+}
+
 #[test]
 fn columns_of_edges_that_are_not_known_are_told_how_to_be_named() {
     let scene = folder(&[("edges.csv", "a,b,c\n0,1,x\n1,2,y\n")]);

@@ -161,6 +161,11 @@ fn name_of(role: Role) -> &'static str {
     }
 }
 
+/// Whether an array of this name is read where it stands beside edges in one file.
+pub fn has_role(name: &str) -> bool {
+    role_of(name).is_some_and(|role| role != Role::Ids)
+}
+
 fn role_of(name: &str) -> Option<Role> {
     let name = name.to_lowercase();
     match name.as_str() {

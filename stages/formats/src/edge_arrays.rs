@@ -61,6 +61,15 @@ fn names_of(path: &Path) -> Vec<String> {
     attach::safetensors_names(path).unwrap_or_default()
 }
 
+/// Whether a file holds the ends of edges and more than belongs to a table of edges, all of which this format reads: `x`, `y`, `num_nodes`, ...
+pub fn is_more_than_a_table(path: &Path) -> bool {
+    let names = names_of(path);
+    let in_table = |name: &str| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name));
+    let is_read = |name: &str| name == NODES || FEATURES.contains(&name) || attach::has_role(name);
+    let further: Vec<&String> = names.iter().filter(|name| !in_table(name)).collect();
+    says_ends(&names) && !further.is_empty() && further.into_iter().all(|name| is_read(name))
+}
+
 /// The arrays of a file that are not unpacked before they are asked for.
 enum Store {
     One(PathBuf),

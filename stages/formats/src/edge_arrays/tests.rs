@@ -103,6 +103,20 @@ fn what_lies_beside_the_ends_is_read_or_named() {
     assert_eq!(graph.passed_over, ["array `time`"]);
 }
 
+/// An import copies a file with all that a graph has, and makes a table of one with the columns of edges.
+#[test]
+fn more_than_a_table_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.npz");
+    let more = |names: &[&str]| {
+        let members: Vec<String> = ["edge_index", "weight"].iter().chain(names).map(|name| format!("{name}.npy")).collect();
+        fs::write(&path, archive_of(&members.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>())).unwrap();
+        is_more_than_a_table(&path)
+    };
+    assert!(more(&["x"]) && more(&["y", "num_nodes"]) && more(&["edge_attr"]));
+    assert!(!more(&[]) && !more(&["time"]) && !more(&["time", "x"]) && !more(&["ids"]));
+}
+
 #[test]
 fn nodes_that_are_counted_have_the_ids_from_0() {
     let of = |nodes: i64| {

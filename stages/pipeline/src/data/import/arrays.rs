@@ -4,7 +4,8 @@
 //!           of such a shape, or with `source` and `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
 //!           (`edge_type`)
 //! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are missing
-//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it; relations and kinds that are
+//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it (a file with features or labels
+//!           beside its edges does not come here: it is copied); relations and kinds that are
 //!           numbers get the names that are given
 //! never     guesses which extent is the edges where both are 2
 use std::{
