@@ -90,6 +90,11 @@ fn half_of_a_symmetric_matrix_is_the_whole_matrix() {
         let output = ingested(&scene, settings).expect(0);
         assert!(!output.stderr.contains("one way"), "{output}");
         assert_eq!(scene.warploom(&["store", "ls", "--format", "json"]).expect(0).lines()[0]["counts"]["edges"], 7, "{settings:?}");
+        // The same by way of the disk.
+        let recipe = settings.iter().fold(Recipe::of("pagerank", "mine"), |recipe, setting| recipe.set(setting));
+        let small = scene.with_store("small");
+        small.stage("ingest", &recipe, &["--memory", "64"]).expect(0);
+        assert_eq!(small.view().digests(), scene.view().digests());
     }
     let scene = folder(&[("g.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]\n")]);
     ingested(&scene, &["ingest.symmetrize=false"]).expect(0).says(&["lets each lead one way", "--set ingest.symmetrize=true"]);
