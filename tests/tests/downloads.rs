@@ -231,15 +231,26 @@ fn proxies_of_the_environment_are_used() {
     assert_eq!(server.asked().len(), 1);
 }
 
+/// The address of the file may be fine.
+#[test]
+fn a_proxy_that_does_not_answer_is_named() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let scene = scene("http://nowhere.invalid/edges.txt");
+    let mut command = fetch(&scene);
+    command.env("https_proxy", format!("http://user:secret@{closed}"));
+    let output = start(command).wait().expect(1).says(&[&format!("asked through the proxy {closed} that `https_proxy` names")]);
+    assert!(!output.stderr.contains("secret"), "{output}");
+}
+
 #[test]
 fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
     let large = vec![b'\n'; 1 << 20];
     let server = Server::with(vec![whole(&large), answer("206 Partial Content", large.len(), "", b""), whole(&large)]);
     let scene = scene(&server.url("edges.txt"));
-    // Without a handler, a file beyond the limit ends the process; with it, writing fails.
+    // A file beyond the limit is an error of the write, and does not end the process.
     let command = fetch(&scene);
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
+    limited.args(["-c", "ulimit -f 64; exec \"$@\"", "sh"]).arg(command.get_program()).args(command.get_args());
     limited.arg("--format").arg("json").current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         match value {

@@ -80,6 +80,104 @@ fn files_of_a_folder_that_are_of_no_use_are_named() {
     ingested(&scene, &[]).expect(1).says(&["graph.parquet: no .parquet file: expected it to begin with `PAR1`, found `0 1`"]);
 }
 
+/// A header that says `symmetric` says that both entries are there: no setting takes one of them away. Of other edges without a direction
+/// one way is told.
+#[test]
+fn half_of_a_symmetric_matrix_is_the_whole_matrix() {
+    let matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 4\n2 1\n3 2\n4 3\n4 4\n";
+    for settings in [&["ingest.symmetrize=false"][..], &["ingest.symmetrize=auto"], &["ingest.symmetrize=true"]] {
+        let scene = folder(&[("g.mtx", matrix)]);
+        let output = ingested(&scene, settings).expect(0);
+        assert!(!output.stderr.contains("one way"), "{output}");
+        assert_eq!(scene.warploom(&["store", "ls", "--format", "json"]).expect(0).lines()[0]["counts"]["edges"], 7, "{settings:?}");
+        // The same by way of the disk.
+        let recipe = settings.iter().fold(Recipe::of("pagerank", "mine"), |recipe, setting| recipe.set(setting));
+        let small = scene.with_store("small");
+        small.stage("ingest", &recipe, &["--memory", "64"]).expect(0);
+        assert_eq!(small.view().digests(), scene.view().digests());
+    }
+    let scene = folder(&[("g.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]\n")]);
+    ingested(&scene, &["ingest.symmetrize=false"]).expect(0).says(&["lets each lead one way", "--set ingest.symmetrize=true"]);
+    assert_eq!(facts(&scene)["notes"].as_array().unwrap().len(), 1);
+    // Neighbour lists have both ways.
+    let scene = folder(&[("g.graph", "2 1\n2\n1\n")]);
+    assert!(!ingested(&scene, &["ingest.symmetrize=false"]).expect(0).stderr.contains("one way"));
+}
+
+/// What numpy writes with one line is a data set, beside nothing or beside features.
+#[test]
+fn a_folder_with_edges_as_an_array_is_a_data_set() {
+    let array = |shape: &str, values: &[i64]| {
+        let header = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({shape}), }}\n");
+        let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &values].concat()
+    };
+    let scene = folder(&[]);
+    fs::create_dir_all(scene.path("raw/mine")).unwrap();
+    fs::write(scene.path("raw/mine/edges.npy"), array("2, 3", &[0, 1, 2, 1, 2, 0])).unwrap();
+    ingested(&scene, &[]).expect(0);
+    fs::write(scene.path("raw/mine/labels.npy"), array("4,", &[0, 1, 0, 1])).unwrap();
+    ingested(&scene, &[]).expect(0).says(&["`labels.npy` has rows for 4 nodes and edges name 3"]);
+    fs::write(scene.path("raw/mine/edges.npy"), array("2, 2", &[0, 1, 2, 1])).unwrap();
+    ingested(&scene, &[]).expect(1).says(&["which extent is the two ends", "hint: write them as  numpy.savez('edges.npz', source=..., target=...)"]);
+}
+
+/// One file with all that PyG keeps of a graph, as a folder and imported.
+#[test]
+fn a_file_with_edges_features_and_labels_is_a_data_set() {
+    let tensors = [("edge_index", "2,3", [0i64, 1, 2, 1, 2, 0].as_slice()), ("num_nodes", "1", &[4]), ("y", "4", &[0, 1, 0, 1])];
+    let (mut header, mut data) = (Vec::new(), Vec::new());
+    for (name, shape, values) in tensors {
+        let begin = data.len();
+        values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+        header.push(format!("\"{name}\":{{\"dtype\":\"I64\",\"shape\":[{shape}],\"data_offsets\":[{begin},{}]}}", data.len()));
+    }
+    let header = format!("{{{}}}", header.join(","));
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat();
+    let mut scene = Scene::stand_in();
+    let path = scene.write("raw/mine/data.safetensors", bytes).to_string_lossy().into_owned();
+    ingested(&scene, &[]).expect(0);
+    assert_eq!(facts(&scene)["task"], "node_classification");
+    scene.catalog = Some(scene.path("catalog"));
+    scene.warploom(&["data", "import", "new", "--edges", &path]).expect(0).prints(&["4 nodes, 3 edges", "format `arrays`", "2 classes"]);
+}
+
+#[test]
+fn columns_of_edges_that_are_not_known_are_told_how_to_be_named() {
+    let scene = folder(&[("edges.csv", "a,b,c\n0,1,x\n1,2,y\n")]);
+    let command = format!("warploom data import NEW --edges {} --read source=NAME --read target=NAME", scene.path("raw/mine/edges.csv").display());
+    ingested(&scene, &[]).expect(1).says(&["hint: ", &command]);
+}
+
+#[test]
+fn a_store_that_is_a_file_is_told_so() {
+    let scene = folder(&[("edges.txt", "0 1\n")]);
+    let file = scene.write("a-file", "x");
+    let said = format!("`{}` is a file: name a folder with  --store DIR", file.display());
+    ingested(&scene.with_store("a-file"), &[]).expect(1).says(&["expected a folder, found a file", &said]);
+}
+
+#[test]
+fn a_limit_that_cannot_be_kept_is_told() {
+    let lines: String = (0..40_000).map(|edge| format!("{} {}\n", edge % 200, edge / 200)).collect();
+    let scene = folder(&[("edges.txt", &lines)]);
+    let recipe = Recipe::of("pagerank", "mine");
+    scene.stage("ingest", &recipe, &["--memory", "1MiB"]).expect(0).says(&["--memory is less than ingest takes for itself: up to 48 MiB"]);
+    let enough = scene.with_store("enough").stage("ingest", &recipe, &["--memory", "48MiB"]).expect(0);
+    assert!(!enough.stderr.contains("--memory"), "{enough}");
+}
+
+/// An import says what an ingest says of the same file.
+#[test]
+fn weights_that_are_rounded_are_told_by_an_import_too() {
+    let mut scene = folder(&[("g.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 16777217\n")]);
+    let said = "1 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in line 3";
+    ingested(&scene, &[]).expect(0).says(&[said]);
+    scene.catalog = Some(scene.path("catalog"));
+    let path = scene.path("raw/mine/g.mtx").to_string_lossy().into_owned();
+    scene.warploom(&["data", "import", "new", "--edges", &path]).expect(0).prints(&[said]);
+}
+
 #[test]
 fn parts_that_cannot_be_had_are_told() {
     let nodes = "id,label\n0,a\n1,b\n2,a\n";

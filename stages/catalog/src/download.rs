@@ -21,6 +21,8 @@ use crate::trouble::Trouble;
 const BUFFER_BYTES: usize = 1 << 16;
 /// Tries that found no server after which there is no other.
 const UNREACHED_MOST: u32 = 2;
+/// Variables of the environment that name a proxy, in the order in which they count.
+const PROXIES: &[&str] = &["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 /// Statuses after which a server may recover: time-out, too many requests, and its own faults.
 const RECOVERS: &[u16] = &[408, 429, 500, 502, 503, 504];
 
@@ -201,7 +203,7 @@ fn attempt(part: &mut Part, name: &str, url: &str, limits: &Limits, progress: &m
     if let (true, Some(validator)) = (have > 0, known.validator()) {
         request = request.header("range", format!("bytes={have}-")).header("if-range", validator);
     }
-    let mut response = request.call().map_err(|error| unreached(&error))?;
+    let mut response = request.call().map_err(|error| unreached(&error, url, limits))?;
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let range = header("content-range").as_deref().and_then(content_range);
     let mut of = Of { url: url.to_owned(), etag: header("etag"), modified: header("last-modified"), total: response.body().content_length() };
@@ -301,8 +303,20 @@ fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     Some((first, total))
 }
 
+/// The variable of the environment that names the proxy through which an address is asked, and host and port of that proxy.
+fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
+    if !limits.proxy {
+        return None;
+    }
+    let proxy = ureq::Proxy::try_from_env().filter(|proxy| !url.parse().is_ok_and(|url| proxy.is_no_proxy(&url)))?;
+    // The first that is a proxy at all is the one that is used.
+    let is_one = |name: &&&str| std::env::var(name).is_ok_and(|address| ureq::Proxy::new(&address).is_ok());
+    let name = PROXIES.iter().find(is_one)?;
+    Some((*name, format!("{}:{}", proxy.host(), proxy.port())))
+}
+
 /// Why no answer came, in one line.
-fn unreached(error: &ureq::Error) -> Failure {
+fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     let (what, again) = match error {
         ureq::Error::Timeout(stage) => (format!("no answer in time ({stage})"), true),
         other => {
@@ -310,7 +324,8 @@ fn unreached(error: &ureq::Error) -> Failure {
             (other.to_string().replace('\n', " "), passing)
         }
     };
-    Failure { trouble: Trouble::new(what), again, reached: false }
+    let through = proxy_of(url, limits).map_or_else(String::new, |(name, address)| format!(", asked through the proxy {address} that `{name}` names"));
+    Failure { trouble: Trouble::new(what + &through), again, reached: false }
 }
 
 #[cfg(test)]

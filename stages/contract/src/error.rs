@@ -143,6 +143,11 @@ impl StageError {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
                 .hint("choose a place that can be written with  --store DIR , or change its permissions"),
             io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
+            io::ErrorKind::NotADirectory => {
+                let file = path.ancestors().find(|step| step.is_file()).unwrap_or(path).display();
+                base(ErrorKind::Input, format!("cannot {doing}: expected a folder, found a file"))
+                    .hint(format!("`{file}` is a file: name a folder with  --store DIR"))
+            }
             io::ErrorKind::OutOfMemory => base(ErrorKind::Memory, format!("cannot {doing}: {error}")),
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
                 base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint("the file system answered with a fault that may pass; start again")

@@ -23,6 +23,8 @@ use crate::{StageError, arrow_file::Number};
 
 /// Rows of a row group, and of what is read at once.
 pub const ROW_GROUP: usize = 1 << 20;
+/// Rows that may be written at once where memory is short: the encoder looks at pages after every 1024 rows.
+pub const ROWS_WRITTEN: usize = 1 << 16;
 
 /// A table in memory: columns of equal length.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ pub fn write_table(path: &Path, columns: Vec<(Field, ArrayRef)>) -> Result<(), S
     writer.finish()
 }
 
-/// Writes a table piece by piece. Pieces of a multiple of `ROW_GROUP` rows, but for the last, give the bytes that one piece would.
+/// Writes a table piece by piece. Pieces of a multiple of `ROWS_WRITTEN` rows, but for the last, give the bytes that one piece would.
 pub struct TableWriter {
     path: PathBuf,
     schema: Arc<Schema>,

@@ -8,7 +8,7 @@
 //! source    K. Xu et al., How Powerful are Graph Neural Networks? (2019); github.com/weihua916/powerful-gnns, github.com/yeweiysh/IHGNN
 use crate::{
     Format, Look, Options,
-    bundle::{Bundle, last},
+    bundle::{Bundle, last, unread},
     lines::{Fault, each},
     number_table::{Number, Table, classes, words},
     raw::{Edges, Features, Graphs, IN_NO_PART, NODES_MOST, NodeIds, RawGraph, Read, ReadError, TEST, TRAIN},
@@ -106,7 +106,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         .blocks(|block| each(block).try_for_each(|(start, line)| set.line(line).map_err(|fault| Fault { byte: fault.byte + start, ..fault })))?;
     set.check(bundle.path(text), claimed)?;
     let folds = read_folds(&bundle, claimed)?;
-    Ok(set.build(claimed, folds))
+    Ok(RawGraph { passed_over: unread(&bundle, |_| false), ..set.build(claimed, folds) })
 }
 
 /// What was read so far.

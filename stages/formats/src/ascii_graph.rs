@@ -65,9 +65,8 @@ impl Grammar for Successors<'_> {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, lines: &[u8], piece: &mut Piece) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
         let nodes = self.nodes.as_ref().map_or(0, |nodes| nodes.count as u32);
-        let mut scan = Scan::new(lines);
         while scan.more() {
             while !scan.line_ends() {
                 piece.edges.target.push(scan.row("a successor", 0, nodes)?);

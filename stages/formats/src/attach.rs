@@ -8,9 +8,10 @@
 //!           an error where the graph's own file says how many nodes there are), else rows are
 //!           the nodes by ascending id; with `ids`, each row is the node that its id names; any other number of rows is an error
 //! promises  nothing is replaced: a graph that has features of its own and a file with more is an error
-//! promises  an array of another name in an archive is passed over; after an error the graph is to be thrown away
+//! promises  an array of another name beside one that is read is named in `passed_over`; after an error the graph is to be thrown away
 //! never     reads a file of another name; runs what a pickle names
 //! limits    as npy.rs, zip.rs; a safetensors file is read whole
+pub(crate) mod inside;
 mod parts;
 pub(crate) mod tabled;
 
@@ -32,6 +33,9 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
+
+/// Bytes of a header with names of tensors that are looked at.
+const TENSOR_NAMES_MOST: u64 = 1 << 24;
 
 /// What an array is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +111,7 @@ fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathB
     let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
     let mut parts = Parts::default();
     let mut given = None;
-    let mut used = Vec::new();
+    let (mut used, mut passed_over) = (Vec::new(), Vec::new());
     for path in files {
         if stem_and_end(&path) == ("names".to_owned(), "json".to_owned()) {
             given = Some((names::read(&path)?, path.clone()));
@@ -118,11 +122,12 @@ fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathB
             used.push(path);
             continue;
         }
-        let arrays = arrays_of(&path)?;
-        if !arrays.is_empty() {
+        let Arrays { known, others } = arrays_of(&path)?;
+        if !known.is_empty() {
             used.push(path.clone());
+            passed_over.extend(others.iter().map(|name| of_file(name, &path)));
         }
-        for (role, values) in arrays {
+        for (role, values) in known {
             if let Some(other) = found.insert(role, Beside { from: path.clone(), values }) {
                 let error = ReadError::new(&path, format!("two files have the {} of the nodes", name_of(role)));
                 return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
@@ -135,8 +140,14 @@ fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathB
     if let Some((names, path)) = given {
         names::apply(graph, spilled, &names, &path)?;
     }
+    graph.passed_over.extend(passed_over);
     parts.fill(graph)?;
     Ok(used)
+}
+
+/// An array that is passed over, as people are told of it.
+fn of_file(name: &str, path: &Path) -> String {
+    format!("array `{name}` of `{}`", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 fn name_of(role: Role) -> &'static str {
@@ -148,6 +159,11 @@ fn name_of(role: Role) -> &'static str {
         Role::Mask(part) => ["training mask", "validation mask", "test mask"][part],
         Role::List(part) => ["training list", "validation list", "test list"][part],
     }
+}
+
+/// Whether an array of this name is read where it stands beside edges in one file.
+pub fn has_role(name: &str) -> bool {
+    role_of(name).is_some_and(|role| role != Role::Ids)
 }
 
 fn role_of(name: &str) -> Option<Role> {
@@ -173,22 +189,37 @@ fn role_of(name: &str) -> Option<Role> {
     }
 }
 
-/// What a file holds that has a role.
-fn arrays_of(path: &Path) -> Read<Vec<(Role, Values)>> {
+/// The arrays of a file.
+#[derive(Default)]
+struct Arrays {
+    /// Those that have a role.
+    known: Vec<(Role, Values)>,
+    /// Names of the others, which are not unpacked.
+    others: Vec<String>,
+}
+
+impl Arrays {
+    fn one(role: Role, values: Values) -> Arrays {
+        Arrays { known: vec![(role, values)], others: Vec::new() }
+    }
+}
+
+/// What a file holds.
+fn arrays_of(path: &Path) -> Read<Arrays> {
     let (stem, end) = stem_and_end(path);
     if stem == "features" && tabled::reads(&end) {
-        return Ok(vec![(Role::Features, tabled::read(path)?)]);
+        return tabled::read(path).map(|values| Arrays::one(Role::Features, values));
     }
     arrays_as(path, &end, role_of(&stem))
 }
 
-/// The arrays of a file that have a role; the only one has that of the file.
-fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+/// The arrays of a file; the only one has the role of the file.
+fn arrays_as(path: &Path, end: &str, own: Option<Role>) -> Read<Arrays> {
     match (end, own) {
-        ("npy", Some(role)) => Ok(vec![(role, dense_or_matrix(npy::read(path)?)?)]),
+        ("npy", Some(role)) => dense_or_matrix(npy::read(path)?).map(|values| Arrays::one(role, values)),
         ("npz", _) => in_archive(&Npz::open(path)?, own),
         ("safetensors", _) => in_safetensors(path, own),
-        _ => Ok(Vec::new()),
+        _ => Ok(Arrays::default()),
     }
 }
 
@@ -205,26 +236,47 @@ fn dense_or_matrix(array: Array) -> Read<Values> {
 
 fn entries_of(matrix: Matrix) -> Entries {
     let row = matrix.offsets.windows(2).enumerate().flat_map(|(row, ends)| std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize));
-    Entries { rows: matrix.rows() as u32, columns: matrix.columns, row: row.collect(), column: matrix.index, value: matrix.values }
+    Entries { rows: matrix.rows() as u32, columns: matrix.columns, row: row.collect(), column: matrix.index, value: matrix.values, ..Entries::default() }
 }
 
 /// An archive of one array or of one matrix has the role of its own name, else its arrays have theirs.
-fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+fn in_archive(npz: &Npz, own: Option<Role>) -> Read<Arrays> {
     let names: Vec<&str> = npz.names().collect();
     match (own, &names[..]) {
-        (Some(role), _) if npz.is_scipy() => Ok(vec![(role, Values::Sparse(sparse::entries(npz, "")?))]),
-        (Some(role), [only]) => Ok(vec![(role, dense_or_matrix(npz.array(only)?)?)]),
-        _ => names.iter().filter_map(|name| Some((role_of(name)?, name))).map(|(role, name)| Ok((role, dense_or_matrix(npz.array(name)?)?))).collect(),
+        (Some(role), _) if npz.is_scipy() => {
+            let others = names.into_iter().filter(|name| !sparse::is_part("", name)).map(str::to_owned).collect();
+            Ok(Arrays { known: vec![(role, Values::Sparse(sparse::entries(npz, "")?))], others })
+        }
+        (Some(role), [only]) => dense_or_matrix(npz.array(only)?).map(|values| Arrays::one(role, values)),
+        _ => {
+            let mut arrays = Arrays::default();
+            for name in names {
+                match role_of(name) {
+                    Some(role) => arrays.known.push((role, dense_or_matrix(npz.array(name)?)?)),
+                    None => arrays.others.push(name.to_owned()),
+                }
+            }
+            Ok(arrays)
+        }
     }
 }
 
-fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Vec<(Role, Values)>> {
+fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
     let arrays = safetensors_arrays(path)?;
     if let (Some(role), Some(matrix)) = (own, Loose::matrix(path, &arrays)) {
-        return Ok(vec![(role, Values::Sparse(sparse::entries(&matrix, "")?))]);
+        let values = Values::Sparse(sparse::entries(&matrix, "")?);
+        let others = arrays.iter().filter(|(name, _)| !sparse::is_part("", name)).map(|(name, _)| name.clone()).collect();
+        return Ok(Arrays { known: vec![(role, values)], others });
     }
     let own = own.filter(|_| arrays.len() == 1);
-    Ok(arrays.into_iter().filter_map(|(name, array)| Some((own.or(role_of(&name))?, Values::Array(array)))).collect())
+    let mut found = Arrays::default();
+    for (name, array) in arrays {
+        match own.or(role_of(&name)) {
+            Some(role) => found.known.push((role, Values::Array(array))),
+            None => found.others.push(name),
+        }
+    }
+    Ok(found)
 }
 
 /// The tensors of a file, by ascending name.
@@ -239,6 +291,17 @@ pub fn safetensors_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
     names.sort_unstable();
     let array = |name: &str| tensor(Origin::new(path, Some(name)), &tensors.tensor(name).map_err(wrong)?);
     names.into_iter().map(|name| Ok((name.to_owned(), array(name)?))).collect()
+}
+
+/// The names of the tensors of a file, from its header alone.
+pub fn safetensors_names(path: &Path) -> Read<Vec<String>> {
+    let mut head = Vec::new();
+    let mut file = Plain::open(path)?;
+    file.fill(&mut head, 8)?;
+    let length = <[u8; 8]>::try_from(&head[..]).map_or(0, u64::from_le_bytes).min(TENSOR_NAMES_MOST);
+    file.fill(&mut head, length as usize)?;
+    let header: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(head.get(8..).unwrap_or_default()).unwrap_or_default();
+    Ok(header.keys().filter(|name| *name != "__metadata__").cloned().collect())
 }
 
 /// The parts of one sparse matrix, as scipy calls them, in a file of tensors.
@@ -473,6 +536,7 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     let bare = RawGraph {
         ids: graph.ids.clone(),
         directed: graph.directed,
+        halved: graph.halved,
         nodes_told: graph.nodes_told,
         relations: graph.relations.clone(),
         passed_over: graph.passed_over.clone(),

@@ -5,6 +5,7 @@
 use crate::{
     Look,
     decompress::Plain,
+    edge_list::is_about,
     lines::Text,
     raw::{Read, ReadError},
     tar, zip,
@@ -13,7 +14,11 @@ use std::{
     fs::File,
     io::Read as _,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
+
+/// Members of no use that are named.
+const UNREAD_MOST: usize = 12;
 
 /// Files and members of archives.
 pub(crate) struct Bundle {
@@ -28,6 +33,8 @@ struct Entry {
     /// How errors call it.
     path: PathBuf,
     place: Place,
+    /// Whether its text was asked for.
+    is_read: AtomicBool,
 }
 
 enum Place {
@@ -82,7 +89,7 @@ impl Bundle {
             Place::Zip(..) | Place::Tar(..) => &[".gz"],
         };
         let name = packings.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).replace('\\', "/");
-        self.entries.push(Entry { name, path, place });
+        self.entries.push(Entry { name, path, place, is_read: AtomicBool::new(false) });
     }
 
     /// The names, by index.
@@ -112,12 +119,22 @@ impl Bundle {
     /// The plain text of an entry.
     pub fn text(&self, index: usize) -> Read<Text<'_>> {
         let entry = &self.entries[index];
+        entry.is_read.store(true, Ordering::Relaxed);
         match &entry.place {
             Place::File => Text::open(&entry.path),
             Place::Zip(archive, member) => unpacked(member, Text::member(&self.zips[*archive], member)?),
             Place::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
         }
     }
+}
+
+/// What is passed over: files and members whose text nobody asked for, but texts about the set and what `is_told` already.
+pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_left = |entry: &&Entry| !entry.is_read.load(Ordering::Relaxed) && !entry.name.ends_with('/') && !is_about(Path::new(&entry.name));
+    let names: Vec<&str> = bundle.entries.iter().filter(is_left).map(|entry| &*entry.name).filter(|name| !is_told(name)).collect();
+    let more = names.len().saturating_sub(UNREAD_MOST);
+    let named = names.iter().take(UNREAD_MOST).map(|name| format!("the file `{}`", last(name)));
+    named.chain((more > 0).then(|| format!("{more} more files"))).collect()
 }
 
 /// A member whose name says that it is packed once more.

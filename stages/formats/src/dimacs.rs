@@ -83,7 +83,7 @@ fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) ->
 
 fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let mut arcs = Arcs { unread: options.weight.as_deref() == Some("none"), problem: None, sink: Sink::new(path, limit) };
-    text::parse(path, &mut arcs, sizes)?;
+    let rounded = text::parse(path, &mut arcs, sizes)?;
     let Some(problem) = arcs.problem else { return Err(no_problem(path, "p sp NODES ARCS")) };
     let read = arcs.sink.count();
     problem.items.reached(path, problem.name(), read)?;
@@ -92,7 +92,8 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Re
     if problem.arcs && !arcs.unread {
         edges.weight.get_or_insert_default();
     }
-    Ok((RawGraph { ids, edges, directed: Some(problem.arcs), nodes_told: true, ..RawGraph::default() }, spilled))
+    let notes = rounded.note("weights", "line").into_iter().collect();
+    Ok((RawGraph { ids, edges, directed: Some(problem.arcs), nodes_told: true, notes, ..RawGraph::default() }, spilled))
 }
 
 fn no_problem(path: &Path, line: &str) -> Box<ReadError> {
@@ -161,13 +162,12 @@ impl Grammar for Arcs<'_> {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, lines: &[u8], edges: &mut Edges) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, edges: &mut Edges) -> Result<(), Fault> {
         let Some(problem) = &self.problem else { return Ok(()) };
         let nodes = problem.nodes.count as u32;
         edges.weight = (problem.arcs && !self.unread).then(Vec::new);
         let (letter, form) = if problem.arcs { (&b"a"[..], "a SOURCE TARGET WEIGHT") } else { (&b"e"[..], "e SOURCE TARGET") };
-        let mut scan = Scan::new(lines);
-        while to_item(&mut scan) {
+        while to_item(scan) {
             let (start, found) = (scan.at, scan.word());
             if found != letter {
                 return Err(Fault::new(start, "a line of a DIMACS graph begins with an unknown letter").expected(format!("{form}, or c and a comment"), found));

@@ -15,7 +15,8 @@ use crate::{
     Format, Look, Options,
     decompress::Plain,
     look::only,
-    raw::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    npy::Number,
+    raw::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph, Read, ReadError, Rounded},
 };
 
 const DEPTH_MOST: usize = 64;
@@ -269,13 +270,14 @@ impl File {
         }
         let weight = self.weight_name(options);
         edges.weight = self.weights(reader, weight)?;
+        let notes = self.rounded(reader, weight).note("weights", "line").into_iter().collect();
         let labels = options.label.as_ref().map(|name| self.labels(reader, name, &ids)).transpose()?;
         let columns = self.columns(&ids, options.label.as_deref());
         let of_edges: BTreeSet<&String> = self.edges.iter().flat_map(|edge| edge.attributes.keys()).collect();
         let unread = of_edges.into_iter().filter(|name| !["source", "target"].contains(&name.as_str()) && Some(name.as_str()) != weight);
         let passed_over = unread.map(|name| format!("attribute `{name}` of the edges")).chain(self.lists.iter().cloned()).collect();
         let ids = NodeIds::from_ascending(ids.into_iter().map(|(id, _)| id).collect());
-        Ok(RawGraph { ids, edges, directed: Some(self.directed.unwrap_or(false)), labels, columns, passed_over, ..RawGraph::default() })
+        Ok(RawGraph { ids, edges, directed: Some(self.directed.unwrap_or(false)), labels, columns, passed_over, notes, ..RawGraph::default() })
     }
 
     /// The attribute of edges that is the weight.
@@ -320,6 +322,22 @@ impl File {
         self.edges.iter().map(weight).collect::<Read<Vec<f32>>>().map(Some)
     }
 
+    /// Weights that f32 does not hold, the first one's place as its line.
+    fn rounded(&self, reader: &Reader<'_>, name: Option<&str>) -> Rounded {
+        let mut rounded = Rounded::default();
+        let weights = self.edges.iter().filter_map(|edge| edge.attributes.get(name?));
+        weights.for_each(|(value, at)| {
+            let is_other = match *value {
+                Value::Whole(number) => Number::Signed(number).is_rounded(),
+                Value::Real(number) => Number::Real(number).is_rounded(),
+                Value::Text(_) => false,
+            };
+            rounded.add(*at as u64, is_other);
+        });
+        let line = |at: u64| 1 + reader.text[..at as usize].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Rounded { first: rounded.first.map(line), ..rounded }
+    }
+
     fn labels(&self, reader: &Reader<'_>, name: &str, ids: &[(u64, usize)]) -> Read<Labels> {
         let key = |value: &Value| match value {
             Value::Whole(number) => (0, *number, String::new()),
@@ -332,7 +350,7 @@ impl File {
         classes.dedup();
         if classes.is_empty() && !ids.is_empty() {
             return Err(ReadError::new(reader.path, format!("no GML node has the label attribute `{name}`"))
-                .hint("name another in the catalogue:  read: {label: NAME}")
+                .hint("name another in the catalogue's entry:  read: {label: NAME}")
                 .into());
         }
         let class = ids.iter().map(|row| of_row(row).and_then(|key| classes.binary_search(&key).ok()).map_or(NO_CLASS, |class| class as u32)).collect();

@@ -4,7 +4,8 @@
 //! promises  a node's id is `kind:number` with the number filled up with zeros to the width of its kind's last one (`p:0042`), so that
 //!           ids ascend by kind and number; the number is that of the files, from 0
 //! promises  labels and splits belong to the one kind that has as many nodes; all others have neither
-//! never     reads the entries of meta-path graphs (`pap.npz`): they follow from the relations; only their sizes are compared
+//! never     reads the entries of meta-path graphs (`pap.npz`): they follow from the relations; only their sizes are compared, and
+//!           `passed_over` names them
 //! limits    kinds are single letters, which `read: {kinds: {p: paper}}` names; a node beyond all edges and features is an error
 //! source    X. Wang et al., Self-supervised Heterogeneous Graph Neural Network with Co-contrastive Learning (2021); github.com/liun-online/HeCo
 use crate::{
@@ -90,23 +91,29 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
             return Err(Box::new(ReadError::new(path, "two files are the same part of the set").expected("one", format!("`{}` too", plain_name(other)))));
         }
     }
-    let relations = relations(&parts)?;
+    let mut notes = Vec::new();
+    let relations = relations(&parts, &mut notes)?;
     let mut kinds = Census::new(&relations, options)?;
     let mut features = BTreeMap::new();
+    let mut passed_over = Vec::new();
     for (part, path) in &parts {
         match part {
             Part::Features(letter) => {
-                let read = read_features(path)?;
+                let read = read_features(path, &mut passed_over)?;
                 kinds.exactly(*letter, read.0, path)?;
                 features.insert(*letter, read.1);
             }
-            Part::MetaPath(letter, _) => kinds.exactly(*letter, sparse::shape(&Npz::open(path)?, "")?.0, path)?,
+            Part::MetaPath(letter, name) => {
+                kinds.exactly(*letter, sparse::shape(&Npz::open(path)?, "")?.0, path)?;
+                passed_over.push(format!("the graph of paths `{name}.npz`, which follows from the relations"));
+            }
             _ => {}
         }
     }
     let labels = parts.get(&Part::Labels).map(|path| npy::read(path)).transpose()?;
     let labelled = labels.as_ref().map(|labels| kinds.labelled(labels, &parts)).transpose()?;
-    kinds.build(relations, features, labels.zip(labelled), &parts)
+    let graph = kinds.build(relations, features, labels.zip(labelled), &parts)?;
+    Ok(RawGraph { passed_over, notes, ..graph })
 }
 
 /// A relation: its file, its kinds, its pairs by the numbers of the files.
@@ -118,11 +125,12 @@ struct Relation<'a> {
     weight: Option<Vec<f32>>,
 }
 
-fn relations<'a>(parts: &BTreeMap<Part, &'a Path>) -> Read<Vec<Relation<'a>>> {
+fn relations<'a>(parts: &BTreeMap<Part, &'a Path>, notes: &mut Vec<String>) -> Read<Vec<Relation<'a>>> {
     let mut relations = Vec::new();
     for (part, path) in parts {
         let Part::Relation(row, column) = part else { continue };
-        let graph = edge_list::read(path, &Options { ids: Ids::Number, ..Options::default() })?;
+        let mut graph = edge_list::read(path, &Options { ids: Ids::Number, ..Options::default() })?;
+        notes.extend(graph.notes.drain(..).map(|note| format!("`{}`: {note}", plain_name(path))));
         let ids = |rows: Vec<u32>| match &graph.ids {
             NodeIds::Numbers(ids) => rows.into_iter().map(|row| ids[row as usize]).collect(),
             _ => rows.into_iter().map(u64::from).collect(),
@@ -141,10 +149,12 @@ fn relations<'a>(parts: &BTreeMap<Part, &'a Path>) -> Read<Vec<Relation<'a>>> {
     Ok(relations)
 }
 
-/// Rows and features of a kind.
-fn read_features(path: &Path) -> Read<(u64, Features)> {
+/// Rows and features of a kind; arrays beside them are passed over.
+fn read_features(path: &Path, passed_over: &mut Vec<String>) -> Read<(u64, Features)> {
     if plain_name(path).ends_with(".npz") {
         let npz = Npz::open(path)?;
+        let others = npz.names().filter(|name| !sparse::is_part("", name));
+        passed_over.extend(others.map(|name| format!("array `{name}` of `{}`", plain_name(path))));
         let entries = sparse::entries(&npz, "")?;
         return Ok((u64::from(entries.rows), entries.into_features()));
     }

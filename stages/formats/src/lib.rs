@@ -15,6 +15,7 @@ mod counted;
 pub mod csv;
 pub mod decompress;
 pub mod dimacs;
+pub mod edge_arrays;
 pub mod edge_list;
 pub mod gml;
 pub mod hetero;
@@ -86,6 +87,7 @@ pub const FORMATS: &[Format] = &[
     #[cfg(feature = "tables")]
     tables::FORMAT,
     npz::FORMAT,
+    edge_arrays::FORMAT,
     ntriples::FORMAT,
     triples::FORMAT,
     bvgraph::FORMAT,

@@ -1,7 +1,8 @@
 //! Matrix Market: a square matrix whose entry (row, column) is an edge from row to column, coordinate or array.
 //!
-//! promises  edges as stored: one triangle of a symmetric matrix (each edge once, not directed); a skew-symmetric one lists the reverse with
-//!           the negated weight right behind each entry, so it has twice as many edges as its header says. Repeats stay
+//! promises  edges as stored: one triangle of a symmetric matrix (each edge once, not directed, and said to be half of all: `halved`); a
+//!           skew-symmetric one lists the reverse with the negated weight right behind each entry, so it has twice as many edges as its
+//!           header says. Repeats stay
 //! promises  ids count from 1, as the file does (`first_id` says otherwise). An explicit 0 of a coordinate file is an edge of weight 0;
 //!           a 0 of an array is no edge
 //! reads     real, integer, pattern; `%%GraphBLAS type` lines, whose ranges hold; comments and blank lines anywhere; gzip, zstd
@@ -47,7 +48,7 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
     let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(path, limit), entries: 0, next: (0, 0) };
-    text::parse(path, &mut matrix, sizes)?;
+    let rounded = text::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
         let error = ReadError::new(path, "the file ends before the sizes of the matrix").expected("a Matrix Market header and sizes", "the end of the file");
         return Err(Box::new(error.hint("the file may be cut short: fetch it again")));
@@ -61,7 +62,9 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
         edges.weight.get_or_insert_default();
     }
     let ids = counted::ids(path, &header.nodes, matrix.entries, 1, options)?;
-    Ok((RawGraph { ids, edges, directed: Some(header.symmetry != Symmetry::Symmetric), nodes_told: true, ..RawGraph::default() }, spilled))
+    let halved = header.symmetry == Symmetry::Symmetric;
+    let notes = rounded.note("weights", "line").filter(|_| !unread).into_iter().collect();
+    Ok((RawGraph { ids, edges, directed: Some(!halved), halved, nodes_told: true, notes, ..RawGraph::default() }, spilled))
 }
 
 fn items(layout: Layout) -> &'static str {
@@ -97,18 +100,17 @@ impl Grammar for Matrix<'_> {
         }))
     }
 
-    fn body(&self, lines: &[u8], piece: &mut Piece) -> Result<(), Fault> {
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
         let Some(header) = &self.header else { return Ok(()) };
         if !matches!(header.values, Values::Pattern | Values::Unread) {
             piece.edges.weight = Some(Vec::new());
         }
-        let mut scan = Scan::new(lines);
         while scan.more() {
             scan.skip_blanks();
             if !matches!(scan.byte(), b'\n' | b'%') {
                 match header.layout {
-                    Layout::Coordinate => read_entry(&mut scan, header, &mut piece.edges)?,
-                    Layout::Array => read_array_value(&mut scan, header, &mut piece.edges)?,
+                    Layout::Coordinate => read_entry(scan, header, &mut piece.edges)?,
+                    Layout::Array => read_array_value(scan, header, &mut piece.edges)?,
                 }
                 piece.entries += 1;
             }

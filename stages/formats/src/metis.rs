@@ -75,7 +75,10 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<
         lists.edges.weight = None;
         lists.spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
     }
-    Ok((RawGraph { ids, edges: lists.edges, directed: Some(directed), nodes_told: true, columns, ..RawGraph::default() }, lists.spilled))
+    let notes =
+        lists.rounded.note("weights", "line").filter(|_| lists.edges.weight.is_some() || lists.spilled.as_ref().is_some_and(|spilled| spilled.weighted));
+    let notes = notes.into_iter().collect();
+    Ok((RawGraph { ids, edges: lists.edges, directed: Some(directed), nodes_told: true, columns, notes, ..RawGraph::default() }, lists.spilled))
 }
 
 /// With the flag 100, the reading whose count of numbers is that of the header: with sizes, as METIS says, else without.

@@ -20,7 +20,7 @@ use std::{
 use crate::{
     decompress::Plain,
     pickle::{self, Matrix, Pickle, Value},
-    raw::{Read, ReadError},
+    raw::{Read, ReadError, Rounded},
 };
 use rayon::prelude::*;
 
@@ -409,6 +409,15 @@ impl Number {
         }
     }
 
+    /// Whether it is a whole one that f32 does not hold.
+    pub(crate) fn is_rounded(self) -> bool {
+        match self {
+            Number::Signed(number) => number as f32 as i128 != i128::from(number),
+            Number::Unsigned(number) => number as f32 as i128 != i128::from(number),
+            Number::Real(number) => number.is_finite() && number.fract() == 0.0 && f64::from(number as f32) != number,
+        }
+    }
+
     /// A number that is finite stays finite.
     pub(crate) fn single(self) -> Option<f32> {
         let number = self.real();
@@ -527,6 +536,18 @@ impl Array {
         self.convert("numbers that fit 32 bits", Number::single)
     }
 
+    /// Whole numbers among the values that f32 does not hold, by place from 0.
+    pub fn rounded(&self) -> Read<Rounded> {
+        let mut rounded = Rounded::default();
+        // Reals of 32 bits and fewer are as they are, and so are whole numbers of up to 16.
+        if self.dtype.width < 8 && (self.dtype.kind == Kind::Real || self.dtype.width < 4) {
+            return Ok(rounded);
+        }
+        let others = self.convert("numbers", |number| Some(number.is_rounded()))?;
+        others.into_iter().zip(self.first..).for_each(|(is_other, place)| rounded.add(place, is_other));
+        Ok(rounded)
+    }
+
     /// Numbers; whole ones beyond 2^53 lose their last bits.
     pub fn f64s(&self) -> Read<Vec<f64>> {
         self.convert("numbers", |number| Some(number.real()))
@@ -565,7 +586,15 @@ impl Array {
     }
 
     fn convert<T: Send>(&self, expected: &str, of: impl Fn(Number) -> Option<T> + Sync) -> Read<Vec<T>> {
-        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {} is not usable here", self.first + at as u64)).expected(expected, found));
+        let wrong = |at: usize, found: String| {
+            let hint = match &self.data {
+                Data::Objects(..) => "write plain numbers, rows of one length:  numpy.save(FILE, numpy.array(rows, dtype='float32'))",
+                Data::Bytes(_) if self.is_text() => "write numbers:  array.astype('float32')",
+                Data::Bytes(_) if found.starts_with('-') => "numbers of nodes, classes and rows begin at 0",
+                Data::Bytes(_) => "write numbers that fit:  array.astype(...)",
+            };
+            Box::new(self.error(format!("value {} is not usable here", self.first + at as u64)).expected(expected, found).hint(hint))
+        };
         match &self.data {
             Data::Objects(_, items) => {
                 let number = |item: &Value| match *item {

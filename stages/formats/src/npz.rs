@@ -1,11 +1,13 @@
 //! Graphs in `.npz`: a zip of numpy arrays, told apart by the names of its arrays.
 //!
-//! reads     `src_li`, `dst_li`, `num_nodes` (GNNAdvisor); `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` with `attr_*`, `labels`,
+//! reads     `src_li`, `dst_li`, `num_nodes`, perhaps `weights` (GNNAdvisor); `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` with `attr_*`, `labels`,
 //!           `node_names`, `class_names` (gnn-benchmark); `node_features`, `node_labels`, `edges`, `*_masks` (heterophilous graphs);
 //!           `data`, `shape` with `indptr`, `indices` or `row`, `col` (scipy.sparse.save_npz); a zip that holds one such file
 //! promises  nodes are 0, 1, 2, ...; edges in the order of the file; sparse features stay sparse; every published split is kept
 //! promises  values of an adjacency are weights, unless all are 1
-//! never     unpacks an array that it does not read: names of attributes and of ids (`attr_names`, `idx_to_node`, ...) are left
+//! promises  arrays beside these that are called `features`, `labels`, `train_mask` and so on are what they are in a file of their own;
+//!           all others (`attr_names`, `idx_to_node`, ...) are named in `passed_over`
+//! never     unpacks an array that it does not read
 //! limits    as zip.rs; of arrays of edges a part at a time, else one array at a time beside what is kept
 //! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network Evaluation (2018);
 //!           O. Platonov et al., A critical look at the evaluation of GNNs under heterophily (2023)
@@ -13,9 +15,10 @@ pub mod sparse;
 
 use crate::{
     Format, Look, Options,
+    attach::inside,
     look::only,
     npy::{self, Array, Origin, Parts, meaning},
-    raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, Rounded},
     spill::{Found, Limit, Sink},
     zip::Archive,
 };
@@ -74,19 +77,23 @@ fn is_side_file(path: &Path) -> bool {
 /// Reads a file of any family.
 pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     let npz = Npz::open(path)?;
-    match npz.family() {
-        Some(Family::Pairs) => npz.pairs(limit),
-        Some(Family::Compressed) => npz.compressed(options, limit),
-        Some(Family::Masked) => npz.masked(limit),
-        Some(Family::Scipy) => npz.adjacency("", options, limit),
+    let family = npz.family();
+    let mut found = match family {
+        Some(Family::Pairs) => npz.pairs(options, limit)?,
+        Some(Family::Compressed) => npz.compressed(options, limit)?,
+        Some(Family::Masked) => npz.masked(limit)?,
+        Some(Family::Scipy) => npz.adjacency("", options, limit)?,
         None => {
             let names: Vec<&str> = npz.names().take(20).collect();
             let error = npz.error("the arrays of this .npz are no graph that is known");
             let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, adj_shape; node_features, edges; or data, shape of scipy";
             let error = error.expected(expected, if names.is_empty() { "none".into() } else { names.join(", ") });
-            Err(Box::new(error.hint("write the adjacency with  scipy.sparse.save_npz  and features as features.npy beside it")))
+            return Err(Box::new(error.hint("write the adjacency with  scipy.sparse.save_npz  and features as features.npy beside it")));
         }
-    }
+    };
+    let others: Vec<&str> = npz.names().filter(|name| !npz.is_taken(family, name)).collect();
+    inside::attach(&mut found.0, &npz.path, &others, |name| npz.array(name))?;
+    Ok(found)
 }
 
 impl Npz {
@@ -155,45 +162,81 @@ impl Npz {
         }
     }
 
+    /// Whether the reader of a family reads an array of this name.
+    fn is_taken(&self, family: Option<Family>, name: &str) -> bool {
+        match family {
+            Some(Family::Pairs) => ["src_li", "dst_li", "num_nodes"].contains(&name) || self.weights() == Some(name),
+            Some(Family::Compressed) if name == "labels" => !self.has("labels_data"),
+            Some(Family::Compressed) if name == "attr_matrix" => !self.has("attr_data"),
+            Some(Family::Compressed) if name == "class_names" => self.has("labels"),
+            Some(Family::Compressed) => name == "node_names" || ["adj_", "attr_", "labels_"].iter().any(|prefix| sparse::is_part(prefix, name)),
+            Some(Family::Masked) => ["node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks"].contains(&name),
+            Some(Family::Scipy) => sparse::is_part("", name),
+            None => false,
+        }
+    }
+
+    /// The array of weights beside two lists of ends.
+    fn weights(&self) -> Option<&'static str> {
+        ["weights", "weight", "edge_weight", "edge_weights"].into_iter().find(|name| self.has(name))
+    }
+
     /// The number of nodes, within bounds.
     fn nodes(&self, count: u64) -> Read<u32> {
         let error = || Box::new(self.error("the graph has too many nodes").expected(format!("at most {NODES_MOST}"), count.to_string()));
         u32::try_from(count).ok().filter(|_| count <= NODES_MOST).ok_or_else(error)
     }
 
-    fn pairs(&self, limit: &Limit) -> Read<Found> {
+    fn pairs(&self, options: &Options, limit: &Limit) -> Read<Found> {
         let count = self.array("num_nodes")?;
         let nodes = match count.u64s()?[..] {
             [nodes] => self.nodes(nodes)?,
             _ => return Err(Box::new(count.error("expected one number"))),
         };
         let (mut sources, mut targets) = (self.parts("src_li")?, self.parts("dst_li")?);
-        if sources.count() != targets.count() {
-            let error = targets.error("it does not have an end for each beginning in `src_li`");
-            return Err(Box::new(error.expected(sources.count().to_string(), targets.count().to_string())));
-        }
-        let mut sink = Sink::new(&self.path, limit);
+        let unread = options.weight.as_deref() == Some("none");
+        let mut weights = self.weights().filter(|_| !unread).map(|name| self.parts(name)).transpose()?;
+        let fits = |list: &Parts<'_>, what: &str| {
+            let error = || list.error(format!("it does not have {what} for each beginning in `src_li`"));
+            let error = || error().expected(sources.count().to_string(), list.count().to_string());
+            if list.count() == sources.count() { Ok(()) } else { Err(Box::new(error())) }
+        };
+        fits(&targets, "an end")?;
+        weights.iter().try_for_each(|weights| fits(weights, "a weight"))?;
+        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
         while sink.count() < sources.count() {
             let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
-            sink.take(Edges { source, target, ..Edges::default() });
+            let weight = weights.as_mut().map(|weights| weights.next(EDGES_AT_ONCE)).transpose()?;
+            weight.iter().try_for_each(|weight| weight.rounded().map(|part| rounded.join(part, 0)))?;
+            let weight = weight.map(|weight| weight.f32s()).transpose()?;
+            weight.iter().try_for_each(|weight| self.finite(weight, sink.count(), |at| format!("edge {at}")))?;
+            sink.take(Edges { source, target, weight, ..Edges::default() });
             sink.settle()?;
         }
         let (edges, spilled) = sink.finish()?;
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, ..RawGraph::default() }, spilled))
+        let notes = rounded.note("weights", "edge").into_iter().collect();
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, notes, ..RawGraph::default() }, spilled))
+    }
+
+    /// Refuses weights that are not finite; `before` edges come before them.
+    fn finite(&self, weights: &[f32], before: u64, name: impl Fn(u64) -> String) -> Read<()> {
+        let Some(at) = weights.iter().position(|weight| !weight.is_finite()) else { return Ok(()) };
+        let error = self.error(format!("{} has a weight that is not finite", name(before + at as u64)));
+        let hint = "write finite weights, or read none:  --set ingest.weights=drop";
+        Err(Box::new(error.expected("a finite number", weights[at].to_string()).hint(hint)))
     }
 
     /// A graph from the sparse matrix of this prefix.
     fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
-        let mut sink = Sink::new(&self.path, limit);
+        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
         let (rows, columns) = sparse::each(self, prefix, |part| {
-            if let Some(at) = part.value.iter().position(|weight| !unread && !weight.is_finite()) {
-                let error = self.error(format!("entry {} of the adjacency has a weight that is not finite", sink.count() + at as u64));
-                let hint = "write finite weights, or read none:  --set ingest.weights=drop";
-                return Err(Box::new(error.expected("a finite number", part.value[at].to_string()).hint(hint)));
+            if !unread {
+                self.finite(&part.value, sink.count(), |at| format!("entry {at} of the adjacency"))?;
             }
+            rounded.join(part.rounded, 0);
             ones &= part.value.iter().all(|&weight| weight == 1.0);
             sink.take(Edges { source: part.row, target: part.column, weight: (!unread).then_some(part.value), ..Edges::default() });
             sink.settle()
@@ -209,7 +252,8 @@ impl Npz {
             edges.weight = None;
             spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
         }
-        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, ..RawGraph::default() }, spilled))
+        let notes = rounded.note("weights", "entry").filter(|_| !unread).into_iter().collect();
+        Ok((RawGraph { ids: NodeIds::Count(nodes), edges, nodes_told: true, notes, ..RawGraph::default() }, spilled))
     }
 
     fn compressed(&self, options: &Options, limit: &Limit) -> Read<Found> {

@@ -14,7 +14,7 @@ mod term;
 
 use crate::{
     Format, Literals, Look, Options,
-    bundle::{Bundle, last, names_in_archive},
+    bundle::{Bundle, last, names_in_archive, unread},
     lines::{Fault, each},
     raw::{RawGraph, Read, ReadError},
     statements::{Piece, Spelled, Statements},
@@ -81,6 +81,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     if let Some(labelled) = labelled {
         labelled.put(&mut graph);
     }
+    graph.passed_over.extend(unread(&bundle, |_| false));
     Ok(graph)
 }
 

@@ -14,7 +14,7 @@ mod splits;
 
 use crate::{
     Format, Look, Options,
-    bundle::{Bundle, last, names_in_archive},
+    bundle::{Bundle, last, names_in_archive, unread},
     number_table::{Gap, Number, Table},
     raw::{Column, EdgeFeatures, Edges, Features, Graphs, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
@@ -109,6 +109,9 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         splits: graph_splits,
         columns: Vec::new(),
     });
+    let columns = set.node_columns(nodes as usize)?;
+    let mut beside = passed_over(bundle.names().map(|(_, name)| name)).into_iter().collect::<Vec<_>>();
+    beside.extend(unread(&bundle, |name| format!("/{name}").contains("/split/")));
     Ok(RawGraph {
         ids: NodeIds::Count(nodes),
         edges,
@@ -116,10 +119,10 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         labels: node_labels.map(|table| table.labels()),
         splits,
         features: features.map(|table| Features::Dense { columns: table.columns as u32, values: table.values }),
-        columns: set.node_columns(nodes as usize)?,
+        columns,
         relations,
         graphs,
-        passed_over: passed_over(bundle.names().map(|(_, name)| name)).into_iter().collect(),
+        passed_over: beside,
         ..RawGraph::default()
     })
 }

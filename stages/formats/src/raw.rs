@@ -39,6 +39,9 @@ pub struct RawGraph {
     pub edges: Edges,
     /// What the file says of directions, if it says anything.
     pub directed: Option<bool>,
+    /// Whether the file says that each of its entries stands for two, (row, column) and (column, row), and keeps one (Matrix Market:
+    /// `symmetric`): then the other direction is there whatever is asked of undirected graphs.
+    pub halved: bool,
     /// Whether the files, or what is told of them, say how many nodes there are: then no array beside them adds any.
     pub nodes_told: bool,
     /// Labels of nodes.

@@ -95,13 +95,30 @@ pub(crate) fn find(held: &Edges, spilled: Option<&Spilled>, mut is: impl FnMut(E
     Ok(found)
 }
 
-/// Formats whose reader sees the words of weights, and tells itself which are rounded.
-const TOLD_EXACTLY: [&str; 5] = ["edge_list", "csv", "road", "communities", "uai"];
+/// Whether every edge is listed as often as its reverse, told by sums of hashes: of edges listed once it holds by chance in one of 2^64 cases.
+pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
+    let (mut there, mut back) = (0u64, 0u64);
+    // The mixing of splitmix64.
+    let hash = |from: u32, to: u32| {
+        let mixed = (u64::from(from) << 32 | u64::from(to)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    each(held, spilled, |_, edge| {
+        there = there.wrapping_add(hash(edge.source, edge.target));
+        back = back.wrapping_add(hash(edge.target, edge.source));
+    })?;
+    Ok(there == back)
+}
+
+/// Formats whose reader does not tell itself which weights are rounded, and where: it has no words of them, or no place.
+const TOLD_BY_SIZE: [&str; 1] = ["ogb"];
 
 /// Tells of weights that f32 may not hold as the files of this format have them.
 pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()> {
     let weighted = graph.edges.weight.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.weighted);
-    if !weighted || TOLD_EXACTLY.contains(&format) {
+    if !weighted || !TOLD_BY_SIZE.contains(&format) {
         return Ok(());
     }
     let (mut count, mut first) = (0u64, 0);
@@ -446,9 +463,46 @@ mod tests {
         for found in [&mut held, &mut spilled] {
             note_large_weights("edge_list", found).unwrap();
             assert_eq!(found.0.notes, Vec::<String>::new());
-            note_large_weights("metis", found).unwrap();
+            note_large_weights("ogb", found).unwrap();
             assert_eq!(found.0.notes, told);
         }
+    }
+
+    /// Each weight is looked at as the file has it: 16777218 is held, 16777217 is not.
+    #[test]
+    fn weights_that_are_rounded_are_told_with_the_line_of_the_first() {
+        let cases = [
+            ("g.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 16777218\n2 3 16777217\n3 1 33554433\n", "line 4"),
+            ("g.mtx", "%%MatrixMarket matrix coordinate real general\n% one\n3 3 3\n1 2 16777217.5\n2 3 16777217\n3 1 33554433.0\n", "line 5"),
+            ("g.gr", "c one\np sp 3 3\na 1 2 16777218\na 2 3 16777217\na 3 1 33554433\n", "line 4"),
+            ("g.graph", "3 1 1\n\n3 16777217\n2 16777217\n", "line 3"),
+            ("g.gml", "graph [\nnode [ id 0 ]\nedge [ source 0 target 0 value 16777217 ]\nedge [ source 0 target 0 value 33554433 ] ]\n", "line 3"),
+            ("edges.txt", "0 1 16777218\n1 2 16777217\n2 0 33554433\n", "line 2"),
+        ];
+        for (name, text, place) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let (format, files) = crate::detect(folder.path(), &[path]).unwrap();
+            for limit in [Limit::none(), Limit { memory: 0, folder: folder.path().to_path_buf() }] {
+                let mut found = (format.read_within)(&files, &Default::default(), &limit).unwrap();
+                note_large_weights(format.name, &mut found).unwrap();
+                let wanted = format!("2 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in {place}");
+                assert_eq!(found.0.notes, [wanted], "{name}");
+                let unread = crate::Options { weight: Some("none".into()), ..Default::default() };
+                assert_eq!((format.read_within)(&files, &unread, &limit).unwrap().0.notes, Vec::<String>::new(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn edges_that_are_listed_both_ways_are_known() {
+        let both = |pairs: &[(u32, u32)]| {
+            let (source, target) = pairs.iter().copied().unzip();
+            are_both_ways(&Edges { source, target, ..Edges::default() }, None).unwrap()
+        };
+        assert!(both(&[]) && both(&[(0, 1), (2, 2), (1, 0)]) && both(&[(0, 1), (0, 1), (1, 0), (1, 0)]));
+        assert!(!both(&[(0, 1)]) && !both(&[(0, 1), (1, 2), (2, 0)]) && !both(&[(0, 1), (0, 1), (1, 0)]));
     }
 
     #[test]

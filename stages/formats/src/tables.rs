@@ -66,8 +66,9 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let mut graph = RawGraph::default();
     let nodes = if node_files.is_empty() { None } else { Some(read_nodes(&node_files, options, &mut graph)?) };
     let nodes = nodes.map(|ids| edges::Nodes { ids, by_row: ours });
-    let edges::Found { ids, edges, spilled, relations, passed_over } = edges::read(&edge_files, options, nodes, limit)?;
+    let edges::Found { ids, edges, spilled, relations, passed_over, notes } = edges::read(&edge_files, options, nodes, limit)?;
     (graph.ids, graph.edges, graph.relations, graph.passed_over) = (ids, edges, relations, passed_over);
+    graph.notes.extend(notes);
     graph.nodes_told = !node_files.is_empty();
     if !found.graphs.is_empty() {
         read_graphs(&open(&found.graphs)?, ours, &mut graph)?;

@@ -8,7 +8,7 @@
 use crate::{
     blocks::{LINE_MOST, Message, count, cut, stream},
     decompress::Plain,
-    raw::{Read, ReadError},
+    raw::{Read, ReadError, Rounded},
 };
 use rayon::prelude::*;
 use std::{path::Path, sync::mpsc};
@@ -31,8 +31,8 @@ pub trait Grammar: Sync {
     type Piece: Default + Send;
     /// Reads lines of the header, of which `before` lie before `lines`: the byte at which the body begins, or none if it begins later.
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, Fault>;
-    /// Reads lines of the body into an empty piece, on any thread. What it read before a fault is accepted before the fault is told.
-    fn body(&self, lines: &[u8], piece: &mut Self::Piece) -> Result<(), Fault>;
+    /// Reads the lines of the body before a scan into an empty piece, on any thread. What it read before a fault is accepted before the fault is told.
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut Self::Piece) -> Result<(), Fault>;
     /// Takes the pieces in the order of the file, each with its lines.
     fn accept(&mut self, piece: Self::Piece, lines: &[u8]) -> Result<(), Fault>;
     /// A block was read: what it left may be put elsewhere.
@@ -101,15 +101,16 @@ impl Mark {
     }
 }
 
-/// Reads a file from its first line to its last.
-pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<()> {
+/// Reads a file from its first line to its last; of the numbers read by `finite` or noted in `Scan::rounded`, those that were rounded come
+/// back, the first one's place as its line.
+pub fn parse<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes) -> Read<Rounded> {
     let mut plain = Plain::open(path)?;
     stream(Vec::new(), sizes.block, move |buffer, most| plain.fill(buffer, most), |blocks| parse_blocks(path, grammar, sizes, blocks))
 }
 
 /// Parses blocks in order; all pieces of a block at once.
-fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: mpsc::Receiver<Message>) -> Read<()> {
-    let mut lines = 0;
+fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: mpsc::Receiver<Message>) -> Read<Rounded> {
+    let (mut lines, mut rounded) = (0, Rounded::default());
     let (mut first, mut in_header) = (true, true);
     for message in blocks {
         let block = match message {
@@ -134,19 +135,21 @@ fn parse_blocks<G: Grammar>(path: &Path, grammar: &mut G, sizes: Sizes, blocks: 
         let pieces: Vec<_> = cut(&text[body..], sizes.piece)
             .into_par_iter()
             .map(|(start, lines)| {
-                let mut piece = G::Piece::default();
-                let read = grammar.body(lines, &mut piece);
-                (body + start, lines, piece, read)
+                let (mut piece, mut scan) = (G::Piece::default(), Scan::new(lines));
+                let read = grammar.body(&mut scan, &mut piece);
+                (body + start, lines, piece, read.map(|()| scan.rounded))
             })
             .collect();
         for (start, piece_lines, piece, read) in pieces {
             let accepted = grammar.accept(piece, piece_lines).and(read);
-            accepted.map_err(|fault| report(path, lines, text, Fault { byte: fault.byte + start, ..fault }))?;
+            let part = accepted.map_err(|fault| report(path, lines, text, Fault { byte: fault.byte + start, ..fault }))?;
+            let line = |byte: u64| lines + count(&text[..=start + byte as usize]);
+            rounded.join(Rounded { first: part.first.map(line), ..part }, 0);
         }
         grammar.settle()?;
         lines += count(text);
     }
-    Ok(())
+    Ok(rounded)
 }
 
 fn refuse_wide_text(path: &Path, text: &[u8]) -> Read<()> {
@@ -206,6 +209,8 @@ pub struct Scan<'a> {
     text: &'a [u8],
     /// The byte that is read next.
     pub at: usize,
+    /// Whole numbers that f32 does not hold, by byte.
+    pub rounded: Rounded,
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -215,7 +220,7 @@ fn is_blank(byte: u8) -> bool {
 impl<'a> Scan<'a> {
     /// At the beginning of a text.
     pub fn new(text: &'a [u8]) -> Self {
-        Scan { text, at: 0 }
+        Scan { text, at: 0, rounded: Rounded::default() }
     }
 
     /// Whether a line begins here.
@@ -310,7 +315,10 @@ impl<'a> Scan<'a> {
     pub fn finite(&mut self, name: &str, hint: &str) -> Result<f32, Fault> {
         let word = self.word();
         let what = match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
-            Some(value) if value.is_finite() => return Ok(value),
+            Some(value) if value.is_finite() => {
+                self.rounded.look((self.at - word.len()) as u64, word, value);
+                return Ok(value);
+            }
             Some(_) => "is not finite, or beyond 3.4e38",
             None if word.is_empty() => "is missing",
             None => "is not a number",

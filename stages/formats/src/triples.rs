@@ -14,7 +14,7 @@ mod types;
 
 use crate::{
     Format, Look, Options, Part,
-    bundle::{Bundle, last, names_in_archive},
+    bundle::{Bundle, last, names_in_archive, unread},
     edge_list,
     lines::{Fault, each},
     number_table::{Number, words},
@@ -117,6 +117,9 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         );
         graph.passed_over.push(what);
     }
+    graph.passed_over.extend(unread(&bundle, |name| {
+        [Part::Train, Part::Valid, Part::Test].into_iter().any(|part| part_of(name) == Some(part) || numbered::is(name, name_of(part)))
+    }));
     Ok(graph)
 }
 

@@ -10,7 +10,7 @@
 //! source    C. Morris et al., TUDataset: A collection of benchmark datasets for learning with graphs (2020); chrsmrrs.github.io/datasets
 use crate::{
     Format, Look, Options,
-    bundle::{Bundle, last, names_in_archive},
+    bundle::{Bundle, last, names_in_archive, unread},
     number_table::{Gap, Table, classes},
     raw::{EdgeFeatures, Edges, Features, Graphs, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
 };
@@ -69,6 +69,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         features,
         node_labels,
         graphs: Some(graphs),
+        passed_over: unread(&bundle, |_| false),
         ..RawGraph::default()
     })
 }

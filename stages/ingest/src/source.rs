@@ -7,14 +7,14 @@ use warploom_shell::{
     hints,
     requests::{IngestRequest, read_error},
 };
-use warploom_spec::{Ids, Weights};
+use warploom_spec::{Ids, Symmetrize, Weights};
 
 use crate::{generate::made, kinds};
 use std::path::{Path, PathBuf};
 use warploom_formats::{
     Format, Look, attach, ogb,
     raw::{RawGraph, ReadError},
-    spill::{Found, Limit, Spilled, features_have_to_fit, note_large_weights},
+    spill::{Found, Limit, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
 };
 
 /// What was read or made.
@@ -40,6 +40,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 let error = read_error(&error);
                 StageError { hint: error.hint.as_deref().map(own_words), ..error }
             })?;
+            graph.notes.extend(one_way_note(request, &graph, spilled.as_ref()).map_err(|error| read_error(&error))?);
             graph.notes.iter_mut().for_each(|note| *note = own_words(note));
             context.progress.advance(bytes);
             graph.passed_over.extend(links_beside(request, folder));
@@ -71,6 +72,17 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             stand_in(context, request)
         }
     }
+}
+
+/// Tells of edges without a direction that are listed once, where settings leave them so: they lead one way then.
+fn one_way_note(request: &IngestRequest, graph: &RawGraph, spilled: Option<&Spilled>) -> Result<Option<String>, Box<ReadError>> {
+    let undirected = if request.entry.inferred { graph.directed == Some(false) } else { !request.entry.directed && request.entry.symmetrize };
+    if request.spec.symmetrize != Symmetrize::False || graph.halved || !undirected || are_both_ways(&graph.edges, spilled)? {
+        return Ok(None);
+    }
+    let what =
+        "edges have no direction and are listed once, and  ingest.symmetrize: false  lets each lead one way; for both ways:  --set ingest.symmetrize=true";
+    Ok(Some(what.to_owned()))
 }
 
 /// Files of an OGB set that no entry lists, as they are not read: parts of links.

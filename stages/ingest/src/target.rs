@@ -271,15 +271,16 @@ pub fn transform_error(refused: transform::Refused) -> StageError {
     }
 }
 
-/// What is done with the edges.
+/// What is done with the edges. A file that keeps half of a symmetric matrix has the other half whatever is asked: no setting takes it away.
 pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
-    let symmetrize = match request.spec.symmetrize {
+    let wanted = match request.spec.symmetrize {
         // A folder without a catalogue entry says it by its format, if at all.
         Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
         Symmetrize::Auto => request.entry.symmetrize,
         Symmetrize::True => true,
         Symmetrize::False => false,
     };
+    let symmetrize = wanted || graph.halved;
     let self_loops = match request.spec.self_loops {
         spec::SelfLoops::Keep => SelfLoops::Keep,
         spec::SelfLoops::Drop => SelfLoops::Drop,

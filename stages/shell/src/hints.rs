@@ -9,7 +9,7 @@ const ENTRY: &str = "the catalogue's entry";
 
 /// For a folder without an entry: what gives it one with these options; `edges` is the file that an import would take.
 pub fn for_folder(hint: &str, edges: &Path) -> String {
-    if !hint.contains(ENTRY) {
+    if !hint.contains(ENTRY) && !hint.contains("read: {") {
         return hint.to_owned();
     }
     let flags: Vec<String> = options(hint).into_iter().map(|(_, flags)| flags).collect();
@@ -89,6 +89,8 @@ mod tests {
         let wanted = "(this folder has no entry, and an import writes one:  warploom data import NEW --edges raw/mine/edges.txt --read counts=true  or  \
                       warploom data import NEW --edges raw/mine/edges.txt --read counts=false )";
         assert!(said.starts_with("say which in an entry of the catalogue:") && said.ends_with(wanted), "{said}");
+        // Also where a hint names options and no place for them.
+        assert!(for_folder("read: {source: NAME, target: NAME}", path).contains("--edges raw/mine/edges.txt --read source=NAME --read target=NAME"));
         assert!(for_folder("columns are named in the catalogue's entry", path).contains("import NEW --edges raw/mine/edges.txt )"));
     }
 

@@ -93,7 +93,7 @@ pub fn catalog_error(error: &warploom_catalog::CatalogError) -> StageError {
 /// A reader's error as the stage's.
 pub fn read_error(error: &warploom_formats::raw::ReadError) -> StageError {
     let kind = match error.io {
-        Some(std::io::ErrorKind::StorageFull) => ErrorKind::DiskFull,
+        Some(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge) => ErrorKind::DiskFull,
         Some(_) => ErrorKind::Input,
         None => ErrorKind::Data,
     };

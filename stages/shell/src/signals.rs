@@ -1,12 +1,13 @@
-//! SIGINT, SIGTERM and SIGUSR1.
+//! SIGINT, SIGTERM and SIGUSR1; SIGXFSZ, which ends nothing here.
 //!
 //! promises  SIGINT ends the process within a second with 130; SIGTERM and SIGUSR1 with 75, after a stage that said it can
 //!           has saved its state; drafts and leases of this process are removed; a second signal does not wait
+//! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is: SIGXFSZ is heard and passed over
 //! never     leaves a directory under a final name that is not complete: publishing is one rename
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGUSR1},
+    consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ},
     iterator::Signals,
 };
 use warploom_contract::{ErrorKind, stage::StopFlag, store::abandon_drafts};
@@ -45,9 +46,9 @@ impl Drop for SavesOnStop {
 
 /// Starts listening. Without it (when no thread can be made) signals have their usual effect.
 pub fn listen() {
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGUSR1]) else { return };
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGXFSZ]) else { return };
     let listener = move || {
-        for signal in signals.forever() {
+        for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
             let wait = signal != SIGINT && SAVERS.load(Ordering::SeqCst) > 0 && !STOP.is_set();
             if wait {
                 STOP.set();

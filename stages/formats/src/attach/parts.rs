@@ -2,7 +2,7 @@
 //!
 //! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file; another number of rows is an error
 //! never     replaces features that there are
-use super::{Beside, Role, Values, arrays_as, stem_and_end, tabled};
+use super::{Arrays, Beside, Role, Values, arrays_as, name_of, of_file, stem_and_end, tabled};
 use crate::raw::{EdgeFeatures, Features, RawGraph, Read, ReadError};
 use std::path::Path;
 
@@ -31,7 +31,11 @@ impl Part {
 
 /// All that were found.
 #[derive(Default)]
-pub(super) struct Parts(Vec<(Part, Beside)>);
+pub(super) struct Parts {
+    found: Vec<(Part, Beside)>,
+    /// Arrays of other names in their files.
+    passed_over: Vec<String>,
+}
 
 impl Parts {
     /// Reads a file if its name says that it is of a part; says whether.
@@ -41,22 +45,24 @@ impl Parts {
         let values = if tabled::reads(&end) {
             tabled::read(path)?
         } else {
-            match arrays_as(path, &end, Some(Role::Features))?.into_iter().find(|(role, _)| *role == Role::Features) {
-                Some((_, values)) => values,
-                None => return Ok(false),
-            }
+            let Arrays { known, others } = arrays_as(path, &end, Some(Role::Features))?;
+            let (features, further): (Vec<_>, Vec<_>) = known.into_iter().partition(|(role, _)| *role == Role::Features);
+            let Some((_, values)) = features.into_iter().next() else { return Ok(false) };
+            let further = further.iter().map(|(role, _)| of_file(name_of(*role), path));
+            self.passed_over.extend(further.chain(others.iter().map(|name| of_file(name, path))));
+            values
         };
-        if let Some((_, other)) = self.0.iter().find(|(known, _)| *known == part) {
+        if let Some((_, other)) = self.found.iter().find(|(known, _)| *known == part) {
             let error = ReadError::new(path, "two files have the features of the same part of the graph");
             return Err(Box::new(error.expected("one of them", format!("{} too", other.from.display()))));
         }
-        self.0.push((part, Beside { from: path.to_path_buf(), values }));
+        self.found.push((part, Beside { from: path.to_path_buf(), values }));
         Ok(true)
     }
 
     /// Numbers in a row of the features of edges.
     pub(super) fn columns_of_edges(&self) -> u64 {
-        let of_edges = self.0.iter().find(|(part, _)| *part == Part::Edges);
+        let of_edges = self.found.iter().find(|(part, _)| *part == Part::Edges);
         of_edges.map_or(0, |(_, found)| match &found.values {
             Values::Array(array) => array.shape.get(1..).unwrap_or_default().iter().product::<u64>(),
             Values::Sparse(entries) | Values::Entries(entries) => u64::from(entries.columns),
@@ -65,7 +71,8 @@ impl Parts {
 
     /// Puts them into the graph.
     pub(super) fn fill(self, graph: &mut RawGraph) -> Read<()> {
-        for (part, found) in self.0 {
+        graph.passed_over.extend(self.passed_over);
+        for (part, found) in self.found {
             let from = found.from.clone();
             match part {
                 Part::Edges => {

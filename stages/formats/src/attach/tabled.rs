@@ -74,7 +74,7 @@ fn rows(path: &Path, columns: usize, values: &[f32]) -> Read<Array> {
 
 /// The entries of a matrix from its three columns.
 pub(crate) fn entries(path: &Path, table: Vec<[Option<Number>; 3]>) -> Read<Entries> {
-    let mut entries = Entries { rows: 0, columns: 0, row: Vec::new(), column: Vec::new(), value: Vec::new() };
+    let mut entries = Entries::default();
     for (at, [row, column, value]) in table.into_iter().enumerate() {
         let place = |number: Option<Number>| number.and_then(Number::unsigned).filter(|&place| place < NODES_MOST).map(|place| place as u32);
         let (Some(row), Some(column), Some(value)) = (place(row), place(column), value.and_then(Number::single)) else {

@@ -100,15 +100,14 @@ impl Grammar for Places {
         Ok(Some(scan.at.min(lines.len())))
     }
 
-    fn body(&self, lines: &[u8], places: &mut Vec<Place>) -> Result<(), Fault> {
-        let mut scan = Scan::new(lines);
-        while to_item(&mut scan) {
+    fn body(&self, scan: &mut Scan<'_>, places: &mut Vec<Place>) -> Result<(), Fault> {
+        while to_item(scan) {
             let (start, letter) = (scan.at, scan.word());
             if letter != b"v" {
                 return Err(Fault::new(start, "a line of coordinates begins with an unknown letter").expected("v NODE X Y, or c and a comment", letter));
             }
             let row = scan.row("the node", 1, self.rows)?;
-            let (x, y) = (read_number(&mut scan)?, read_number(&mut scan)?);
+            let (x, y) = (read_number(scan)?, read_number(scan)?);
             scan.end("a line of coordinates has a column too many", "v NODE X Y", "")?;
             places.push((row, x, y, start));
             scan.next_line();

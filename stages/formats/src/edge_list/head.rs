@@ -261,7 +261,7 @@ fn check_names(found: &[Field], end: usize, options: &Options) -> Result<(), Fau
 }
 
 fn no_ends(start: usize, names: &[String]) -> Fault {
-    let hint = "call two of them so, or say which they are:  read: {columns: [...], source: NAME, target: NAME}";
+    let hint = "call two of them so, or say in the catalogue's entry which they are:  read: {source: NAME, target: NAME}";
     Fault::new(start, "no two names of columns say where an edge begins and ends", hint)
         .against("`source` and `target` among them", names.join(", ").as_bytes())
 }

@@ -103,6 +103,9 @@ pub(super) fn of(path: &Path) -> Strange {
 
 /// An archive that cannot be opened says why; another one says what it holds.
 fn archive(path: &Path) -> Strange {
+    if let (true, Some(one)) = (attach::may_stand_beside(path), by_itself(path)) {
+        return one;
+    }
     match Npz::open(path) {
         Err(error) => {
             let found = if error.what.contains(&error.found) { error.what } else { format!("{}: {}", error.what, error.found) };
@@ -191,6 +194,14 @@ fn beginning(bytes: &[u8]) -> String {
     text.trim().chars().map(|letter| if letter.is_control() || letter == '\u{fffd}' { '.' } else { letter }).collect()
 }
 
+/// A file that would be a set if it stood alone.
+fn by_itself(path: &Path) -> Option<Strange> {
+    let alone = Look::new(&[path.to_path_buf()]);
+    let format = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some())?;
+    let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give each graph a folder of its own";
+    Some(strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint)))
+}
+
 /// Plain bytes that are no graph by themselves.
 fn plain(path: &Path, head: &[u8]) -> Strange {
     let utf8 = |from: &str| format!("save it as UTF-8:  iconv -f {from} -t UTF-8 FILE > NEW");
@@ -213,6 +224,9 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
     if head.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {
         return tar(path);
     }
+    if let (true, Some(one)) = (attach::may_stand_beside(path), by_itself(path)) {
+        return one;
+    }
     if attach::may_stand_beside(path) {
         return strange("an array or table that stands beside a graph, and there is no graph", Some("put the edges beside it, as  edges.csv  or  edges.npz"));
     }
@@ -232,12 +246,7 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
     let Some(line) = lines.find(|line| !line.starts_with(b"#") && !line.starts_with(b"%")) else {
         return strange("text of blank lines and remarks alone", None);
     };
-    let alone = Look::new(&[path.to_path_buf()]);
-    if let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some()) {
-        let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give each graph a folder of its own";
-        return strange(format!("`{}` by itself, and not the only such file", format.name), Some(hint));
-    }
-    strange(format!("text that is no graph; its first line is `{}`", beginning(line)), None)
+    by_itself(path).unwrap_or_else(|| strange(format!("text that is no graph; its first line is `{}`", beginning(line)), None))
 }
 
 #[cfg(test)]
@@ -254,6 +263,22 @@ mod tests {
             Ok((format, _)) => panic!("{name} was taken for `{}`", format.name),
             Err(error) => error.to_string(),
         }
+    }
+
+    /// Each would be a set, and nobody says which is meant.
+    #[test]
+    fn two_sets_in_one_folder_are_said_to_be_two() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = b"\x93NUMPY\x01\0";
+        let archive = archive_of(&[("edge_index.npy", array)]);
+        let files = [("a.npz", &archive[..]), ("b.npz", &archive), ("edges.npy", array)].map(|(name, bytes)| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            path
+        });
+        let Err(error) = detect(folder.path(), &files) else { panic!("one of them was taken") };
+        let said = error.to_string();
+        assert!(["a.npz", "b.npz", "edges.npy"].iter().all(|name| said.contains(&format!("{name}: `arrays` by itself"))), "{said}");
     }
 
     #[test]

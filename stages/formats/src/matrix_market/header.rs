@@ -245,7 +245,10 @@ pub fn read_value(scan: &mut Scan, values: Values) -> Result<f32, Fault> {
     let start = scan.at - word.len();
     let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<i64>().map(i128::from).or_else(|_| word.parse()).ok());
     let what = match number {
-        Some(number) if (least..=most).contains(&number) => return Ok(number as f32),
+        Some(number) if (least..=most).contains(&number) => {
+            scan.rounded.look(start as u64, word, number as f32);
+            return Ok(number as f32);
+        }
         Some(_) => "the value of an entry is out of range",
         None if word.is_empty() => "the value of an entry is missing",
         None => "the value of an entry is not a whole number, as the header says",

@@ -1,7 +1,7 @@
 //! The header and the neighbour lists of a METIS file, as they stand.
 use crate::{
     counted::Claim,
-    raw::{Edges, NODES_MOST, Read, ReadError},
+    raw::{Edges, NODES_MOST, Read, ReadError, Rounded},
     spill::{Limit, Sink, Spilled},
     text::{self, Fault, Grammar, Scan, Sizes},
 };
@@ -45,6 +45,8 @@ pub struct Lists {
     pub spilled: Option<Spilled>,
     /// How many they are, and those among them that are the vertex itself.
     pub count: u64,
+    /// Weights that were rounded, by line.
+    pub rounded: Rounded,
     loops: u64,
     /// Sizes and weights of vertices, row after row.
     pub numbers: Vec<i64>,
@@ -73,7 +75,7 @@ impl Lists {
     /// Reads a file. `with_sizes`: the flag 100 means vertex sizes.
     pub fn read(path: &Path, with_sizes: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
         let mut reader = Reader { lists: Lists::default(), sink: Sink::new(path, limit), with_sizes, read_header: false };
-        text::parse(path, &mut reader, sizes)?;
+        let rounded = text::parse(path, &mut reader, sizes)?;
         let Reader { mut lists, sink, read_header, .. } = reader;
         if !read_header {
             let error = ReadError::new(path, "the METIS file has no header").expected("a line  VERTICES EDGES", "the end of the file");
@@ -81,6 +83,7 @@ impl Lists {
         }
         lists.header.vertices.reached(path, "lists of neighbours (an empty line is one, too)", u64::from(lists.vertices))?;
         lists.count = sink.count();
+        lists.rounded = rounded;
         (lists.edges, lists.spilled) = sink.finish()?;
         if lists.header.flags.edge_weights {
             lists.edges.weight.get_or_insert_default();
@@ -134,18 +137,17 @@ impl Grammar for Reader<'_> {
         Ok(None)
     }
 
-    fn body(&self, lines: &[u8], piece: &mut Piece) -> Result<(), Fault> {
-        let mut scan = Scan::new(lines);
+    fn body(&self, scan: &mut Scan<'_>, piece: &mut Piece) -> Result<(), Fault> {
         piece.edges.weight = self.lists.header.flags.edge_weights.then(Vec::new);
         while scan.more() {
             let empty = scan.line_ends();
             if scan.byte() == b'%' {
                 piece.comments.push(piece.vertices);
             } else if !empty {
-                self.lists.vertex(&mut scan, piece)?;
+                self.lists.vertex(scan, piece)?;
             } else {
                 if self.lists.header.flags.numbers() > 0 && piece.bare.is_none() {
-                    piece.bare = Some((piece.vertices, scan.at.min(lines.len())));
+                    piece.bare = Some((piece.vertices, scan.at));
                 }
                 piece.vertices += 1;
             }

@@ -59,11 +59,16 @@ pub fn features(array: &Array) -> Read<Features> {
 
 /// Checks that an array has a row for each node.
 pub fn expect_rows(array: &Array, nodes: usize) -> Read<()> {
+    expect_rows_of(array, nodes, "node")
+}
+
+/// Checks that an array has a row for each of so many nodes or edges.
+pub fn expect_rows_of(array: &Array, count: usize, of: &str) -> Read<()> {
     let (rows, _) = array.rows()?;
-    if rows == nodes {
+    if rows == count {
         return Ok(());
     }
-    Err(Box::new(array.error("an array does not have a row for each node").expected(format!("{nodes} rows"), rows.to_string())))
+    Err(Box::new(array.error(format!("an array does not have a row for each {of}")).expected(format!("{count} rows"), rows.to_string())))
 }
 
 /// Split and node of a value, from its place, the number of splits and that of nodes.

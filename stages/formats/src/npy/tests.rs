@@ -73,11 +73,14 @@ fn a_number_that_does_not_fit_is_named_with_its_position() {
     let data: Vec<u8> = [1i64, -5, 7].into_iter().flat_map(i64::to_le_bytes).collect();
     let array = bytes(header, &data).unwrap();
     assert_eq!(array.i64s().unwrap(), [1, -5, 7]);
-    let shown = "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers from 0, found -5";
+    let shown =
+        "error: value 1 is not usable here\n  --> a.npy\n       = expected whole numbers from 0, found -5\nhint: numbers of nodes, classes and rows begin at 0";
     assert_eq!(array.u64s().unwrap_err().to_string(), shown);
     assert!(array.rows_below(7).unwrap_err().to_string().contains("value 1"));
     assert!(array.bools().unwrap_err().to_string().contains("expected bool, or 0 and 1, found -5"));
     assert!(array.words().unwrap_err().to_string().contains("expected text, found int64"));
+    let objects = fixture("objects.npy").unwrap().f32s().unwrap_err();
+    assert!(objects.found == "another object" && objects.hint.contains("numpy.array(rows, dtype='float32')"), "{objects}");
     let reals: Vec<u8> = [0.5f64, 1e300].into_iter().flat_map(f64::to_le_bytes).collect();
     let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (2L,)}", &reals).unwrap();
     assert!(array.u64s().unwrap_err().to_string().contains("found 0.5"));

@@ -6,7 +6,7 @@
 use super::Npz;
 use crate::{
     npy::{Array, Parts},
-    raw::{self, Features, Read, ReadError},
+    raw::{self, Features, Read, ReadError, Rounded},
 };
 
 /// Rows that a matrix without offsets may have in any case.
@@ -62,6 +62,13 @@ pub struct Entries {
     pub column: Vec<u32>,
     /// The value of each entry.
     pub value: Vec<f32>,
+    /// Values that are other whole numbers in the file, by place there.
+    pub rounded: Rounded,
+}
+
+/// Whether an array of this name is part of the matrix of this prefix, or says what it is (`_is_array`).
+pub fn is_part(prefix: &str, name: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|name| ["data", "shape", "indices", "indptr", "row", "col", "format", "_is_array"].contains(&name))
 }
 
 /// Rows and columns as the archive claims them.
@@ -124,11 +131,12 @@ pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Re
     };
     let extents = (claim(rows, if form == "csr" { u64::from(u32::MAX) } else { most }, "rows")?, claim(columns, u64::from(u32::MAX), "columns")?);
     for _ in 0..values.count().div_ceil(ENTRIES_AT_ONCE as u64).max(1) {
-        let value = values.next(ENTRIES_AT_ONCE)?.f32s()?;
+        let value = values.next(ENTRIES_AT_ONCE)?;
+        let (value, rounded) = (value.f32s()?, value.rounded()?);
         let line = lines.next(value.len(), outer)?;
         let index = index.next(ENTRIES_AT_ONCE)?.rows_below(inner)?;
         let (row, column) = if form == "csc" { (index, line) } else { (line, index) };
-        take(Entries { rows: extents.0, columns: extents.1, row, column, value })?;
+        take(Entries { rows: extents.0, columns: extents.1, row, column, value, rounded })?;
     }
     Ok(extents)
 }

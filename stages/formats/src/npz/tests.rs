@@ -47,6 +47,7 @@ fn cora_ml_has_the_counts_of_its_source() {
     assert_eq!((*columns, index.len()), (2_879, 151_171));
     assert_eq!(sizes(&graph.labels), [354, 402, 452, 442, 857, 193, 295]);
     let [(name, Column::Texts(names))] = &graph.columns[..] else { panic!("expected one column of words") };
+    assert_eq!(graph.passed_over, ["array `attr_names`"]);
     assert!(name == "name" && names.len() == 2_995 && names[0].as_deref().is_some_and(|name| !name.is_empty()));
 }
 
@@ -206,4 +207,48 @@ pub(crate) fn stored(members: &[(String, Vec<u8>)]) -> Vec<u8> {
     let count = (members.len() as u16).to_le_bytes();
     let (size, at) = ((directory.len() as u32).to_le_bytes(), (body.len() as u32).to_le_bytes());
     [&body[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &at, &[0, 0]].concat()
+}
+
+/// Lists of ends with more arrays beside them.
+fn pairs(more: &[(&str, &[u8])]) -> Read<RawGraph> {
+    let [source, target, nodes] = [&[0, 1, 2][..], &[1, 2, 0], &[4]]
+        .map(|values| npy("<i8", values.len(), &values.iter().flat_map(|value: &i64| value.to_le_bytes()).collect::<Vec<_>>()));
+    let mut members: Vec<(&str, &[u8])> = vec![("src_li.npy", &source), ("dst_li.npy", &target), ("num_nodes.npy", &nodes)];
+    members.extend(more);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.npz");
+    std::fs::write(&path, crate::zip::tests::archive_of(&members)).unwrap();
+    read(&path, &Options::default())
+}
+
+fn npy(descr: &str, rows: usize, values: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows},), }}\n");
+    [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), values].concat()
+}
+
+fn reals(values: &[f32]) -> Vec<u8> {
+    npy("<f4", values.len(), &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+}
+
+#[test]
+fn arrays_beside_the_lists_of_gnnadvisor_are_read_or_named() {
+    let labels = npy("|i1", 4, &[1, 0, 1, 1]);
+    let more = pairs(&[("features.npy", &reals(&[1.0, 2.0, 3.0, 4.0])), ("time.npy", &labels), ("weights.npy", &reals(&[0.5, 1.0, 2.0])), ("y.npy", &labels)]);
+    let graph = more.unwrap();
+    graph.validate().unwrap();
+    assert_eq!(graph.features, Some(Features::Dense { columns: 1, values: vec![1.0, 2.0, 3.0, 4.0] }));
+    assert!(matches!(&graph.labels, Some(Labels::Classes { class, .. }) if *class == [1, 0, 1, 1]));
+    assert_eq!((graph.edges.weight.as_deref(), graph.passed_over), (Some(&[0.5, 1.0, 2.0][..]), vec!["array `time`".to_owned()]));
+    let large = npy("<i8", 3, &[1i64, 16_777_217, 1 << 40].iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
+    let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in edge 1";
+    assert_eq!(pairs(&[("weight.npy", &large)]).unwrap().notes, [told]);
+    for (name, array, wanted) in [
+        ("x.npy", reals(&[1.0; 3]), "expected 4 rows, found 3"),
+        ("x.npy", reals(&[1.0; 5]), "expected 4 rows, found 5"),
+        ("weight.npy", reals(&[1.0; 2]), "it does not have a weight for each beginning in `src_li`"),
+        ("weight.npy", reals(&[1.0, f32::NAN, 1.0]), "edge 1 has a weight that is not finite"),
+    ] {
+        let said = pairs(&[(name, &array)]).unwrap_err().to_string();
+        assert!(said.contains(wanted), "expected `{wanted}` in {said}");
+    }
 }

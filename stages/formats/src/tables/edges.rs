@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Options,
     npy::Number,
-    raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError},
+    raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError, Rounded},
     spill::{Limit, OwnIds, Sink, Spilled, Told, features_have_to_fit},
 };
 use arrow_array::RecordBatch;
@@ -57,6 +57,8 @@ struct Piece {
     target: Ids,
     words: Words,
     weight: Vec<f32>,
+    /// Of the weights.
+    rounded: Rounded,
     relation: Vec<u32>,
     relations: Words,
     features: Vec<f32>,
@@ -160,7 +162,7 @@ fn passed_over(sources: &[Source], columns: &[Columns], options: &Options) -> Ve
 fn no_ends(source: &Source) -> Box<ReadError> {
     let error = source.error("the columns of the edge table do not say which are the ends of an edge");
     let expected = "source and target, src and dst, from and to, u and v, head and tail, or start and end";
-    Box::new(error.expected(expected, source.names()).hint("name them in the catalogue:  read: {source: NAME, target: NAME}"))
+    Box::new(error.expected(expected, source.names()).hint("name them in the catalogue's entry:  read: {source: NAME, target: NAME}"))
 }
 
 /// The nodes, where a table of them was read.
@@ -179,6 +181,8 @@ pub struct Found {
     pub relations: Vec<String>,
     /// Columns, and names in the paths of parts, that mean nothing here.
     pub passed_over: Vec<String>,
+    /// What was read otherwise than it stands there.
+    pub notes: Vec<String>,
 }
 
 /// An edge table of one or several parts.
@@ -204,15 +208,16 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
     }
     let (typed, weighted, width) = (first.relation.is_some(), first.weight.is_some(), first.features.len());
     let parts = Parts { sources, columns, path, limit };
-    let (mut found, seen) = match nodes {
+    let (mut found, seen, rounded) = match nodes {
         Some(Nodes { ids, by_row }) => {
             let counted = NodeIds::Count(ids.len() as u32);
-            let (edges, spilled, seen) = parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
-            (Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new() }, seen)
+            let (edges, spilled, seen, rounded) = parts.onto(&Index::new(if by_row { &counted } else { &ids }))?;
+            (Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() }, seen, rounded)
         }
         None => parts.among_themselves()?,
     };
     found.passed_over = passed_over(sources, &parts.columns, options);
+    found.notes = rounded.note("weights", "row").into_iter().collect();
     if typed {
         let (names, places) = relations(path, &seen)?;
         found.edges.relation.get_or_insert_default().iter_mut().for_each(|relation| *relation = places[usize::from(*relation)]);
@@ -231,9 +236,9 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
 
 impl Parts<'_> {
     /// Edges of nodes that are known, and their relations in the order in which they came.
-    fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>)> {
+    fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>, Rounded)> {
         let (mut sink, mut seen) = (Sink::new(self.path, self.limit), Words::default());
-        self.each(
+        let rounded = self.each(
             |piece| piece.into_edges(index, self),
             |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
                 edges.relation = self.columns[0].relation.map(|_| named(&mut seen, &relation, &names.list));
@@ -242,14 +247,14 @@ impl Parts<'_> {
             },
         )?;
         let (edges, spilled) = sink.finish()?;
-        Ok((edges, spilled, seen.list))
+        Ok((edges, spilled, seen.list, rounded))
     }
 
     /// Edges of the nodes that they name, and their relations in the order in which they came.
-    fn among_themselves(&self) -> Read<(Found, Vec<String>)> {
+    fn among_themselves(&self) -> Read<(Found, Vec<String>, Rounded)> {
         let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
         let mut unfit = false;
-        self.each(Ok, |piece: Piece| {
+        let rounded = self.each(Ok, |piece: Piece| {
             held += piece.bytes();
             let has_features = !piece.features.is_empty();
             pieces.push(piece);
@@ -274,7 +279,11 @@ impl Parts<'_> {
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
             let spilled = spilled.that_would_take(held);
-            return Ok((Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new() }, seen));
+            return Ok((
+                Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() },
+                seen,
+                rounded,
+            ));
         }
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
         let index = Index::new(&ids);
@@ -287,18 +296,22 @@ impl Parts<'_> {
             sink.take(edges);
         }
         let (edges, spilled) = sink.finish()?;
-        Ok((Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new() }, seen.list))
+        Ok((Found { ids, edges, spilled, relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() }, seen.list, rounded))
     }
 
     /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of them over in their order. A piece that
-    /// does not fit comes in several.
-    fn each<T: Send>(&self, parse: impl Fn(Piece) -> Read<T> + Sync, mut take: impl FnMut(T) -> Read<()>) -> Read<()> {
+    /// does not fit comes in several. Weights that were rounded come back, by row.
+    fn each<T: Send>(&self, parse: impl Fn(Piece) -> Read<T> + Sync, mut take: impl FnMut(T) -> Read<()>) -> Read<Rounded> {
+        let mut rounded = Rounded::default();
         let jobs: Vec<(usize, usize)> = self.sources.iter().enumerate().flat_map(|(of, source)| (0..source.pieces()).map(move |piece| (of, piece))).collect();
         let size = |&(of, piece): &(usize, usize)| self.sources[of].size(piece);
         let mut jobs = &jobs[..];
         while let Some(first) = jobs.first() {
             if !self.limit.admits(size(first)) {
-                self.read_in_order(*first, &mut |piece| take(parse(piece)?))?;
+                self.read_in_order(*first, &mut |piece| {
+                    rounded.join(piece.rounded, 0);
+                    take(parse(piece)?)
+                })?;
                 jobs = &jobs[1..];
                 continue;
             }
@@ -309,12 +322,19 @@ impl Parts<'_> {
                 self.limit.admits(bytes)
             };
             let (now, later) = jobs.split_at(jobs.iter().take(most).take_while(fit).count());
-            let read = |&(of, piece): &(usize, usize)| parse(read_piece(&self.sources[of], of, piece, &self.columns[of])?);
-            let parsed: Vec<Read<T>> = now.par_iter().map(read).collect();
-            parsed.into_iter().try_for_each(|parsed| take(parsed?))?;
+            let read = |&(of, piece): &(usize, usize)| {
+                let piece = read_piece(&self.sources[of], of, piece, &self.columns[of])?;
+                Ok((piece.rounded, parse(piece)?))
+            };
+            let parsed: Vec<Read<(Rounded, T)>> = now.par_iter().map(read).collect();
+            for parsed in parsed {
+                let (part, parsed) = parsed?;
+                rounded.join(part, 0);
+                take(parsed)?;
+            }
             jobs = later;
         }
-        Ok(())
+        Ok(rounded)
     }
 
     /// Reads a piece batch by batch.
@@ -351,6 +371,7 @@ impl Piece {
             target: empty(),
             words: Words::default(),
             weight: Vec::new(),
+            rounded: Rounded::default(),
             relation: Vec::new(),
             relations: Words::default(),
             features: Vec::new(),
@@ -401,7 +422,7 @@ impl Piece {
         self.source.extend(source, name(columns.source), first, array(columns.source)?, &mut self.words)?;
         self.target.extend(source, name(columns.target), first, array(columns.target)?, &mut self.words)?;
         if let Some(weight) = columns.weight {
-            finite(source, name(weight), first, array(weight)?, &mut self.weight)?;
+            self.rounded.join(finite(source, name(weight), first, array(weight)?, &mut self.weight)?, 0);
         }
         match columns.relation {
             None => {}
@@ -471,17 +492,19 @@ impl Piece {
     }
 }
 
-/// Appends numbers that must be there and be finite.
-fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Array, values: &mut Vec<f32>) -> Read<()> {
+/// Appends numbers that must be there and be finite; the rows of those that are rounded come back.
+fn finite(source: &Source, name: &str, first: u64, array: &dyn arrow_array::Array, values: &mut Vec<f32>) -> Read<Rounded> {
+    let mut rounded = Rounded::default();
     for (row, number) in column::numbers(array).map_err(|what| source.error(format!("the column `{name}`: {what}")))?.into_iter().enumerate() {
         let value = number.and_then(Number::single).filter(|value| value.is_finite());
+        rounded.add(first + row as u64, number.is_some_and(Number::is_rounded));
         values.push(value.ok_or_else(|| {
             let error = source.error(format!("the column `{name}` of row {} is not usable", first + row as u64));
             let error = error.expected("a finite number of 32 bits", number.map_or("null".into(), |number| number.to_string()));
             Box::new(error.hint("write a number in every row, or leave the column out: of weights with  --set ingest.weights=drop"))
         })?);
     }
-    Ok(())
+    Ok(rounded)
 }
 
 fn distinct(path: &Path, pieces: &[Piece], sort: Sort) -> Read<NodeIds> {
@@ -504,7 +527,7 @@ fn relations(path: &Path, seen: &[String]) -> Read<(Vec<String>, Vec<u16>)> {
     }
     if names.len() > usize::from(u16::MAX) {
         let error = ReadError::new(path, "the edges have too many relations").expected(format!("at most {}", u16::MAX), names.len().to_string());
-        return Err(Box::new(error.hint("is the right column read?  read: {relation: NAME}, or none")));
+        return Err(Box::new(error.hint("is the right column read? say it in the catalogue's entry:  read: {relation: NAME}  or  read: {relation: none}")));
     }
     let places: std::collections::HashMap<&String, u16> = names.iter().enumerate().map(|(at, name)| (*name, at as u16)).collect();
     Ok((names.iter().map(|name| (*name).clone()).collect(), seen.iter().map(|name| places[name]).collect()))

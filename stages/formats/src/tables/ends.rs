@@ -64,9 +64,15 @@ impl Ids {
     /// Appends a batch; `first` is the number of its first row in the file.
     pub fn extend(&mut self, source: &Source, name: &str, first: u64, array: &dyn Array, words: &mut Words) -> Read<()> {
         let wrong = |row: usize, found: String| {
+            let hint = match found.as_str() {
+                "null" => "drop rows without ids:  table.dropna()".to_owned(),
+                negative if negative.starts_with('-') => {
+                    format!("if the ids are names, write them as words:  table['{name}'].astype(str) ; else take such rows out")
+                }
+                _ => format!("write whole numbers as integers:  table['{name}'].astype('int64')"),
+            };
             let error = source.error(format!("the column `{name}` of row {} is no id", first + row as u64));
-            let error = error.expected("a whole number from 0, or a word", found);
-            Box::new(error.hint("drop rows without ids, and write whole numbers as integers:  table.dropna().astype('int64')"))
+            Box::new(error.expected("a whole number from 0, or a word", found).hint(hint))
         };
         match self {
             Ids::Numbers(numbers) => {

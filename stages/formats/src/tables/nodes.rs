@@ -21,6 +21,9 @@ use arrow_array::Array;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
+/// How the fault of lists that are not all as long begins.
+const UNEQUAL: &str = "lists differ in length";
+
 /// A table of nodes or graphs, column by column, rows in the order of the file until they are sorted.
 pub struct Table {
     pub rows: usize,
@@ -74,7 +77,7 @@ impl Values {
                     let Some((begin, end)) = range else { continue };
                     let own = *width.get_or_insert(end - begin);
                     if own != end - begin {
-                        return Err(format!("lists differ in length: expected {own}, found {} in row {}", end - begin, present.len() - 1));
+                        return Err(format!("{UNEQUAL}: expected {own}, found {} in row {}", end - begin, present.len() - 1));
                     }
                     for number in &items[begin..end] {
                         values.push(number.and_then(Number::single).ok_or_else(|| format!("a list in row {} has no usable number", present.len() - 1))?);
@@ -93,7 +96,7 @@ impl Values {
                 if let (Some(own), Some(other)) = (*width, other)
                     && own != other
                 {
-                    return Err(format!("lists differ in length: expected {own}, found {other}"));
+                    return Err(format!("{UNEQUAL}: expected {own}, found {other}"));
                 }
                 *width = width.or(other);
                 values.extend(more);
@@ -142,13 +145,24 @@ pub fn read(sources: &[Source]) -> Read<Table> {
                 let expected = names(&table.columns);
                 return Err(Box::new(source.error("the parts of the table differ in their columns").expected(expected, format!("`{name}`"))));
             };
-            all.append(more).map_err(|what| source.error(format!("the column `{name}`: {what}")))?;
+            all.append(more).map_err(|what| unequal(source, &name, &what))?;
         }
     }
     if let Some(source) = sources.first() {
         within(&source.path, table.rows as u64)?;
     }
     Ok(table)
+}
+
+/// The error of a column whose values do not go together.
+fn unequal(source: &Source, name: &str, what: &str) -> Box<ReadError> {
+    let error = source.error(format!("the column `{name}`: {what}"));
+    let hint = if what.starts_with(UNEQUAL) {
+        "fill all lists up to one length, or write each place as a column of its own:  x0, x1, x2, ..."
+    } else {
+        "write numbers in all rows and parts, or leave the column out"
+    };
+    Box::new(error.hint(hint))
 }
 
 fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
@@ -167,7 +181,7 @@ fn read_piece(source: &Source, of: usize, piece: usize) -> Read<Piece> {
         rows += batch.num_rows();
         for (name, values) in &mut columns {
             let array = batch.column_by_name(name).ok_or_else(|| Box::new(source.error(format!("a part of the table has no column `{name}`"))))?;
-            values.extend(array).map_err(|what| source.error(format!("the column `{name}`: {what}")))?;
+            values.extend(array).map_err(|what| unequal(source, name, &what))?;
         }
         Ok(())
     })?;

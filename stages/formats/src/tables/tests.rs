@@ -1,7 +1,7 @@
 //! Tables of every writer, codec and type give one graph; and every fault.
 use super::*;
 use crate::raw::{Column, Edges, IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
-use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -189,6 +189,29 @@ fn write_as(path: &Path, columns: Vec<(&str, ArrayRef)>, writer: &str) {
     let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
+}
+
+#[test]
+fn what_is_no_id_no_weight_and_no_row_of_features_is_told_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (edges, nodes) = (folder.path().join("edges.parquet"), folder.path().join("nodes.parquet"));
+    let wholes = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let said = |columns: Vec<(&str, ArrayRef)>| {
+        write(&edges, columns);
+        read(std::slice::from_ref(&edges), &Options::default()).unwrap_err().to_string()
+    };
+    let negative = said(vec![("source", wholes(&[0, -1])), ("target", wholes(&[1, 2]))]);
+    assert!(negative.contains("row 1 is no id") && negative.contains("found -1") && negative.contains("table['source'].astype(str)"), "{negative}");
+    let unknown = said(vec![("a", wholes(&[0, 1])), ("b", wholes(&[1, 2]))]);
+    assert!(unknown.contains("in the catalogue's entry:  read: {source: NAME, target: NAME}"), "{unknown}");
+    write(&edges, vec![("source", wholes(&[0, 1])), ("target", wholes(&[1, 2])), ("weight", wholes(&[1, 16_777_217]))]);
+    let told = "1 weights are whole numbers above 16777216 that f32 does not hold, and were rounded to 24 bits; the first is in row 1";
+    assert_eq!(read(std::slice::from_ref(&edges), &Options::default()).unwrap().notes, [told]);
+    let lists = [vec![1.0, 2.0], vec![3.0], vec![]].map(|list| Some(list.into_iter().map(Some).collect::<Vec<_>>()));
+    let ragged = Arc::new(arrow_array::ListArray::from_iter_primitive::<arrow_array::types::Float64Type, _, _>(lists)) as ArrayRef;
+    write(&nodes, vec![("id", wholes(&[0, 1, 2])), ("features", ragged)]);
+    let said = read(&[edges, nodes], &Options::default()).unwrap_err().to_string();
+    assert!(said.contains("lists differ in length: expected 2, found 1 in row 1") && said.contains("hint: fill all lists up to one length"), "{said}");
 }
 
 #[test]

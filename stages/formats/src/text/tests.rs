@@ -20,8 +20,7 @@ impl Grammar for Numbers {
         Ok(begins)
     }
 
-    fn body(&self, lines: &[u8], numbers: &mut Vec<u64>) -> Result<(), Fault> {
-        let mut scan = Scan::new(lines);
+    fn body(&self, scan: &mut Scan<'_>, numbers: &mut Vec<u64>) -> Result<(), Fault> {
         while scan.more() {
             if !scan.line_ends() {
                 let at = scan.at;

@@ -25,6 +25,7 @@ use warploom_formats::{
     Options, attach,
     names::{self, Names},
     raw::{Labels, RawGraph, ReadError},
+    spill::note_large_weights,
 };
 use warploom_shell::{
     Environment, hints,
@@ -195,7 +196,9 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
     let (format, own) = warploom_formats::detect(draft, &paths).map_err(wrong)?;
-    let mut graph = format.read(&own, options).map_err(wrong)?;
+    let mut found = (format.read(&own, options).map_err(wrong)?, None);
+    note_large_weights(format.name, &mut found).map_err(wrong)?;
+    let mut graph = found.0;
     let beside: Vec<PathBuf> = paths.iter().filter(|path| !own.contains(path)).cloned().collect();
     let used = attach::attach(&mut graph, &beside).map_err(wrong)?;
     if let Some(unused) = beside.iter().find(|path| !used.contains(path)) {

@@ -4,7 +4,8 @@
 //!           of such a shape, or with `source` and `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
 //!           (`edge_type`)
 //! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are missing
-//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it; relations and kinds that are
+//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it (a file with features or labels
+//!           beside its edges does not come here: it is copied); relations and kinds that are
 //!           numbers get the names that are given
 //! never     guesses which extent is the edges where both are 2
 use std::{
@@ -19,7 +20,7 @@ use warploom_contract::{
     parquet_file::{ROW_GROUP, TableWriter},
 };
 use warploom_formats::{
-    attach,
+    attach, edge_arrays,
     names::Names,
     npy::{self, Array, Kind},
     npz::Npz,
@@ -207,23 +208,6 @@ fn numbered(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
 
 /// The two rows, or the two columns, of an array.
 fn both_ends(array: &Array) -> Read<[(&'static str, ArrayRef); 2]> {
-    let by_rows = match array.shape[..] {
-        [2, 2] => None,
-        [2, _] => Some(true),
-        [_, 2] => Some(false),
-        _ => None,
-    };
-    let Some(by_rows) = by_rows else {
-        let shape: Vec<String> = array.shape.iter().map(u64::to_string).collect();
-        let error = array.error("the shape of the edges does not say which extent is the two ends");
-        let error = error.expected("(2, edges) or (edges, 2), of other than 2 edges", format!("({})", shape.join(", ")));
-        return Err(Box::new(error.hint("write them as  numpy.savez(FILE, source=..., target=...)")));
-    };
-    let all = array.u64s()?;
-    let end = |side: usize| -> ArrayRef {
-        let half = all.len() / 2;
-        let values: Vec<u64> = if by_rows { all[side * half..][..half].to_vec() } else { all.iter().skip(side).step_by(2).copied().collect() };
-        Arc::new(UInt64Array::from(values))
-    };
-    Ok([("source", end(0)), ("target", end(1))])
+    let [source, target] = edge_arrays::both_ends(array)?.map(|ends| Arc::new(UInt64Array::from(ends)) as ArrayRef);
+    Ok([("source", source), ("target", target)])
 }

@@ -9,7 +9,7 @@ use std::{
 
 use warploom_catalog::entry::Inherited;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
-use warploom_formats::{Look, npz};
+use warploom_formats::{Look, edge_arrays, npz};
 
 use crate::arguments::Import;
 
@@ -230,9 +230,11 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
     let family = family_of(&end);
     let has_nodes = given.iter().any(|given| given.thing == Thing::Nodes);
     let is_graph = end == "npz" && (npz::FORMAT.recognise)(&Look::new(std::slice::from_ref(path))).is_some();
+    // Features, labels and the like in the file of the edges are read from there.
+    let is_whole = family == Family::Arrays && !is_graph && !has_nodes && packed.is_empty() && edge_arrays::is_more_than_a_table(path);
     // A text of any name is a table where a table of nodes stands beside it.
     let text = family == Family::Text || family == Family::Other && has_nodes;
-    let tables = !text && !is_graph && family != Family::Other;
+    let tables = !text && !is_graph && !is_whole && family != Family::Other;
     given
         .iter()
         .map(|given| {
@@ -240,6 +242,7 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
             let (name, made) = match &given.thing {
                 Thing::Edges => match family {
                     Family::Arrays if is_graph => (format!("graph.{end}"), Made::Copied),
+                    Family::Arrays if is_whole => (format!("edges.{end}"), Made::Copied),
                     Family::Arrays => ("edges.parquet".to_owned(), Made::Table),
                     Family::Columns => (format!("edges.{end}{packed}"), Made::Copied),
                     _ if text => (format!("edges.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }), Made::Copied),
