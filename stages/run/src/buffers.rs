@@ -274,6 +274,22 @@ impl<T: Precision> Buffers<T> {
         self.all().ids
     }
 
+    /// Gives back the memory of what lies by itself: nothing is read there any more.
+    pub fn let_go(&mut self, place: Place) {
+        fn empty<E: ArrowNativeType + Pod>(slot: &mut Slot<E>) {
+            if let Home::Apart(contents) = &mut slot.home {
+                *contents = Contents::Owned(Aligned::default());
+            }
+        }
+        match place {
+            Place::Real(index) => empty(&mut self.reals[index]),
+            Place::Half(index, _) => empty(&mut self.halves[index]),
+            Place::Id(index) => empty(&mut self.ids[index]),
+            Place::Whole(index) => empty(&mut self.wholes[index]),
+            Place::Sparse(_) => {}
+        }
+    }
+
     /// Whole numbers, to be read.
     pub fn wholes(&self) -> Bank<'_, i64> {
         self.all().wholes

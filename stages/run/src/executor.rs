@@ -223,6 +223,19 @@ impl<T: Precision> Executor<T> {
         }
     }
 
+    /// Gives back what was given to the launches, once these are done: writing results takes memory of its own.
+    pub fn let_inputs_go(&mut self, list: &LaunchList) {
+        let is_given = |buffer: &&Buffer| matches!(buffer.role, Role::Features | Role::Target | Role::Given(_));
+        for buffer in list.buffers.iter().filter(is_given) {
+            let Some(&place) = self.program.places.get(&buffer.name) else { continue };
+            if !self.program.results.iter().any(|result| result.place == place) {
+                self.machine.buffers.let_go(place);
+            }
+        }
+        self.machine.data.sparse = None;
+        self.machine.data.sparse_of_kind.clear();
+    }
+
     /// A copy of every parameter.
     pub fn parameters(&self) -> Vec<Vec<T>> {
         let reals = self.machine.buffers.reals();

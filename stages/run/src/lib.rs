@@ -125,6 +125,7 @@ fn execute<T: Precision>(
         }
     };
     let compute = started.elapsed();
+    executor.let_inputs_go(list);
     match (&done, kind_of_scores(page)?) {
         (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
         (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,

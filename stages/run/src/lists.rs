@@ -18,7 +18,7 @@ pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
 pub struct EdgeLists {
     incoming: Option<ByVertex>,
     outgoing: Option<ByVertex>,
-    /// Source of each edge.
+    /// Source of each edge, where ends are asked for.
     pub source: Vec<u32>,
     /// Target of each edge.
     pub target: Vec<u32>,
@@ -55,6 +55,7 @@ impl EdgeLists {
         let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
         let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b));
         let both_units = both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
+        let (source, target) = if wanted.ends { (source, target) } else { Default::default() };
         EdgeLists { incoming, outgoing, source, target, relation, graphs: None, incoming_units, outgoing_units, both_units }
     }
 

@@ -4,7 +4,10 @@
 //!           has saved its state; drafts and leases of this process are removed; a second signal does not wait
 //! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is: SIGXFSZ is heard and passed over
 //! never     leaves a directory under a final name that is not complete: publishing is one rename
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    io::{IsTerminal, Write},
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use signal_hook::{
     consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ},
@@ -44,6 +47,13 @@ impl Drop for SavesOnStop {
     }
 }
 
+/// One line, over a bar that may stand there; who has closed stderr is not told.
+fn say(kind: ErrorKind) {
+    let what = if kind == ErrorKind::Interrupted { "interrupted" } else { "stopped by a signal" };
+    let over = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    let _closed = writeln!(std::io::stderr(), "{over}{what}: stages that were done are in the store; start again to go on");
+}
+
 /// Starts listening. Without it (when no thread can be made) signals have their usual effect.
 pub fn listen() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGXFSZ]) else { return };
@@ -57,6 +67,7 @@ pub fn listen() {
             let kind = if signal == SIGINT { ErrorKind::Interrupted } else { ErrorKind::Stopped };
             LEAVING.set();
             abandon_drafts();
+            say(kind);
             std::process::exit(i32::from(kind.exit_code()));
         }
     };
