@@ -65,7 +65,7 @@ struct Sides<'a, T: Precision> {
 
 impl<'a, T: Precision> Sides<'a, T> {
     fn of(data: &'a Data<T>, direction: Direction) -> Option<Self> {
-        let (push, pull) = ways(data, direction)?;
+        let [push, pull] = ways(data, direction)?;
         let both_ways = direction == Direction::Both || list(push[0]).are(&list(pull[0]));
         Some(Sides { push, pull, both_ways })
     }
@@ -183,12 +183,12 @@ fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
 }
 
 /// Lists from a vertex to those that read it along edges, and to those that it reads.
-pub fn ways<T: Precision>(data: &Data<T>, direction: Direction) -> Option<(Vec<&Neighbours<T>>, Vec<&Neighbours<T>>)> {
+pub fn ways<T: Precision>(data: &Data<T>, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
     let (incoming, outgoing) = (data.incoming.as_ref()?, data.outgoing.as_ref()?);
     Some(match direction {
-        Direction::In => (vec![outgoing], vec![incoming]),
-        Direction::Out => (vec![incoming], vec![outgoing]),
-        Direction::Both => (vec![outgoing, incoming], vec![incoming, outgoing]),
+        Direction::In => [vec![outgoing], vec![incoming]],
+        Direction::Out => [vec![incoming], vec![outgoing]],
+        Direction::Both => [vec![outgoing, incoming], vec![incoming, outgoing]],
     })
 }
 

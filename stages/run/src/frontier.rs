@@ -55,7 +55,7 @@ impl Frontier {
         let banks = executor.machine.buffers.all();
         repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
-        let Some((push, pull)) = ways(data, self.direction) else { return };
+        let Some([push, pull]) = ways(data, self.direction) else { return };
         let lists = |sides: Vec<_>| -> Vec<Lists> { sides.into_iter().map(list).collect() };
         let (push, pull) = (lists(push), lists(pull));
         if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
