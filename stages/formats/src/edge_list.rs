@@ -235,7 +235,9 @@ impl<'a> Parser<'a> {
         if self.unfit {
             return Err(features_have_to_fit(self.path, self.held));
         }
-        if self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
+        // Names of columns, or counts, without an edge below them are a graph without edges, as in every other form.
+        let is_told = self.head.as_ref().is_some_and(|head| head.skip > 0);
+        if !is_told && self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
             let error = ReadError::new(self.path, "the edge list holds no edge").expected("at least one line  SOURCE TARGET", "none");
             return Err(Box::new(error.hint("is this the right file? a download that failed may have left it empty")));
         }

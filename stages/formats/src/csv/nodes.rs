@@ -191,8 +191,32 @@ impl Nodes {
         if all_numbers && !rows().filter(filled).all(|word| is_whole(&word)) {
             return Ok(Labels::Values(self.order.iter().map(|&row| self.label_value(row, column)).collect::<Read<_>>()?));
         }
-        let (class, names) = self.classes(column, "label")?;
-        Ok(Labels::Classes { class: class.into_iter().map(|class| class.unwrap_or(NO_CLASS)).collect(), names })
+        let (class, mut names) = self.classes(column, "label")?;
+        // As in all other tables and arrays, a negative number is no label; names that are numbers ascend.
+        let negative = if all_numbers { names.iter().take_while(|name| name.starts_with('-')).count() } else { 0 };
+        if negative > 0 && names.len() - negative < 2 {
+            return Err(self.signs_alone(column, &names));
+        }
+        names.drain(..negative);
+        let class = class.into_iter().map(|class| class.and_then(|class| class.checked_sub(negative as u32)).unwrap_or(NO_CLASS));
+        Ok(Labels::Classes { class: class.collect(), names })
+    }
+
+    /// -1 and 1 may be two classes, or one and no label: who wrote them knows.
+    fn signs_alone(&self, column: usize, names: &[String]) -> Box<ReadError> {
+        let first = self.order.iter().find(|&&row| self.table.bytes(row as usize, column).starts_with(b"-"));
+        let row = first.copied().unwrap_or(0) as usize;
+        let fault = format!(
+            "a negative label says that there is none, and without it there are {} classes",
+            names.iter().filter(|name| !name.starts_with('-')).count()
+        );
+        self.table.fault(
+            row,
+            column,
+            &fault,
+            "two classes or more beside it",
+            "if it is a class, write 0 and 1, or words; if there is no label, leave it empty",
+        )
     }
 
     /// Distinct words of a column: numbers by value, else words by bytes; and for each node the index of its own.

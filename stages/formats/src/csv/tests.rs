@@ -142,3 +142,29 @@ proptest! {
         let _ = read_texts("source,target,type\n1,2,a\n2,1,b\n", &nodes, &Options::default());
     }
 }
+
+#[test]
+fn a_negative_label_is_none_as_in_all_tables() {
+    let labels = |nodes: &str| read_texts(EDGES, nodes, &Options::default()).map(|graph| graph.labels);
+    let expected = Some(Labels::Classes { class: vec![NO_CLASS, 1, 0], names: vec!["0".into(), "2".into()] });
+    assert_eq!(labels("id,label\n1,-1\n2,2\n3,0\n").unwrap(), expected);
+    assert_eq!(
+        labels("id,label\n1,-2\n2,2\n3,0\n4,-1\n")
+            .unwrap()
+            .map(|labels| labels == Labels::Classes { class: vec![NO_CLASS, 1, 0, NO_CLASS], names: vec!["0".into(), "2".into()] }),
+        Some(true)
+    );
+    for (nodes, classes) in [("id,label\n1,1\n2,-1\n3,1\n", "there are 1 classes"), ("id,label\n1,-1\n2,-1\n3,-1\n", "there are 0 classes")] {
+        let error = labels(nodes).unwrap_err().to_string();
+        assert!(["nodes.csv:", "without it", classes, "write 0 and 1"].iter().all(|part| error.contains(part)), "{error}");
+    }
+    // Reals are values, whatever their sign.
+    let Some(Labels::Values(values)) = labels("id,label\n1,-1\n2,0.5\n3,1\n").unwrap() else { panic!("expected numbers") };
+    assert_eq!(values, [-1.0, 0.5, 1.0]);
+}
+
+#[test]
+fn names_of_columns_alone_are_a_graph_without_edges() {
+    let graph = read_texts("source,target,weight\n", "id\n7\n9\n", &Options::default()).unwrap();
+    assert_eq!((graph.nodes(), graph.edges.len(), graph.ids), (2, 0, NodeIds::Numbers(vec![7, 9])));
+}

@@ -158,12 +158,20 @@ fn options_of(settings: &[String]) -> Result<Options, StageError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(crate::usage(format!("`--read {setting}`: expected KEY=VALUE"), "for example  --read source=from_id"));
         };
-        // A number, a list or a truth; anything else is a word.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        fields.insert(key.to_owned(), value);
+        fields.insert(key.to_owned(), value_of(value));
     }
     let wrong = |error: serde_json::Error| crate::usage(format!("`--read`: {error}"), "fields are those of `read:` in a catalogue entry");
     serde_json::from_value(Value::Object(fields)).map_err(wrong)
+}
+
+/// A number, a list or a truth; a list of words without quotes, as catalogue entries have it; anything else is a word.
+fn value_of(text: &str) -> Value {
+    let word = |text: &str| Value::String(text.to_owned());
+    let within = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    serde_json::from_str(text).unwrap_or_else(|_| match within {
+        Some(items) => items.split(',').map(|item| word(item.trim().trim_matches(['"', '\'']))).collect(),
+        None => word(text),
+    })
 }
 
 /// Fills the folder of the set, under another name.

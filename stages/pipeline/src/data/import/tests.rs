@@ -197,3 +197,13 @@ fn a_set_that_was_killed_between_its_two_names_makes_way() {
     assert!(error.to_string().contains("cannot"), "{error}");
     assert_eq!((names(places.data()), names(places.catalog())), (vec!["mine".into()], vec!["mine.yaml".into()]));
 }
+
+#[test]
+fn options_are_written_as_in_an_entry() {
+    let expected = serde_json::json!(["head", "relation", "tail"]);
+    for text in ["[head,relation,tail]", "[ head, relation , 'tail' ]", "[\"head\", \"relation\", \"tail\"]"] {
+        assert_eq!(value_of(text), expected, "{text}");
+    }
+    assert_eq!((value_of("3"), value_of("true"), value_of("from_id")), (3.into(), true.into(), "from_id".into()));
+    assert!(options_of(&["columns=[head,relation,tail]".to_owned()]).is_ok());
+}
