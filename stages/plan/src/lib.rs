@@ -1,6 +1,6 @@
 //! plan: from a vertex program, a graph's profile and a device to the list of launches.
 //!
-//! reads   graph (counts), csr, profile, permutation, partition (by key only)     keeps   the program's meaning
+//! reads   graph (counts), csr, profile, permutation (by key only), partition (counts)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
 //! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs more memory than may be used
 //!

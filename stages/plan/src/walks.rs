@@ -1,6 +1,6 @@
 //! walks: why launches on a CPU walk edges as they do, beside what other ways would move.
 //!
-//! promises  figures in bytes of a step, from the profile and from what partition counted; nothing where no launch walks edges, or
+//! promises  figures in bytes, of every launch that walks edges once, from the profile and from what partition counted; nothing where no launch walks edges, or
 //!           where the device cuts each walk by itself
 //! never     chooses: one form of edges and one division are executed here, and this says what they save
 use warploom_contract::{
@@ -28,7 +28,7 @@ pub fn reasons(list: &LaunchList, facts: &Facts, inputs: &Inputs) -> Result<Vec<
     let mut reasons = vec![Reason {
         what: "form of walks over edges".to_owned(),
         chosen: rows.to_owned(),
-        why: format!("a row is added up where it is computed and written once: {} walks, bytes a step", works.len()),
+        why: format!("a row is added up where it is computed and written once: {} walks, bytes of each once", works.len()),
         alternatives: [(rows.to_owned(), by_rows), (edges.to_owned(), by_edges)].into(),
     }];
     let path = inputs.get(Kind::Partition)?.file(PARTITION_FILE);

@@ -65,17 +65,17 @@ struct Sides<'a, T: Precision> {
 
 impl<'a, T: Precision> Sides<'a, T> {
     fn of(data: &'a Data<T>, direction: Direction) -> Option<Self> {
-        let [push, pull] = ways(data, direction)?;
-        let both_ways = direction == Direction::Both || list(push[0]).are(&list(pull[0]));
+        let [push, pull] = data.ways(direction)?;
+        let both_ways = direction == Direction::Both || push[0].lists().are(&pull[0].lists());
         Some(Sides { push, pull, both_ways })
     }
 
     fn push(&self) -> Vec<Lists<'a>> {
-        self.push.iter().map(|side| list(side)).collect()
+        self.push.iter().map(|side| side.lists()).collect()
     }
 
     fn pull(&self) -> Vec<Lists<'a>> {
-        self.pull.iter().map(|side| list(side)).collect()
+        self.pull.iter().map(|side| side.lists()).collect()
     }
 
     fn parts(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
@@ -147,7 +147,7 @@ impl<'a, T: Precision> Sides<'a, T> {
                 (None, Some(weights)) => Lengths::Each(weights),
                 (None, None) => Lengths::Same(T::ONE),
             };
-            Ways { lists: list(side), lengths }
+            Ways { lists: side.lists(), lengths }
         };
         let ways: Vec<Ways<T>> = self.push.iter().map(way).collect();
         let first = buffers.reals().get(state);
@@ -180,19 +180,4 @@ fn is_unordered(value: f64) -> bool {
 /// Every vertex gets the value at the first vertex of its part.
 fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
     values.par_iter_mut().zip(parts).with_min_len(TASK).for_each(|(value, &part)| *value = least[part as usize]);
-}
-
-/// Lists from a vertex to those that read it along edges, and to those that it reads.
-pub fn ways<T: Precision>(data: &Data<T>, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
-    let (incoming, outgoing) = (data.incoming.as_ref()?, data.outgoing.as_ref()?);
-    Some(match direction {
-        Direction::In => [vec![outgoing], vec![incoming]],
-        Direction::Out => [vec![incoming], vec![outgoing]],
-        Direction::Both => [vec![outgoing, incoming], vec![incoming, outgoing]],
-    })
-}
-
-/// A side without its weights.
-pub fn list<T: Precision>(side: &Neighbours<T>) -> Lists<'_> {
-    Lists { offsets: &side.offsets, neighbours: &side.neighbours }
 }

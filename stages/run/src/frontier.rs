@@ -3,16 +3,15 @@
 //! promises  the states of supersteps that make all rows, to the bit: a row that neither changed nor reads a change is what it was
 //! never     is kept over a start: the first superstep after it makes all rows
 //! limits    two bits a vertex; where more than a part of the edges would be read, all rows are made, since that goes in order
-use warploom_ops::courses::Lists;
 use warploom_ops::frontier::{Marks, Run, entries, every, mark_readers, mark_reals, mark_wholes};
 use warploom_vertex::launch::Direction;
 
 use crate::{
     buffers::Banks,
-    course::{list, ways},
     executor::{Change, Executor},
     precision::Precision,
     program::{Place, Repeated},
+    upload::Neighbours,
 };
 
 /// Of all rows and edges, the part that what changed may have so that its readers are looked for.
@@ -55,9 +54,8 @@ impl Frontier {
         let banks = executor.machine.buffers.all();
         repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
-        let Some([push, pull]) = ways(data, self.direction) else { return };
-        let lists = |sides: Vec<_>| -> Vec<Lists> { sides.into_iter().map(list).collect() };
-        let (push, pull) = (lists(push), lists(pull));
+        let Some(ways) = data.ways(self.direction) else { return };
+        let [push, pull] = ways.map(|sides| sides.into_iter().map(Neighbours::lists).collect::<Vec<_>>());
         if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
             return;
         }

@@ -10,7 +10,7 @@ pub mod course;
 pub mod executor;
 pub mod failure;
 pub mod frontier;
-mod fused;
+pub mod fused;
 pub mod given;
 pub mod graphs;
 pub mod history;

@@ -118,22 +118,28 @@ pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<
 fn write_edges<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, (number, edges): (usize, EdgeSet)) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let graph = data.edge_graph();
-    let is_of = |edge: &u32| edges.relation.is_none_or(|relation| graph.relation.get(*edge as usize).is_some_and(|found| u32::from(*found) == relation));
-    let chosen: Vec<u32> = (0..graph.edge_count as u32).filter(is_of).collect();
+    let count = graph.edge_count;
+    let is_of = |edge: &u32, relation: u32| graph.relation.get(*edge as usize).is_some_and(|found| u32::from(*found) == relation);
+    let chosen: Option<Vec<u32>> = edges.relation.map(|relation| (0..count as u32).filter(|edge| is_of(edge, relation)).collect());
+    let each = chosen.as_ref().map_or(count, Vec::len);
     let twice = edges.direction == Direction::Both;
     // The edge of a row of the table, and whether it stands there as an out-edge.
-    let edge = |row: usize| if row < chosen.len() { (chosen[row], edges.direction == Direction::Out) } else { (chosen[row - chosen.len()], true) };
+    let edge = |row: usize| {
+        let (row, turned) = if row < each { (row, edges.direction == Direction::Out) } else { (row - each, true) };
+        (chosen.as_ref().map_or(row, |chosen| chosen[row] as usize), turned)
+    };
     let end = |of: fn(&EdgeGraph, usize, bool) -> u32| {
         move |piece: Piece| {
             let ends = piece.map(|row| {
                 let (edge, turned) = edge(row);
-                data.old(of(&graph, edge as usize, turned) as usize) as u32
+                data.old(of(&graph, edge, turned) as usize) as u32
             });
             Ok(own_ids(&data.ids, &ends.collect::<Vec<u32>>()))
         }
     };
-    let rows = chosen.len() * (1 + usize::from(twice));
-    let order = Order(Some((0..rows).map(|row| if row < chosen.len() { chosen[row] } else { graph.edge_count as u32 + edge(row).0 }).collect()));
+    let rows = each * (1 + usize::from(twice));
+    let again = |chosen: &Vec<u32>| chosen.iter().map(|edge| count as u32 + edge).collect::<Vec<u32>>();
+    let order = Order(chosen.as_ref().map(|chosen| if twice { [chosen.clone(), again(chosen)].concat() } else { chosen.clone() }));
     let mut table = Table { rows, columns: Vec::new(), width: 0 };
     let field = |name: &str| Field::new(name, own_ids(&data.ids, &[]).data_type().clone(), false);
     table.push(field("source"), 1, end(|graph, edge, _| graph.source[edge]));
@@ -196,7 +202,7 @@ type Make<'a> = Box<dyn Fn(Piece) -> Result<ArrayRef, StageError> + 'a>;
 /// Elements of a piece, near which it ends.
 const PIECE_ELEMENTS: usize = 1 << 20;
 
-/// Rows of a piece are a multiple of this.
+/// Rows of a piece are a multiple of this, after as many of which the encoder looks whether a page is full: pieces leave no trace in the file.
 const PIECE_ROWS: usize = 1 << 10;
 
 impl<'a> Table<'a> {

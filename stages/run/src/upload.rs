@@ -22,7 +22,7 @@ use warploom_contract::{
 };
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
-use warploom_ops::{Adjacency, balanced_units};
+use warploom_ops::{Adjacency, balanced_units, courses};
 use warploom_shell::requests::RunRequest;
 use warploom_vertex::launch::{Body, BufferName, Course, Direction, EdgeFactor, LaunchList, Lists, Operation, Role, Rows, Step};
 
@@ -118,6 +118,11 @@ impl<T: Precision> Neighbours<T> {
     pub fn plain(&self) -> Adjacency<'_, u32> {
         Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: None }
     }
+
+    /// As courses and frontiers see it.
+    pub fn lists(&self) -> courses::Lists<'_> {
+        courses::Lists { offsets: &self.offsets, neighbours: &self.neighbours }
+    }
 }
 
 /// Features kept as what is not 0.
@@ -196,6 +201,16 @@ impl<T: Precision> Data<T> {
     /// The graph artifact's row of a row.
     pub fn old(&self, row: usize) -> usize {
         self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
+    }
+
+    /// From a vertex to those that read it along edges, and to those that it reads.
+    pub fn ways(&self, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
+        let (incoming, outgoing) = (self.incoming.as_ref()?, self.outgoing.as_ref()?);
+        Some(match direction {
+            Direction::In => [vec![outgoing], vec![incoming]],
+            Direction::Out => [vec![incoming], vec![outgoing]],
+            Direction::Both => [vec![outgoing, incoming], vec![incoming, outgoing]],
+        })
     }
 
     /// Sparse features of a kind, or of all nodes.

@@ -31,9 +31,7 @@ impl LaunchList {
             repeated.frontier = found;
         }
     }
-}
 
-impl LaunchList {
     /// Says beside each shorter way of a loop what a whole superstep moves, once that is known.
     pub(crate) fn weigh_loops(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };

@@ -1,7 +1,8 @@
 //! liveness: from when to when the contents of a buffer are wanted, over the order in which a list is executed.
 //!
 //! promises  what a part reads that an earlier part made is wanted in between, and, where the part is repeated, in all of it;
-//!           states and successors of a loop are wanted until nothing reads them; what is read between two launches (results,
+//!           states and successors of a loop are wanted until nothing reads them; what a walk that makes some rows leaves of the
+//!           others is wanted from superstep to superstep; what is read between two launches (results,
 //!           conditions, statistics, checkpoints) counts as read
 //! never     looks at sizes; counts what no launch writes, or parameters
 //! limits    one span a buffer: what is written twice is wanted in between
@@ -101,6 +102,9 @@ impl<'a> Timeline<'a> {
             self.part(&repeated.prepare);
             let start = self.moments.len();
             self.part(&repeated.superstep);
+            if repeated.frontier.is_some() {
+                self.keep_rows();
+            }
             // A checkpoint holds the states of this loop and of all before it.
             let states = iterate.loops[..=number].iter().flat_map(|repeated| &repeated.commit).map(|commit| commit.state.as_str());
             let next = repeated.commit.iter().map(|commit| commit.next.as_str());
@@ -110,6 +114,13 @@ impl<'a> Timeline<'a> {
         }
         self.part(&iterate.finish);
         self.look(results.iter().copied());
+    }
+
+    /// The last launch makes some rows anew and keeps the others, so it reads what it writes.
+    fn keep_rows(&mut self) {
+        if let Some(last) = self.moments.last_mut() {
+            last.reads.extend(last.writes.iter().cloned());
+        }
     }
 
     /// The lifetime of each value and gradient that something touches.

@@ -174,7 +174,7 @@ fn step_words(step: &Operation, locals: &[Buffer]) -> String {
     }
 }
 
-/// The right side of the equation that an operation is.
+/// The edges of a direction, from the vertex that is read.
 fn edges(direction: Direction) -> &'static str {
     match direction {
         Direction::In => "u -> v",
@@ -183,6 +183,7 @@ fn edges(direction: Direction) -> &'static str {
     }
 }
 
+/// The right side of the equation that an operation is.
 fn words(operation: &Operation) -> String {
     match operation {
         Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::launch::{
-    Body, Buffer, Commit, Element, Expression, Iterate, Launch, Loop, LossKind, Operation, Parameter, ResultColumn, Role, Rows, Train, Until, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Commit, Direction, Element, Expression, Iterate, Launch, Loop, LossKind, Operation, Over, Parameter, ResultColumn, Role, Rows, Train, Until,
+    gradient_buffer, parameter_buffer,
 };
 
 /// Rows of 64 bytes: one cache line a buffer with one row a node.
@@ -165,6 +165,27 @@ fn a_buffer_that_is_read_before_it_is_written_stays_in_the_round() {
     let lifetimes = Timeline::of(&list).lifetimes(&list);
     assert_eq!(lifetimes["old"], Lifetime { first: 1, last: 5 });
     assert_eq!(lifetimes["a"], Lifetime { first: 2, last: 4 });
+}
+
+/// The last launch makes some rows of `v` and `s.next`, and what it made of the others before is read after the loop.
+#[test]
+fn what_a_frontier_keeps_stays_in_the_round() {
+    let lifetimes_with = |frontier: Option<Direction>| {
+        let superstep = vec![launch("a", &["s"]), launch("b", &["a"]), launch("v", &["b"]), launch("s.next", &["v"])];
+        let fused = |name: &str, launches: &[Launch]| {
+            let steps = launches.iter().map(|launch| launch.operation.clone()).collect();
+            Launch::unreckoned(name.to_owned(), Operation::Fused { over: Over::EdgesOf(Direction::In), locals: Vec::new(), steps })
+        };
+        let superstep = vec![superstep[0].clone(), superstep[1].clone(), fused("walk", &superstep[2..])];
+        let mut round = repeated(vec![launch("s", &["x"])], superstep, "s", Until::Unchanged(vec!["s".to_owned()]));
+        round.frontier = frontier;
+        let list = list(&[("x", Role::Features)], Body::Iterate(Iterate { loops: vec![round], finish: vec![launch("r", &["v"])] }), "r");
+        assert_eq!(list.arena_flaws(), Vec::new());
+        Timeline::of(&list).lifetimes(&list)["v"]
+    };
+    // Moments: 0 s, 1 a, 2 b, 3 the walk, 4 its end, 5 r.
+    assert_eq!(lifetimes_with(None), Lifetime { first: 3, last: 5 });
+    assert_eq!(lifetimes_with(Some(Direction::In)), Lifetime { first: 1, last: 5 });
 }
 
 #[test]
