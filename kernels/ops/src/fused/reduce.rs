@@ -38,11 +38,12 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
     scratch.places.clear();
     scratch.starts.clear();
     scratch.far.clear();
-    if let Some(Compared { operator, inputs }) = &step.compared {
+    if let Some(compared) = &step.compared {
+        let inputs = &compared.inputs;
         match inputs[0][0].kind {
             Type::Real if inputs.iter().flatten().any(|operand| hand.is_half(operand)) => unreachable!("halves are rows of many columns"),
-            Type::Real => pick(hand, (inputs, *operator), &reals(), scratch),
-            _ => pick(hand, (inputs, *operator), &wholes(), scratch),
+            Type::Real => pick(hand, (step, compared), &reals(), scratch),
+            _ => pick(hand, (step, compared), &wholes(), scratch),
         }
         return true;
     }
@@ -74,58 +75,103 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
 }
 
 /// The edges of a tile whose two elements compare so.
-fn pick<T: Real + Element, A: Element>(hand: &Hand<T>, (inputs, operator): (&[Vec<Operand<T>>; 2], Binary), access: &Access<T, A>, scratch: &mut Scratch<T>) {
-    let mut numbers = [[A::default()]; 2];
-    let [first, second] = &mut numbers;
-    let (a, b) = (side(hand, &inputs[0][0], access, first), side(hand, &inputs[1][0], access, second));
-    match operator {
-        Binary::Less => pick_where(hand, (a, b), |a: A, b: A| a < b, scratch),
-        Binary::LessEqual => pick_where(hand, (a, b), |a: A, b: A| a <= b, scratch),
-        Binary::Equal => pick_where(hand, (a, b), |a: A, b: A| a == b, scratch),
-        Binary::NotEqual => pick_where(hand, (a, b), |a: A, b: A| a != b, scratch),
+fn pick<T: Real + Element, A: Element>(hand: &Hand<T>, (step, compared): (&Resolved<T>, &Compared<T>), access: &Access<T, A>, scratch: &mut Scratch<T>) {
+    let [a, b] = &compared.inputs;
+    let sides = (side(hand, &a[0], access), side(hand, &b[0], access));
+    // Where only far rows are read of picked edges, nobody asks which of the tile's they were.
+    let by_place = !reads_far_alone(step, hand);
+    match compared.operator {
+        Binary::Less => pick_where(hand.tile, sides, |a: A, b: A| a < b, (by_place, scratch)),
+        Binary::LessEqual => pick_where(hand.tile, sides, |a: A, b: A| a <= b, (by_place, scratch)),
+        Binary::Equal => pick_where(hand.tile, sides, |a: A, b: A| a == b, (by_place, scratch)),
+        Binary::NotEqual => pick_where(hand.tile, sides, |a: A, b: A| a != b, (by_place, scratch)),
         _ => unreachable!("only comparisons pick edges"),
     }
 }
 
 /// Elements of one column, and which belongs to which edge.
-type Side<'s, A> = (&'s [A], RowsOf<'s>);
+enum Side<'s, A> {
+    /// The same for all.
+    Number(A),
+    /// One for all edges of a row, from the tile's first row on.
+    Near(&'s [A]),
+    /// That of the far end.
+    Far(&'s [A]),
+    /// Any other.
+    Other(&'s [A], RowsOf<'s>),
+}
 
-fn side<'s, T: Real + Element, A: Element>(hand: &Hand<'s, '_, T>, operand: &Operand<T>, access: &Access<T, A>, number: &'s mut [A; 1]) -> Side<'s, A> {
-    match operand.from {
-        Origin::Real(_) | Origin::Whole(_) => {
-            *number = [access.number(operand.from)];
-            (number, RowsOf::One)
-        }
-        Origin::Step(_) | Origin::Buffer(_) => (hand.values(operand, access), hand.rows_of(operand, Level::Edge)),
+fn side<'s, T: Real + Element, A: Element>(hand: &Hand<'s, '_, T>, operand: &Operand<T>, access: &Access<T, A>) -> Side<'s, A> {
+    if let Origin::Real(_) | Origin::Whole(_) = operand.from {
+        return Side::Number(access.number(operand.from));
+    }
+    let values = hand.values(operand, access);
+    match (operand.at, hand.rows_of(operand, Level::Edge)) {
+        (At::Near, RowsOf::By(first, _)) => Side::Near(&values[first + hand.tile.first..]),
+        (At::Far, _) => Side::Far(values),
+        (_, RowsOf::One) => Side::Number(values[0]),
+        (_, which) => Side::Other(values, which),
     }
 }
 
-fn pick_where<T: Real, A: Element>(hand: &Hand<T>, (a, b): (Side<A>, Side<A>), holds: impl Fn(A, A) -> bool, scratch: &mut Scratch<T>) {
-    match (a.1, b.1) {
-        (RowsOf::By(first_a, rows_a), RowsOf::By(first_b, rows_b)) => {
-            let holds = |place: usize| holds(a.0[first_a + rows_a[place] as usize], b.0[first_b + rows_b[place] as usize]);
-            put_down(hand.tile, holds, scratch);
+fn pick_where<T, A: Element>(tile: &Tile, sides: (Side<A>, Side<A>), holds: impl Fn(A, A) -> bool, (by_place, scratch): (bool, &mut Scratch<T>)) {
+    match sides {
+        (Side::Far(a), Side::Near(b)) if !by_place => put_down_far(tile, |row| (a, b[row]), holds, scratch),
+        (Side::Near(a), Side::Far(b)) if !by_place => put_down_far(tile, |row| (b, a[row]), |far, near| holds(near, far), scratch),
+        (Side::Far(a), Side::Number(b)) if !by_place => put_down_far(tile, |_| (a, b), holds, scratch),
+        (Side::Number(a), Side::Far(b)) if !by_place => put_down_far(tile, |_| (b, a), |far, near| holds(near, far), scratch),
+        (a, b) => {
+            let of = |side: &Side<A>, row: usize, place: usize| match side {
+                Side::Number(number) => *number,
+                Side::Near(values) => values[row],
+                Side::Far(values) => values[tile.far[place] as usize],
+                Side::Other(values, which) => values[which.at(place)],
+            };
+            put_down(tile, |row, place| holds(of(&a, row, place), of(&b, row, place)), scratch);
         }
-        (which_a, which_b) => put_down(hand.tile, |place| holds(a.0[which_a.at(place)], b.0[which_b.at(place)]), scratch),
     }
 }
 
 /// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be guessed.
-fn put_down<T>(tile: &Tile, holds: impl Fn(usize) -> bool, scratch: &mut Scratch<T>) {
+fn put_down<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut Scratch<T>) {
     scratch.places.resize(tile.len() + 1, 0);
     scratch.far.resize(tile.len() + 1, 0);
     let mut count = 0;
-    for ends in tile.starts.windows(2) {
+    for (row, ends) in tile.starts.windows(2).enumerate() {
         scratch.starts.push(count as u32);
         for place in ends[0] as usize..ends[1] as usize {
             scratch.places[count] = place as u32;
             scratch.far[count] = tile.far[place];
-            count += usize::from(holds(place));
+            count += usize::from(holds(row, place));
         }
     }
     scratch.starts.push(count as u32);
     scratch.places.truncate(count);
     scratch.far.truncate(count);
+}
+
+/// `put_down` of far ends alone, compared with one number a row.
+#[inline(always)]
+fn put_down_far<'s, T, A: Element>(tile: &Tile, of_row: impl Fn(usize) -> (&'s [A], A), holds: impl Fn(A, A) -> bool, scratch: &mut Scratch<T>) {
+    scratch.far.resize(tile.len() + 1, 0);
+    let out = &mut scratch.far[..tile.len() + 1];
+    let mut count = 0;
+    for (row, ends) in tile.starts.windows(2).enumerate() {
+        scratch.starts.push(count as u32);
+        let (values, near) = of_row(row);
+        for &far in &tile.far[ends[0] as usize..ends[1] as usize] {
+            out[count] = far;
+            count += usize::from(holds(values[far as usize], near));
+        }
+    }
+    scratch.starts.push(count as u32);
+    scratch.far.truncate(count);
+}
+
+/// Whether of picked edges a reduction reads one element of their far rows.
+fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> bool {
+    let [operand] = &step.inputs[0][..] else { return false };
+    operand.at == At::Far && operand.columns == 1 && step.columns == 1 && matches!(operand.from, Origin::Buffer(_)) && !hand.is_half(operand)
 }
 
 /// Elements of far rows of one column, of picked edges alone, where a reduction reads such.
@@ -135,10 +181,8 @@ fn picked<'l, T: Real + Element, A: Element>(
     (access, far): (&Access<T, A>, &[u32]),
     laid: &'l mut Vec<A>,
 ) -> Option<Source<'l, A>> {
-    let [operand] = &step.inputs[0][..] else { return None };
-    let fits = operand.at == At::Far && operand.columns == 1 && step.columns == 1 && matches!(operand.from, Origin::Buffer(_)) && !hand.is_half(operand);
-    fits.then(|| {
-        let values = hand.values(operand, access);
+    reads_far_alone(step, hand).then(|| {
+        let values = hand.values(&step.inputs[0][0], access);
         laid.clear();
         laid.extend(far.iter().map(|row| values[*row as usize]));
         Source::Slice(&laid[..])
