@@ -155,7 +155,8 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
     if header.symmetry == Symmetry::Skew {
         if row == column {
             let fault = Fault::new(start, "a skew-symmetric matrix has an entry on its diagonal, where every value is 0");
-            return Err(fault.expected("row and column that differ", format!("{} {}", row + 1, column + 1).as_bytes()));
+            let fault = fault.expected("row and column that differ", format!("{} {}", row + 1, column + 1).as_bytes());
+            return Err(fault.hint("take the line out, and count it off in the line of sizes; or write  general  or  symmetric  in the first line"));
         }
         edges.source.push(column);
         edges.target.push(row);

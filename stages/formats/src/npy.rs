@@ -9,7 +9,7 @@
 pub mod meaning;
 mod parts;
 
-pub use parts::Parts;
+pub use parts::{Order, Parts};
 use std::{
     fmt,
     ops::Range,
@@ -560,7 +560,7 @@ impl Array {
 
     /// Words; bytes must be UTF-8.
     pub fn words(&self) -> Read<Vec<String>> {
-        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {at} is no text")).expected("text", found));
+        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {} is no text", self.first + at as u64)).expected("text", found));
         match &self.data {
             Data::Objects(pickle, items) => {
                 let word = |(at, &item): (usize, &Value)| pickle.text(item).map(str::to_owned).ok_or_else(|| wrong(at, "another object".into()));

@@ -284,7 +284,10 @@ fn write_block(file: &mut impl Write, wide: bool, pairs: impl Iterator<Item = [u
 /// The disk did not take the edges.
 fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
     let what = format!("cannot keep the edges in a file while they are sorted: {error}");
-    let hint = "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store";
+    let hint = match error.kind() {
+        io::ErrorKind::FileTooLarge => "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or allow more memory",
+        _ => "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store",
+    };
     Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
 }
 

@@ -7,6 +7,7 @@
 use super::{
     column::{self, Sort},
     ends::{self, Ids, Index, Words},
+    nodes::{PARTS_HINT, of_other_types},
     open::Source,
 };
 use crate::{
@@ -201,9 +202,12 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
         return Err(Box::new(ReadError::new(Path::new("edges.parquet"), "there is no edge table").expected("edges.parquet or edges.arrow", "none")));
     };
     for (source, other) in sources.iter().zip(&columns) {
-        if other.sort != first.sort || other.weight.is_some() != first.weight.is_some() || other.relation.is_some() != first.relation.is_some() {
+        if other.sort != first.sort {
+            return Err(of_other_types(&sources[0], source, sources[0].schema.field(first.source).name()));
+        }
+        if other.weight.is_some() != first.weight.is_some() || other.relation.is_some() != first.relation.is_some() {
             let error = source.error(format!("the columns of this part are not those of {}", path.display()));
-            return Err(Box::new(error.expected(sources[0].names(), source.names())));
+            return Err(Box::new(error.expected(sources[0].names(), source.names()).hint(PARTS_HINT)));
         }
     }
     let (typed, weighted, width) = (first.relation.is_some(), first.weight.is_some(), first.features.len());
@@ -473,7 +477,8 @@ impl Piece {
         let name = |column: usize| source.schema.field(column).name();
         let missing = |column: usize, row: usize, id: String| {
             let error = source.error(format!("the column `{}` of row {} is no node", name(column), self.first.saturating_add(row as u64)));
-            Box::new(error.expected("an id of the node table", format!("`{id}`")))
+            let hint = "add the node to the table of nodes, take the edge out, or leave the table away: nodes are then those that edges name";
+            Box::new(error.expected("an id of the node table", format!("`{id}`")).hint(hint))
         };
         let words: Vec<Option<u32>> = self.words.list.iter().map(|word| index.word(word)).collect();
         let rows = |ids: &Ids, column: usize| -> Read<Vec<u32>> {
