@@ -289,7 +289,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     said.says(&["the arrays do not say both ends of edges", "num_nodes; x, y", "found source, time", "hint: write them as  numpy.savez"]);
     let nodes = archive("given/nodes.safetensors", &[("id", &[0, 1, 2])]);
     let said = scene.warploom(&["data", "import", "both", "--edges", text(&given), "--nodes", text(&nodes)]).expect(1);
-    said.says(&["`time`: an array of this name is not read as part of edges here", "num_nodes; x, y"]);
+    said.says(&["`num_nodes`: an array of this name is not read as part of edges here", "num_nodes; x, y"]);
 }
 
 #[test]

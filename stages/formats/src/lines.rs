@@ -18,8 +18,8 @@ use std::{
 };
 
 /// Bytes that are read at once, and those that one task parses.
-const BLOCK_BYTES: usize = 8 << 20;
-const PIECE_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 4 << 20;
+const PIECE_BYTES: usize = 1 << 19;
 
 type Fill<'a> = Box<dyn FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a>;
 
