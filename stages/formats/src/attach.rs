@@ -106,7 +106,7 @@ pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Ve
     Ok(used)
 }
 
-fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+fn attach_to(graph: &mut RawGraph, mut spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
     let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
@@ -139,10 +139,10 @@ fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathB
     let order = place(graph, &found)?;
     fill(graph, found, order.as_deref())?;
     if let Some((names, path)) = given {
-        names::apply(graph, spilled, &names, &path)?;
+        names::apply(graph, spilled.as_deref_mut(), &names, &path)?;
     }
     graph.passed_over.extend(passed_over);
-    parts.fill(graph)?;
+    parts.fill(graph, spilled)?;
     Ok(used)
 }
 

@@ -5,9 +5,9 @@
 //! promises  edges in the order of the arrays; arrays called `x`, `y`, `train_mask` and so on in the same file are what they are in one of
 //!           their own (attach.rs), all others are named in `passed_over`
 //! never     guesses which extent is the edges where both are 2; takes a file `.npy` of another name for edges
-//! promises  ends, weights and types beyond a share of the limit go to a file (spill.rs) as they are read
-//! limits    features of edges in memory; beside them 32 bytes an edge as far as the limit goes; arrays of Python objects and packed
-//!           safetensors files are held whole; 65,535 relations
+//! promises  edges and their features beyond a share of the limit go to a file (spill.rs) as they are read
+//! limits    32 bytes an edge, and its features, as far as the limit goes; arrays of Python objects and packed safetensors files are held
+//!           whole; 65,535 relations
 mod gather;
 
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     look::only,
     npy::{Array, Order, Parts, meaning},
     npz::Npz,
-    raw::{EdgeFeatures, Features, NODES_MOST, RawGraph, Read, ReadError},
-    spill::{Found, Limit, features_have_to_fit},
+    raw::{EdgeFeatures, NODES_MOST, RawGraph, Read, ReadError, refuse_infinite},
+    spill::{Found, Limit},
 };
 use gather::{Beside, Block, Gather, Ids, Types};
 use std::path::{Path, PathBuf};
@@ -109,11 +109,11 @@ impl Store {
         }
     }
 
-    /// An array part by part, its values in the order in which they are stored.
-    fn parts(&self, name: &str) -> Read<Parts<'_>> {
+    /// An array part by part.
+    fn parts(&self, name: &str, order: Order) -> Read<Parts<'_>> {
         match self {
-            Store::One(path) => Parts::of_file(path, Order::Stored),
-            Store::Archive(npz) => npz.parts_as_stored(name),
+            Store::One(path) => Parts::of_file(path, order),
+            Store::Archive(npz) => npz.parts_in(name, order),
             Store::Tensors(tensors) => tensors.parts(name),
             Store::Held(_) => self.array(name).map(Parts::whole),
         }
@@ -152,7 +152,7 @@ impl<'a> Taking<'a> {
     }
 
     fn parts(&mut self, known: &[&str]) -> Read<Option<Parts<'a>>> {
-        self.name(known).map(|name| self.store.parts(&name)).transpose()
+        self.name(known).map(|name| self.store.parts(&name, Order::Stored)).transpose()
     }
 }
 
@@ -174,19 +174,11 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
     weight.iter().try_for_each(|weight| a_value_each(weight, count, "weights"))?;
     let mut kind = arrays.parts(&TYPE)?;
     kind.iter().try_for_each(|kind| a_value_each(kind, count, "types of edges"))?;
-    let features = arrays.parts(&FEATURES)?;
-    let none = Limit::none();
-    if let Some(features) = &features {
-        let beside = 8 + 4 * u64::from(weight.is_some()) + 2 * u64::from(kind.is_some());
-        let bytes = features.count().saturating_mul(4).saturating_add(count.saturating_mul(beside));
-        if !limit.admits(bytes) {
-            return Err(features_have_to_fit(path, bytes));
-        }
-    }
-    // Edges with features stay, and others as far as the limit goes.
+    let mut features = arrays.name(&FEATURES).map(|name| store.parts(&name, Order::Rows)).transpose()?;
+    let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
     let types = kind.as_ref().map_or(Types::None, |kind| if kind.is_text() { Types::Words } else { Types::Numbers });
     let beside = Beside { weighted: weight.is_some(), types };
-    let mut gather = Gather::new(path, if features.is_some() { &none } else { limit }, nodes, beside);
+    let mut gather = Gather::new(path, limit, nodes, beside, features.as_ref().map_or(0, Parts::count));
     while gather.count() < count {
         let block = Block {
             ends: ends.next()?,
@@ -195,8 +187,17 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         };
         gather.take(block)?;
     }
+    if let (Some(features), Some(width), true) = (&mut features, width, gather.is_in_file()) {
+        let rows = (EDGES_AT_ONCE / width.max(1) as usize).max(1);
+        for _ in 0..count.div_ceil(rows as u64) {
+            let part = features.next(rows * width as usize)?;
+            gather.take_features(width, &numbers_of(&part, width as usize)?)?;
+        }
+    }
     let (mut graph, spilled) = gather.finish()?;
-    graph.edges.features = features.map(|array| features_of(&array.rest()?, count as usize)).transpose()?;
+    if let (Some(features), Some(columns), None) = (features, width, &spilled) {
+        graph.edges.features = Some(EdgeFeatures { columns, values: numbers_of(&features.rest()?, columns as usize)? });
+    }
     let known = graph.ids.clone();
     let others: Vec<&str> = arrays.names.iter().filter(|name| !arrays.taken.contains(name)).map(String::as_str).collect();
     inside::attach(&mut graph, path, &others, |name| store.array(name))?;
@@ -215,12 +216,12 @@ enum Ends<'a> {
 impl<'a> Ends<'a> {
     fn open(path: &Path, arrays: &mut Taking<'a>) -> Read<Ends<'a>> {
         if let Some(name) = arrays.name(&BOTH) {
-            let parts = arrays.store.parts(&name)?;
+            let parts = arrays.store.parts(&name, Order::Stored)?;
             let count = parts.count() / 2;
             if by_rows(&parts.shape, |what| parts.error(what))? == parts.by_columns {
                 return Ok(Ends::Together(Box::new(parts), count));
             }
-            let mut target = arrays.store.parts(&name)?;
+            let mut target = arrays.store.parts(&name, Order::Stored)?;
             target.skip(count)?;
             return Ok(Ends::Apart(Box::new([parts, target]), count));
         }
@@ -309,10 +310,23 @@ fn told_nodes(array: &Array) -> Read<u32> {
     }
 }
 
-fn features_of(array: &Array, edges: usize) -> Read<EdgeFeatures> {
-    meaning::expect_rows_of(array, edges, "edge")?;
-    let features = meaning::features(array)?;
-    Ok(EdgeFeatures { columns: features.columns(), values: Features::into_dense(features, edges) })
+/// Columns of features of edges, which have a row an edge.
+fn width_of(features: &Parts, edges: u64) -> Read<u32> {
+    let rows = features.shape.first().copied().unwrap_or(0);
+    if rows != edges {
+        let error = features.error("an array does not have a row for each edge").expected(format!("{edges} rows"), rows.to_string());
+        return Err(Box::new(error.hint(meaning::ROWS_HINT)));
+    }
+    let width = features.count().checked_div(edges).unwrap_or_else(|| features.shape.get(1).copied().unwrap_or(1));
+    let wide = || Box::new(features.error("a row has too many numbers").expected("at most 2^31", width.to_string()));
+    u32::try_from(width).ok().filter(|&width| width < 1 << 31).ok_or_else(wide)
+}
+
+/// Finite numbers, so many in a row.
+fn numbers_of(array: &Array, columns: usize) -> Read<Vec<f32>> {
+    let (values, first) = (array.f32s()?, array.first() as usize);
+    refuse_infinite(&values, |at| ((first + at) / columns.max(1), (first + at) % columns.max(1)), |what| array.error(what))?;
+    Ok(values)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 
 fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
-    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(path, limit), entries: 0, next: (0, 0) };
+    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(limit), entries: 0, next: (0, 0) };
     let rounded = text::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
         let error = ReadError::new(path, "the file ends before the sizes of the matrix").expected("a Matrix Market header and sizes", "the end of the file");

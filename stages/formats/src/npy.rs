@@ -474,6 +474,11 @@ impl Array {
         Array { shape: vec![range.len() as u64], dtype: self.dtype, data, from: self.from.clone(), first: self.first + range.start as u64 }
     }
 
+    /// Where its first value stands in what it is a part of.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
     /// How many values it has.
     pub fn len(&self) -> usize {
         match &self.data {

@@ -142,12 +142,12 @@ impl Npz {
 
     /// The array of this name, part by part.
     pub fn parts(&self, name: &str) -> Read<Parts<'_>> {
-        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)), Order::Rows)
+        self.parts_in(name, Order::Rows)
     }
 
-    /// The same in the order in which its values are stored.
-    pub fn parts_as_stored(&self, name: &str) -> Read<Parts<'_>> {
-        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)), Order::Stored)
+    /// The same in this order.
+    pub fn parts_in(&self, name: &str, order: Order) -> Read<Parts<'_>> {
+        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)), order)
     }
 
     /// The array of this name, if there is one.
@@ -236,7 +236,7 @@ impl Npz {
         };
         fits(&targets, "an end")?;
         weights.iter().try_for_each(|weights| fits(weights, "a weight"))?;
-        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
+        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
         while sink.count() < sources.count() {
             let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
@@ -262,7 +262,7 @@ impl Npz {
 
     /// A graph from the sparse matrix of this prefix.
     fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
-        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
+        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
         let (rows, columns) = sparse::each(self, prefix, |part| {
@@ -344,7 +344,7 @@ impl Npz {
         if ends.shape.len() != 2 || ends.shape[1] != 2 {
             return Err(wrong());
         }
-        let mut sink = Sink::new(&self.path, limit);
+        let mut sink = Sink::new(limit);
         while 2 * sink.count() < ends.count() {
             let both = ends.next(2 * EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();

@@ -56,7 +56,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
     let first = files.first().cloned().unwrap_or_default();
-    let mut statements = Statements::new(&first, limit);
+    let mut statements = Statements::new(limit);
     let mut texts = 0;
     for (index, name) in bundle.names() {
         let is_table = labels::part_of(last(name)).is_some();

@@ -8,7 +8,7 @@ use crate::{
     raw::{Edges, NODES_MOST, NodeIds, RawGraph, Read},
     spill::{Found, Limit, Sink},
 };
-use std::{collections::HashMap, hash::Hash, path::Path};
+use std::{collections::HashMap, hash::Hash};
 
 /// So many relations have numbers in 16 bits, with one to spare.
 const RELATIONS_MOST: usize = u16::MAX as usize;
@@ -74,10 +74,10 @@ pub(crate) struct Statements<'a> {
 }
 
 impl<'a> Statements<'a> {
-    /// For statements of this file, or of several of which this is the first.
-    pub fn new(path: &'a Path, limit: &'a Limit) -> Statements<'a> {
+    /// None yet.
+    pub fn new(limit: &'a Limit) -> Statements<'a> {
         let words = || Words { known: HashMap::new() };
-        Statements { nodes: words(), relations: words(), edges: Sink::new(path, limit) }
+        Statements { nodes: words(), relations: words(), edges: Sink::new(limit) }
     }
 
     /// Adds the statements of a text, as `parse` finds them; they become edges only if `as_edges`.
@@ -135,7 +135,7 @@ mod tests {
     fn too_many_relations_are_refused() {
         let piece = |count: usize| Piece { relations: (0..count).map(|number| number.to_string()).collect(), ..Piece::default() };
         let limit = Limit::none();
-        let mut statements = Statements::new(Path::new("t"), &limit);
+        let mut statements = Statements::new(&limit);
         statements.add(piece(RELATIONS_MOST), true).unwrap();
         let fault = statements.add(Piece { relations: vec!["one more".into()], ..Piece::default() }, true).unwrap_err();
         assert!(fault.what.contains("too many relations") && fault.expected == "at most 65535");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn words_are_ordered_by_bytes_and_edges_are_not() {
         let limit = Limit::none();
-        let mut statements = Statements::new(Path::new("t"), &limit);
+        let mut statements = Statements::new(&limit);
         let words = |words: [&str; 2]| words.map(String::from).to_vec();
         statements.add(Piece { nodes: words(["b", "a"]), relations: words(["s", "r"]), triples: vec![[0, 0, 1], [1, 1, 1]] }, true).unwrap();
         statements.add(Piece { nodes: words(["c", "b"]), relations: words(["t", "r"]), triples: vec![[0, 0, 1]] }, false).unwrap();

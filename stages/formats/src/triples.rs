@@ -134,7 +134,7 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit
     let mut texts = bundle.names().filter(|(_, name)| !types::is_chosen(name, options)).map(|(index, _)| index);
     let alone = texts.next().filter(|_| texts.next().is_none());
     let path = bundle.names().next().map_or(Path::new(""), |(index, _)| bundle.path(index));
-    let mut statements = Statements::new(path, limit);
+    let mut statements = Statements::new(limit);
     for part in [Part::Train, Part::Valid, Part::Test] {
         let found = match alone {
             Some(only) => Some(only).filter(|_| part == Part::Train),

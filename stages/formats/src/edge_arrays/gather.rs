@@ -1,7 +1,7 @@
 //! Edges that come as parts of arrays, gathered to a graph: held as far as the limit goes, then in a file.
 //!
 //! promises  the same graph either way: nodes by ascending id, relations by name (numbers by value), edges in the order of the arrays
-//! never     holds more than a part of what lies in a file; sees features of edges
+//! never     holds more than a part of what lies in a file
 use super::NODES;
 use crate::{
     npy::Array,
@@ -84,7 +84,8 @@ pub(super) struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(path: &'a Path, limit: &'a Limit, nodes: Option<u32>, beside: Beside) -> Gather<'a> {
+    /// No edges yet; those that come have so many features together.
+    pub fn new(path: &'a Path, limit: &'a Limit, nodes: Option<u32>, beside: Beside, features: u64) -> Gather<'a> {
         Gather {
             path,
             limit,
@@ -98,13 +99,23 @@ impl<'a> Gather<'a> {
             rounded: Rounded::default(),
             spill: None,
             count: 0,
-            bytes: 0,
+            bytes: 4 * features,
         }
     }
 
     /// How many edges there are so far.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Whether the edges so far are in a file: their features are to go there too, once all edges are.
+    pub fn is_in_file(&self) -> bool {
+        self.spill.is_some()
+    }
+
+    /// Takes in the features of the next edges.
+    pub fn take_features(&mut self, columns: u32, values: &[f32]) -> Read<()> {
+        self.spill.iter_mut().try_for_each(|spill| spill.take_features(columns, values))
     }
 
     /// Takes in the next edges.
@@ -220,7 +231,7 @@ impl<'a> Gather<'a> {
             let (ids, _, mut spilled) = spill.finish(false)?;
             spilled.name_relations(&place);
             let told = self.nodes.map_or_else(|| ids.clone(), NodeIds::Count);
-            let spilled: Spilled = spilled.that_would_take(self.bytes).onto(&ids, &told);
+            let spilled: Spilled = spilled.onto(&ids, &told);
             graph.ids = told;
             return Ok((graph, Some(spilled)));
         }

@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     detect,
-    raw::{IN_NO_PART, Labels, NodeIds, TEST, TRAIN},
+    raw::{Features, IN_NO_PART, Labels, NodeIds, TEST, TRAIN},
     trial::both_ways,
     zip::tests::archive_of,
 };
@@ -182,16 +182,18 @@ fn many_edges_are_the_same_in_memory_and_beyond_it() {
     assert_eq!((&both.ids, ends(&both)), (&numbers.ids, ends(&numbers)));
 }
 
-/// The limit is kept by what is held of the edges.
+/// Rows first and columns first, in memory and beyond it.
 #[test]
-fn features_of_edges_have_to_fit() {
-    let bytes = archive_of(&[("edges.npy", &wholes("2, 3", &[0, 1, 2, 1, 2, 0])), ("edge_attr.npy", &reals("3, 2", &[0.0; 6]))]);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("edges.npz");
-    fs::write(&path, bytes).unwrap();
-    let of = |memory: u64| read_within(&path, &Options::default(), &Limit { memory, folder: folder.path().to_path_buf() });
-    assert_eq!(of(100).unwrap_err().hint, "allow at least  --memory 1KiB");
-    assert!(of(1024).unwrap().1.is_none());
+fn features_of_edges_follow_their_edges() {
+    let edges = wholes("2, 3", &[0, 1, 2, 1, 2, 0]);
+    let rows = [1, 2, 3, 4, 5, 6];
+    for array in [wholes("3, 2", &rows), columns_first("3, 2", &[1, 3, 5, 2, 4, 6])] {
+        let graph = folder("edges.npz", &archive_of(&[("edges.npy", &edges), ("edge_attr.npy", &array)])).unwrap();
+        assert_eq!(graph.edges.features, Some(EdgeFeatures { columns: 2, values: rows.map(|value| value as f32).to_vec() }));
+    }
+    let bad = |array: &[u8]| folder("edges.npz", &archive_of(&[("edges.npy", &edges), ("edge_attr.npy", array)])).unwrap_err().to_string();
+    assert!(bad(&reals("3, 2", &[0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0])).contains("row 1, column 1"));
+    assert!(bad(&reals("2, 2", &[0.0; 4])).contains("does not have a row for each edge"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::{
     Options,
     npy::Number,
     raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError, Rounded},
-    spill::{Limit, OwnIds, Sink, Spilled, Told, features_have_to_fit},
+    spill::{Limit, OwnIds, Sink, Spilled, Told},
 };
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
@@ -232,7 +232,7 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
     if weighted {
         found.edges.weight.get_or_insert_default();
     }
-    if width > 0 {
+    if width > 0 && found.spilled.is_none() {
         found.edges.features.get_or_insert_with(|| EdgeFeatures { columns: width as u32, values: Vec::new() });
     }
     Ok(found)
@@ -241,7 +241,7 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
 impl Parts<'_> {
     /// Edges of nodes that are known, and their relations in the order in which they came.
     fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>, Rounded)> {
-        let (mut sink, mut seen) = (Sink::new(self.path, self.limit), Words::default());
+        let (mut sink, mut seen) = (Sink::new(self.limit), Words::default());
         let rounded = self.each(
             |piece| piece.into_edges(index, self),
             |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
@@ -257,32 +257,20 @@ impl Parts<'_> {
     /// Edges of the nodes that they name, and their relations in the order in which they came.
     fn among_themselves(&self) -> Read<(Found, Vec<String>, Rounded)> {
         let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
-        let mut unfit = false;
         let rounded = self.each(Ok, |piece: Piece| {
             held += piece.bytes();
-            let has_features = !piece.features.is_empty();
             pieces.push(piece);
             if spill.is_none() && self.limit.admits(held) {
-                return Ok(());
-            }
-            if has_features {
-                // Only counted from now on, for the refusal.
-                unfit = true;
-                pieces.clear();
                 return Ok(());
             }
             let spill = match &mut spill {
                 Some(spill) => spill,
                 none => none.insert(OwnIds::new(self.path, self.limit)?),
             };
-            pieces.drain(..).try_for_each(|piece| piece.write(spill))
+            pieces.drain(..).try_for_each(|piece| piece.write(spill, self.columns[0].features.len() as u32))
         })?;
-        if unfit {
-            return Err(features_have_to_fit(self.path, held));
-        }
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
-            let spilled = spilled.that_would_take(held);
             return Ok((
                 Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() },
                 seen,
@@ -292,7 +280,7 @@ impl Parts<'_> {
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
         let index = Index::new(&ids);
         let (limit, mut seen) = (Limit::none(), Words::default());
-        let mut sink = Sink::new(self.path, &limit);
+        let mut sink = Sink::new(&limit);
         let rows: Vec<Read<(Edges, Vec<u32>, Words)>> = pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
         for rows in rows {
             let (mut edges, relation, names) = rows?;
@@ -391,7 +379,10 @@ impl Piece {
     }
 
     /// Writes it to a file in its own ids.
-    fn write(&self, spill: &mut OwnIds) -> Read<()> {
+    fn write(&self, spill: &mut OwnIds, width: u32) -> Read<()> {
+        if width > 0 {
+            spill.take_features(width, &self.features)?;
+        }
         let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
         match (&self.source, &self.target) {
             (Ids::Numbers(source), Ids::Numbers(target)) => {

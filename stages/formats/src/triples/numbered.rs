@@ -36,7 +36,7 @@ struct Names {
 pub(super) fn read(bundle: &Bundle, wanted: &[Part], limit: &Limit) -> Read<Found> {
     let entities = names(bundle, "entity", NODES_MOST as usize)?;
     let relations = names(bundle, "relation", RELATIONS_MOST)?;
-    let mut sink = Sink::new(&entities.path, limit);
+    let mut sink = Sink::new(limit);
     for &part in wanted {
         add(bundle, name_of(part), &entities, &relations, &mut sink)?;
     }
