@@ -5,10 +5,12 @@
 mod process;
 mod scene;
 mod store;
+mod tensors;
 
 pub use process::{Output, Running, start};
 pub use scene::{Recipe, Scene, repository, shared_data};
 pub use store::{Found, StoreView};
+pub use tensors::tensors;
 
 /// Says that a test could not be run here, so that `tests/run.sh` lists it.
 pub fn skipped(test: &str, why: &str) {

@@ -134,10 +134,46 @@ fn memory_changes_no_byte_of_any_format() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Features of edges have to fit.
-    place(&repository().join("tests/graphs/tu"), &scene.data.join("features"));
-    let recipe = Recipe::of("pagerank", "features").set("ingest.features=none");
-    scene.stage("ingest", &recipe, &["--memory", "1"]).expect(1).says(&["features", "allow at least  --memory"]);
+}
+
+/// Features of edges are rows of a file of their own, gathered while edges are merged: the same bytes whatever becomes of the edges.
+#[test]
+fn memory_changes_no_byte_of_features_of_edges() {
+    let mut scene = Scene::stand_in();
+    place(&repository().join("tests/graphs/tu"), &scene.data.join("tu"));
+    let edge = |edge: u32| (edge * 7 % 301, edge * 11 % 171);
+    let lines: String = (0..4000).map(|at| format!("{},{},{},{}\n", edge(at).0, edge(at).1, at, at % 3)).collect();
+    scene.write("raw/inside/edges.csv", format!("source,target,x,weight\n{lines}"));
+    scene.add_entry(
+        "inside",
+        "name: inside\nabout: made for a test\nfiles: [{file: edges.csv, url: null}]\nformat: csv\nread: {edge_features: [x]}\nlicence: none\n\
+         directed: true\nsymmetrize: false\ntask: none\nsplit: {rule: none}\n",
+    );
+    let lists = [(0..4000).map(|at| edge(at).0.into()).collect(), (0..4000).map(|at| edge(at).1.into()).collect(), (0..4000).collect::<Vec<i64>>()];
+    let names = ["source", "target", "edge_attr"];
+    scene.write("raw/arrays/edges.safetensors", warploom_tests::tensors(&[0, 1, 2].map(|list| (names[list], &lists[list][..]))));
+    for (set, sets) in [
+        ("tu", &[][..]),
+        ("tu", &["ingest.symmetrize=true", "ingest.duplicates=merge"]),
+        ("inside", &["ingest.symmetrize=true"]),
+        ("inside", &["ingest.duplicates=sum", "ingest.self_loops=replace"]),
+        ("inside", &["ingest.duplicates=min", "ingest.weights=drop", "ingest.self_loops=add"]),
+        ("inside", &["ingest.largest_component=true", "ingest.duplicates=max", "ingest.symmetrize=true", "ingest.features=degree"]),
+        ("arrays", &[]),
+        ("arrays", &["ingest.duplicates=sum", "ingest.self_loops=drop"]),
+    ] {
+        let recipe = sets.iter().fold(Recipe::of("pagerank", set), |recipe, set| recipe.set(set));
+        let recipe = if sets.contains(&"ingest.features=degree") { recipe } else { recipe.set("ingest.features=none") };
+        let digests =
+            [("whole", &[][..]), ("files", &["--memory", "1"]), ("eight", &["--memory", "1", "--threads", "8"])].map(|(store, further): (&str, &[&str])| {
+                let scene = scene.with_store(store);
+                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+                run_check(&scene, "ingest", &recipe);
+                assert!(folder_of(&line).join("edge-features.arrow").is_file(), "{set} {sets:?}");
+                digest(&scene, line["key"].as_str().unwrap())
+            });
+        assert_eq!(digests, [0; 3].map(|_| digests[0].clone()), "{set} {sets:?}");
+    }
 }
 
 /// Relations go through files with their edges: named by a file beside, with inverses, and as types of entities.
@@ -169,33 +205,23 @@ fn memory_changes_no_byte_of_relations() {
     }
 }
 
-/// What features of edges need is said to a tenth: so much is enough, and less is not.
+/// What features of edges in a file of their own need is said to a tenth: so much is enough, and less is not.
 #[test]
 fn the_memory_that_is_advised_is_the_least_that_works() {
     let scene = Scene::stand_in();
     let lines: String = (0..60_000u32).map(|edge| format!("{} {}\n", edge % 3001, edge % 1709)).collect();
     scene.write("raw/beside/edges.txt", &lines);
     scene.write("raw/beside/edge-features.csv", format!("x0,x1\n{}", "1,2\n".repeat(60_000)));
-    let mut scene = scene;
-    let columns: String = (0..60_000u32).map(|edge| format!("{},{},{edge}\n", edge % 3001, edge % 1709)).collect();
-    scene.write("raw/inside/edges.csv", format!("source,target,x\n{columns}"));
-    scene.add_entry(
-        "inside",
-        "name: inside\nabout: made for a test\nfiles: [{file: edges.csv, url: null}]\nformat: csv\nread: {edge_features: [x]}\nlicence: none\n\
-         directed: true\nsymmetrize: false\ntask: none\nsplit: {rule: none}\n",
-    );
-    for set in ["beside", "inside"] {
-        let recipe = Recipe::of("pagerank", set).set("ingest.features=none");
-        let ingest = |memory: &str| scene.with_store(format!("{set}-{memory}")).stage("ingest", &recipe, &["--memory", memory]);
-        let told = |output: &warploom_tests::Output| -> u64 {
-            let advice = output.stderr.split("allow at least  --memory ").nth(1).unwrap_or_else(|| panic!("no advice: {output}"));
-            advice.split("KiB").next().unwrap().parse().unwrap()
-        };
-        let advised = told(&ingest("1KiB").expect(1));
-        assert_eq!(told(&ingest(&format!("{}KiB", advised / 2)).expect(1)), advised, "{set}");
-        ingest(&format!("{}KiB", advised * 9 / 10)).expect(1);
-        ingest(&format!("{advised}KiB")).expect(0);
-    }
+    let recipe = Recipe::of("pagerank", "beside").set("ingest.features=none");
+    let ingest = |memory: &str| scene.with_store(format!("beside-{memory}")).stage("ingest", &recipe, &["--memory", memory]);
+    let told = |output: &warploom_tests::Output| -> u64 {
+        let advice = output.stderr.split("allow at least  --memory ").nth(1).unwrap_or_else(|| panic!("no advice: {output}"));
+        advice.split("KiB").next().unwrap().parse().unwrap()
+    };
+    let advised = told(&ingest("1KiB").expect(1));
+    assert_eq!(told(&ingest(&format!("{}KiB", advised / 2)).expect(1)), advised);
+    ingest(&format!("{}KiB", advised * 9 / 10)).expect(1);
+    ingest(&format!("{advised}KiB")).expect(0);
 }
 
 /// What a set has and is not taken, and what a split could not take, is said on screen and in the manifest.

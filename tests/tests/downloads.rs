@@ -258,7 +258,7 @@ fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
             None => limited.env_remove(name),
         };
     }
-    let output = start(limited).wait().expect(1).says(&["File too large", "hint: free some space", "--data DIR"]);
+    let output = start(limited).wait().expect(1).says(&["File too large", "hint: files may not be larger here", "ulimit -f", "--data DIR"]);
     assert_eq!(output.lines().last().unwrap()["error"]["kind"], "disk_full", "{output}");
     assert!(!file(&scene).exists() && !output.stderr.contains("curl"), "{output}");
     fetched(&scene).expect(0);

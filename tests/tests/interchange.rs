@@ -272,6 +272,26 @@ fn arrays_become_a_data_set() {
     assert_eq!(digest_of(&scene, "of-npz"), digest_of(&scene, "of-safetensors"));
 }
 
+/// An archive of edges is the same in a data folder and through an import: what is not read is named, and nothing else.
+#[test]
+fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
+    let scene = scene_with_catalog();
+    let archive = |name: &str, lists: &[(&str, &[i64])]| scene.write(name, warploom_tests::tensors(lists));
+    let members: &[(&str, &[i64])] = &[("source", &[0, 1, 2]), ("target", &[1, 2, 0]), ("time", &[7, 8, 9]), ("num_nodes", &[3])];
+    let given = archive("given/g.safetensors", members);
+    archive("raw/mine/edges.safetensors", members);
+    scene.warploom(&["data", "import", "copied", "--edges", text(&given)]).expect(0).prints(&["passed over: array `time`", "3 nodes, 3 edges"]);
+    scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0).says(&["passed over: array `time`"]);
+    assert_eq!(digest_of(&scene, "copied"), digest_of(&scene, "mine"));
+    // Where it is no list of edges, the error says all that is read.
+    let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
+    let said = scene.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
+    said.says(&["the arrays do not say both ends of edges", "num_nodes; x, y", "found source, time", "hint: write them as  numpy.savez"]);
+    let nodes = archive("given/nodes.safetensors", &[("id", &[0, 1, 2])]);
+    let said = scene.warploom(&["data", "import", "both", "--edges", text(&given), "--nodes", text(&nodes)]).expect(1);
+    said.says(&["`num_nodes`: an array of this name is not read as part of edges here", "num_nodes; x, y"]);
+}
+
 #[test]
 fn an_import_that_fails_leaves_nothing() {
     let scene = scene_with_catalog();

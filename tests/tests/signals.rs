@@ -52,7 +52,8 @@ fn stages_that_cannot_save_end_at_once() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75)] {
         let alone = scene.with_store(format!("store-{code}-{signal:?}"));
         let view = alone.view();
-        stop(alone.begin(&recipe, &[]).until("it wrote a graph", || is_written(&view, "graph")), signal, code);
+        let output = stop(alone.begin(&recipe, &[]).until("it wrote a graph", || is_written(&view, "graph")), signal, code);
+        output.says(&["the work in hand was not saved; what was done before it is kept"]);
         is_clean(&alone);
         assert!(view.digests().is_empty());
     }

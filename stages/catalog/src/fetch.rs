@@ -186,7 +186,11 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
     match &missed.url {
         _ if missed.why.is_no_room() => {
             let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };
-            error.hint("free some space, or choose another place with  --data DIR ; what has come is kept where the server can go on from it")
+            let room = match missed.why.is_limited() {
+                true => "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it",
+                false => "free some space",
+            };
+            error.hint(format!("{room}, or choose another place with  --data DIR ; what has come is kept where the server can go on from it"))
         }
         _ if missed.is_local() => error.at(missed.path.display()).hint("choose a folder that can be written with  --data DIR , or change its permissions"),
         Some(url) => {

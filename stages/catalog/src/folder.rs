@@ -23,13 +23,18 @@ const FILES_MOST: usize = 100_000;
 pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let Some(folder) = data_dirs.iter().map(|dir| dir.join(name)).find(|folder| plain && folder.is_dir()) else { return Ok(None) };
-    let mut files = Vec::new();
-    list(&folder, 0, &mut files).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
+    let mut listed = Listed::default();
+    listed.add(&folder, 0).map_err(|error| CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display()))?;
+    let Listed { mut files, pipes } = listed;
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
         let mut converted = CatalogError::new(format!("`{name}` is a folder without a catalogue entry, and {}", error.what)).at(error.location());
         converted.detail = error.detail();
-        converted.hint(error.hint.clone())
+        for pipe in pipes.iter().take(OTHERS_MOST) {
+            let told = format!("\n       = {}: {PIPE}", pipe.strip_prefix(&folder).unwrap_or(pipe).display());
+            converted.detail.get_or_insert_default().push_str(&told);
+        }
+        converted.hint(if pipes.is_empty() { error.hint.clone() } else { "write what comes out of it to a file:  cat PIPE > FILE".to_owned() })
     })?;
     let beside = files.iter().filter(|path| attach::may_stand_beside(path) && !consumed.contains(path));
     let relative = |path: &PathBuf| {
@@ -65,38 +70,58 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
 /// The files of a folder that are not among these, by name, and what each is: of a set without an entry they are passed over. Texts about
 /// the set are no files of it.
 pub fn others(folder: &Path, files: &[PathBuf]) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut listed = Listed::default();
     // A folder that cannot be listed any more has nothing to tell.
-    let _ = list(folder, 0, &mut all);
+    let _ = listed.add(folder, 0);
+    let Listed { files: mut all, pipes } = listed;
     all.sort();
     // `_SUCCESS` and the like say how a table was written.
     let is_mark = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
     let is_other = |path: &&PathBuf| !files.contains(path) && !warploom_formats::is_about(path) && !is_mark(path);
-    let told = |path: &PathBuf| format!("the file `{}` ({})", path.strip_prefix(folder).unwrap_or(path).display(), warploom_formats::what_is(path));
-    all.iter().filter(is_other).take(OTHERS_MOST).map(told).collect()
+    let told = |path: &PathBuf, what: String| format!("the file `{}` ({what})", path.strip_prefix(folder).unwrap_or(path).display());
+    let others = all.iter().filter(is_other).map(|path| told(path, warploom_formats::what_is(path)));
+    others.chain(pipes.iter().map(|path| told(path, PIPE.to_owned()))).take(OTHERS_MOST).collect()
 }
 
-/// All plain files below a folder, but hidden ones.
-fn list(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if kind.is_dir() && depth < DEPTH_MOST {
-            let before = files.len();
-            list(&entry.path(), depth + 1, files)?;
-            // An empty folder under the name of a file is no file: it is named if nothing else is there.
-            if files.len() == before && files.len() < FILES_MOST {
-                files.push(entry.path());
+/// What cannot be read as a file is: opening it might wait for somebody to write.
+const PIPE: &str = "a pipe, a socket or a device, which is not read";
+
+/// What lies below a folder, but for what is hidden.
+#[derive(Default)]
+struct Listed {
+    /// Plain files, links to such, and links that lead nowhere.
+    files: Vec<PathBuf>,
+    pipes: Vec<PathBuf>,
+}
+
+impl Listed {
+    fn add(&mut self, folder: &Path, depth: usize) -> std::io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
             }
-        } else if files.len() < FILES_MOST && (kind.is_file() || kind.is_symlink() && fs::metadata(entry.path()).map_or(true, |facts| facts.is_file())) {
+            if kind.is_dir() && depth < DEPTH_MOST {
+                let before = self.files.len();
+                self.add(&entry.path(), depth + 1)?;
+                // An empty folder under the name of a file is no file: it is named if nothing else is there.
+                if self.files.len() == before && self.files.len() < FILES_MOST {
+                    self.files.push(entry.path());
+                }
+                continue;
+            }
             // A link that leads nowhere is named, if nothing else is there to be read.
-            files.push(entry.path());
+            let facts = fs::metadata(entry.path());
+            match facts {
+                _ if self.files.len() >= FILES_MOST => {}
+                Ok(facts) if facts.is_dir() => {}
+                Ok(facts) if !facts.is_file() => self.pipes.push(entry.path()),
+                _ => self.files.push(entry.path()),
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -125,5 +150,17 @@ mod tests {
         fs::create_dir_all(dir.path().join("empty")).unwrap();
         let error = infer("empty", &[dir.path().to_path_buf()]).unwrap_err();
         assert!(error.what.contains("`empty` is a folder without a catalogue entry") && error.to_string().contains("found no file"), "{error}");
+        // A pipe is no file, and opening it would wait.
+        #[cfg(unix)]
+        {
+            let pipe = dir.path().join("empty/edges.txt");
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let said = infer("empty", &[dir.path().to_path_buf()]).unwrap_err().to_string();
+            assert!(said.contains("= edges.txt: a pipe, a socket or a device") && said.contains("hint: write what comes out of it to a file"), "{said}");
+            fs::write(dir.path().join("empty/list.txt"), "0 1\n").unwrap();
+            assert!(infer("empty", &[dir.path().to_path_buf()]).unwrap().is_some());
+            let others = others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]);
+            assert_eq!(others, ["the file `edges.txt` (a pipe, a socket or a device, which is not read)"]);
+        }
     }
 }

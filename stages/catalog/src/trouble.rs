@@ -25,6 +25,11 @@ impl Trouble {
         Trouble { what: format!("{}: {error}", what.into()), disk: Some(error.kind()), hint: None }
     }
 
+    /// Whether a file may not grow, however much room there is.
+    pub fn is_limited(&self) -> bool {
+        self.disk == Some(io::ErrorKind::FileTooLarge)
+    }
+
     /// Whether there is no room left.
     pub fn is_no_room(&self) -> bool {
         self.disk.is_some_and(|kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge))

@@ -67,9 +67,20 @@ pub fn numbers<T: Number>(values: Vec<T>) -> ArrayRef {
 
 /// Writes dense rows as one fixed-size list a row.
 pub fn write_rows(path: &Path, name: &str, width: usize, values: Vec<f32>) -> Result<(), StageError> {
+    write_lists(path, name, width, numbers(values))
+}
+
+/// The same of values that lie in a nameless file of this process, little-endian: they are mapped, not held.
+pub fn write_rows_of(path: &Path, name: &str, width: usize, values: &File) -> Result<(), StageError> {
+    let bytes = mapped::map_own(values).map_err(|error| StageError::io("map what is kept beside", path, &error))?;
+    let values: ScalarBuffer<f32> = bytes.into();
+    write_lists(path, name, width, Arc::new(PrimitiveArray::<Float32Type>::new(values, None)))
+}
+
+fn write_lists(path: &Path, name: &str, width: usize, values: ArrayRef) -> Result<(), StageError> {
     let width = i32::try_from(width).map_err(|_| StageError::defect("rows are wider than 2^31 columns"))?;
     let item = Arc::new(Field::new_list_field(DataType::Float32, false));
-    let list = FixedSizeListArray::try_new(item, width, numbers(values), None).map_err(|error| StageError::defect(error.to_string()))?;
+    let list = FixedSizeListArray::try_new(item, width, values, None).map_err(|error| StageError::defect(error.to_string()))?;
     write_columns(path, vec![(name, Arc::new(list))])
 }
 

@@ -136,10 +136,9 @@ impl StageError {
         let shown = path.display();
         let base = |kind, what: String| StageError::new(kind, what).at(shown);
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
-                    .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR")
-            }
+            io::ErrorKind::FileTooLarge => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}")).hint(FILE_SIZE_HINT),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => base(ErrorKind::DiskFull, format!("cannot {doing}: {error}"))
+                .hint("free some space, for example with  warploom store gc --keep 10GiB , or choose another place with  --store DIR"),
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => base(ErrorKind::Input, format!("cannot {doing}: {error}"))
                 .hint("choose a place that can be written with  --store DIR , or change its permissions"),
             io::ErrorKind::NotFound => base(ErrorKind::Input, format!("cannot {doing}: no such file or directory")),
@@ -185,6 +184,9 @@ impl fmt::Display for StageError {
 
 impl std::error::Error for StageError {}
 
+/// What helps where a file may not grow, however much space there is.
+pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store DIR";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +205,9 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::DiskFull);
         assert!(error.to_string().contains("--> /s/x"));
         assert!(error.to_string().contains("hint: free some space"));
+        // However much space there is.
+        let limited = StageError::io("write", Path::new("/s/x"), &io::Error::from_raw_os_error(27));
+        assert_eq!(limited.kind, ErrorKind::DiskFull);
+        assert!(limited.to_string().contains("raise the limit on their size, as  ulimit -f  shows it"), "{limited}");
     }
 }

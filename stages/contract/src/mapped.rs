@@ -54,6 +54,19 @@ pub fn map_file(path: &Path) -> Result<Buffer, StageError> {
     Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
 }
 
+/// Maps a file without a name that this process wrote, to its last byte.
+pub fn map_own(file: &File) -> std::io::Result<Buffer> {
+    if file.metadata()?.len() == 0 {
+        return Ok(Buffer::from(Vec::<u8>::new()));
+    }
+    // SAFETY: nobody else can open a file without a name, and its owner lends it here unchanged.
+    let map = Arc::new(unsafe { Mmap::map(file) }?);
+    let start = NonNull::new(map.as_ptr().cast_mut()).expect("a map is never at address 0");
+    let length = map.len();
+    // SAFETY: `start` and `length` are those of the map, which the Arc keeps alive as long as the buffer lives.
+    Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
+}
+
 /// Opens an uncompressed Arrow IPC file that holds at most one record batch; every column lies in the map.
 pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let bytes = map_file(path)?;

@@ -28,7 +28,7 @@ fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
 }
 
 fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
-    let mut lists = Successors { nodes: None, read: 0, sink: Sink::new(path, limit) };
+    let mut lists = Successors { nodes: None, read: 0, sink: Sink::new(limit) };
     text::parse(path, &mut lists, sizes)?;
     let Some(nodes) = &lists.nodes else {
         let error = ReadError::new(path, "the ASCII graph is empty").expected("a line with the number of nodes", "the end of the file");

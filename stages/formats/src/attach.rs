@@ -14,6 +14,7 @@
 pub(crate) mod inside;
 mod parts;
 pub(crate) mod tabled;
+pub(crate) mod tensors;
 
 use crate::{
     decompress::Plain,
@@ -105,7 +106,7 @@ pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Ve
     Ok(used)
 }
 
-fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+fn attach_to(graph: &mut RawGraph, mut spilled: Option<&mut Spilled>, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let mut files = files.to_vec();
     files.sort();
     let mut found: BTreeMap<Role, Beside> = BTreeMap::new();
@@ -138,10 +139,10 @@ fn attach_to(graph: &mut RawGraph, spilled: Option<&mut Spilled>, files: &[PathB
     let order = place(graph, &found)?;
     fill(graph, found, order.as_deref())?;
     if let Some((names, path)) = given {
-        names::apply(graph, spilled, &names, &path)?;
+        names::apply(graph, spilled.as_deref_mut(), &names, &path)?;
     }
     graph.passed_over.extend(passed_over);
-    parts.fill(graph)?;
+    parts.fill(graph, spilled)?;
     Ok(used)
 }
 
@@ -159,11 +160,6 @@ fn name_of(role: Role) -> &'static str {
         Role::Mask(part) => ["training mask", "validation mask", "test mask"][part],
         Role::List(part) => ["training list", "validation list", "test list"][part],
     }
-}
-
-/// Whether an array of this name is read where it stands beside edges in one file.
-pub fn has_role(name: &str) -> bool {
-    role_of(name).is_some_and(|role| role != Role::Ids)
 }
 
 fn role_of(name: &str) -> Option<Role> {
@@ -283,7 +279,9 @@ fn in_safetensors(path: &Path, own: Option<Role>) -> Read<Arrays> {
 pub fn safetensors_arrays(path: &Path) -> Read<Vec<(String, Array)>> {
     let bytes = Plain::open(path)?.read_all()?;
     let wrong = |error: safetensors::SafeTensorError| {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(16)]).replace(char::is_control, ".");
         let error = ReadError::new(path, format!("this is no safetensors file: {error}"));
+        let error = error.expected("the length of a header, the header, and the tensors that it names", format!("{} bytes from `{start}` on", bytes.len()));
         Box::new(error.hint("write it again:  safetensors.numpy.save_file({'features': x}, FILE)"))
     };
     let tensors = SafeTensors::deserialize(&bytes).map_err(wrong)?;
@@ -334,8 +332,24 @@ impl sparse::Arrays for Loose<'_> {
 
 /// A tensor as an array.
 fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Array> {
+    let Some(dtype) = dtype_of(view.dtype()) else {
+        let error = from.error(format!("values of the type {:?} are not read", view.dtype()));
+        let hint = "write numbers of a type that numpy has:  tensor.float()";
+        return Err(Box::new(error.expected("bool, whole numbers or reals of 16 to 64 bits", format!("{:?}", view.dtype())).hint(hint)));
+    };
+    // The upper half of a 32-bit real is what BF16 keeps.
+    let bytes = match view.dtype() {
+        safetensors::Dtype::BF16 => view.data().chunks_exact(2).flat_map(|half| [0, 0, half[0], half[1]]).collect(),
+        _ => view.data().to_vec(),
+    };
+    let shape = view.shape().iter().map(|&extent| extent as u64).collect();
+    Array::new(from, shape, dtype, bytes)
+}
+
+/// How numpy stores values of a type of tensors, BF16 as 32 bits; none: it does not have it.
+fn dtype_of(theirs: safetensors::Dtype) -> Option<Dtype> {
     use safetensors::Dtype as Theirs;
-    let (kind, width) = match view.dtype() {
+    let (kind, width) = match theirs {
         Theirs::BOOL => (Kind::Bool, 1),
         Theirs::I8 => (Kind::Signed, 1),
         Theirs::I16 => (Kind::Signed, 2),
@@ -348,20 +362,9 @@ fn tensor(from: Origin, view: &safetensors::tensor::TensorView<'_>) -> Read<Arra
         Theirs::F16 => (Kind::Real, 2),
         Theirs::F32 | Theirs::BF16 => (Kind::Real, 4),
         Theirs::F64 => (Kind::Real, 8),
-        other => {
-            return Err(Box::new(
-                from.error(format!("values of the type {other:?} are not read"))
-                    .expected("bool, whole numbers or reals of 16 to 64 bits", format!("{other:?}")),
-            ));
-        }
+        _ => return None,
     };
-    // The upper half of a 32-bit real is what BF16 keeps.
-    let bytes = match view.dtype() {
-        Theirs::BF16 => view.data().chunks_exact(2).flat_map(|half| [0, 0, half[0], half[1]]).collect(),
-        _ => view.data().to_vec(),
-    };
-    let shape = view.shape().iter().map(|&extent| extent as u64).collect();
-    Array::new(from, shape, Dtype { kind, width, big_endian: false }, bytes)
+    Some(Dtype { kind, width, big_endian: false })
 }
 
 /// Nothing that the graph has is replaced.
@@ -449,7 +452,9 @@ fn place(graph: &mut RawGraph, found: &BTreeMap<Role, Beside>) -> Read<Option<Ve
         match rows {
             Some((other, path)) if other != count => {
                 let error = ReadError::new(&array.from, format!("the number of rows ({}) differs from that of {}", name_of(*role), path.display()));
-                return Err(Box::new(error.expected(other.to_string(), count.to_string())));
+                return Err(Box::new(
+                    error.expected(other.to_string(), count.to_string()).hint("write as many rows in every array that stands beside the graph"),
+                ));
             }
             _ => rows = Some((count, &array.from)),
         }
@@ -523,7 +528,7 @@ fn place_by_ids(graph: &mut RawGraph, found: &Beside) -> Read<Vec<u32>> {
     let order: Vec<u32> = order;
     if order.len() != graph.ids.len() {
         let error = array.error("not every node has a row").expected(format!("{} ids", graph.ids.len()), order.len().to_string());
-        return Err(Box::new(error));
+        return Err(Box::new(error.hint("write an id for each node that an edge names, and as many rows in every array beside it")));
     }
     Ok(order)
 }

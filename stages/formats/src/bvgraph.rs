@@ -54,7 +54,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let (graph, properties) = (one(".graph")?, one(".properties")?);
     let properties = Properties::read(&properties)?;
     let stream = Plain::open(&graph)?.read_all()?;
-    let (mut sink, mut arcs) = (Sink::new(&graph, limit), Edges::default());
+    let (mut sink, mut arcs) = (Sink::new(limit), Edges::default());
     decode::decode(&graph, stream, &properties, |node, list| {
         arcs.target.extend_from_slice(list);
         arcs.source.resize(arcs.target.len(), node);

@@ -1,7 +1,7 @@
 //! An edge list, and a file of communities as labels: line `i` lists the nodes of community `i`.
 //!
 //! promises  a node in one community at most has a class; where some are in several, every node has a row of 0 and 1
-//! promises  a node that only a community knows is a node without edges
+//! promises  a node that only a community knows is a node without edges, and a note says so
 //! reads     the edge list as `edge_list`; communities with blanks, tabs or commas between nodes, gzip, zstd
 //! never     counts a node twice that a line lists twice: that is an error
 //! limits    4096 communities where nodes are in several; 4 bytes a node and community then; the community file as a whole in memory
@@ -55,7 +55,9 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     if nodes.len() as u64 > NODES_MOST {
         return Err(Box::new(ReadError::new(&path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), nodes.len().to_string())));
     }
+    let strangers = strangers(&path, &text, &found.0.ids, &nodes, &members);
     let (mut graph, spilled) = onto(found, nodes, options, &known, || Plain::open(list))?;
+    graph.notes.extend(strangers);
     graph.labels = Some(labels(&path, &text, &graph.ids, &members)?);
     if name_of(list).contains("ungraph") {
         graph.directed = Some(false);
@@ -107,6 +109,23 @@ fn member<'a>(path: &Path, text: &[u8], at: usize, word: &'a [u8], community: u3
         None if words => Ok(Member { community, at, word: text_word, number: 0 }),
         None => Err(fault("a number from 0 to 18446744073709551615")),
     }
+}
+
+/// Tells of members that no edge has: they may be meant for another list, or begin at another number.
+fn strangers(path: &Path, text: &[u8], ids: &NodeIds, all: &NodeIds, members: &[Member]) -> Option<String> {
+    let count = all.len() - ids.len();
+    let is_known = |member: &&Member| match ids {
+        NodeIds::Count(count) => member.number < u64::from(*count),
+        NodeIds::Numbers(numbers) => numbers.binary_search(&member.number).is_ok(),
+        NodeIds::Strings(words) => words.binary_search_by(|word| word.as_str().cmp(member.word)).is_ok(),
+    };
+    let first = members.iter().find(|member| !is_known(member)).filter(|_| count > 0)?;
+    let line = 1 + text[..first.at].iter().filter(|&&byte| byte == b'\n').count();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!(
+        "`{name}` names {count} nodes that no edge has, and they were added without one; the first is `{}` in line {line}: do both files count alike?",
+        first.word
+    ))
 }
 
 /// The ids of the edge list and of all members.

@@ -4,10 +4,10 @@
 //! promises  a packed file that is cut short or damaged is an error that names the file and the byte of it
 //! never     holds more than a few buffers, unless the whole is asked for; writes a file; maps one (a raw file may change under us)
 use crate::{
+    gzip::{self, Members, TRAILING_HINT},
     raw::{Read, ReadError},
     zip::Archive,
 };
-use flate2::bufread::MultiGzDecoder;
 use std::{
     fs::{self, File},
     io::{self, BufReader, Cursor, Read as _},
@@ -49,6 +49,11 @@ impl Plain {
         if about.is_dir() {
             return Err(Box::new(ReadError::new(path, "this is a folder").expected("a file", "a folder").hint("name one of the files in it")));
         }
+        // Opening a pipe would wait for somebody to write.
+        if !about.is_file() {
+            let error = ReadError::new(path, "this is no file that can be read twice").expected("a file", "a pipe, a socket or a device");
+            return Err(Box::new(error.hint("write what comes out of it to a file first:  cat PIPE > FILE")));
+        }
         let mut file = File::open(path).map_err(|error| fault(&error))?;
         let mut first = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut first).map_err(|error| fault(&error))?;
@@ -59,7 +64,7 @@ impl Plain {
         let counted = Counted { inner: Cursor::new(first).chain(file), taken: taken.clone() };
         let reader: Box<dyn io::Read + Send> = match packing {
             Packing::Plain => Box::new(counted),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
+            Packing::Gzip => Box::new(Members::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted).map_err(|error| fault(&error))?),
             Packing::Zip => return Plain::open_only(path),
         };
@@ -90,6 +95,11 @@ impl Plain {
         &self.path
     }
 
+    /// How many plain bytes there are, where that is known without unpacking them.
+    pub fn size(&self) -> Option<u64> {
+        (self.packing == Packing::Plain).then_some(self.stored)
+    }
+
     /// Appends up to `most` plain bytes to `buffer`; fewer only at the end of the file.
     pub fn fill(&mut self, buffer: &mut Vec<u8>, most: usize) -> Read<usize> {
         let got = self.reader.by_ref().take(most as u64).read_to_end(buffer);
@@ -115,7 +125,13 @@ impl Plain {
             Packing::Zstd if error.raw_os_error().is_none() => "zstd",
             _ => return Box::new(ReadError::from_io(&self.path, error)),
         };
-        let byte = self.taken.load(Ordering::Relaxed).min(self.stored);
+        let taken = self.taken.load(Ordering::Relaxed).min(self.stored);
+        if let Some(trailing) = gzip::trailing(error) {
+            let byte = taken.saturating_sub(trailing.unread);
+            let error = ReadError::new(&self.path, format!("the gzip file is whole, and {trailing}")).at_byte(byte);
+            return Box::new(error.expected("the end of the file", format!("{} bytes more", self.stored - byte)).hint(TRAILING_HINT));
+        }
+        let byte = taken;
         let what = match error.kind() {
             io::ErrorKind::UnexpectedEof => format!("the {name} file is cut short"),
             _ => format!("the {name} file is damaged at or before this byte: {error}"),
@@ -192,6 +208,16 @@ mod tests {
         assert!(read(&damaged).unwrap_err().what.contains("damaged"));
         let packed = zstd::encode_all(&b"some text that is packed"[..], 1).unwrap();
         assert!(read(&packed[..packed.len() - 3]).unwrap_err().what.contains("zstd file is cut short"));
+    }
+
+    #[test]
+    fn bytes_behind_a_gzip_file_are_said_to_be_that() {
+        let packed = gzip(b"0 1\n1 2\n");
+        let error = read(&[&packed[..], b"junk"].concat()).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("the gzip file is whole, and bytes follow behind its end") && !said.contains("cut short"), "{said}");
+        assert!(said.contains(&format!("byte {}", packed.len())) && said.contains("found 4 bytes more") && said.contains("hint:"), "{said}");
+        assert_eq!(read(&[packed, vec![0; 512]].concat()).unwrap(), b"0 1\n1 2\n");
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: Sizes) ->
 }
 
 fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
-    let mut arcs = Arcs { unread: options.weight.as_deref() == Some("none"), problem: None, sink: Sink::new(path, limit) };
+    let mut arcs = Arcs { unread: options.weight.as_deref() == Some("none"), problem: None, sink: Sink::new(limit) };
     let rounded = text::parse(path, &mut arcs, sizes)?;
     let Some(problem) = arcs.problem else { return Err(no_problem(path, "p sp NODES ARCS")) };
     let read = arcs.sink.count();

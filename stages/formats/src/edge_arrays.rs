@@ -5,17 +5,21 @@
 //! promises  edges in the order of the arrays; arrays called `x`, `y`, `train_mask` and so on in the same file are what they are in one of
 //!           their own (attach.rs), all others are named in `passed_over`
 //! never     guesses which extent is the edges where both are 2; takes a file `.npy` of another name for edges
-//! limits    the arrays in memory, and 32 bytes an edge beside them; 65,535 relations
+//! promises  edges and their features beyond a share of the limit go to a file (spill.rs) as they are read
+//! limits    32 bytes an edge, and its features, as far as the limit goes; arrays of Python objects and packed safetensors files are held
+//!           whole; 65,535 relations
+mod gather;
+
 use crate::{
     Format, Look, Options,
-    attach::{self, inside},
-    decompress::Plain,
+    attach::{self, inside, tensors::Tensors},
     look::only,
-    npy::{self, Array, meaning},
+    npy::{Array, Order, Parts, meaning},
     npz::Npz,
-    raw::{EdgeFeatures, Edges, Features, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    raw::{EdgeFeatures, NODES_MOST, RawGraph, Read, ReadError, refuse_infinite},
+    spill::{Found, Limit},
 };
-use rayon::prelude::*;
+use gather::{Beside, Block, Gather, Ids, Types};
 use std::path::{Path, PathBuf};
 
 /// Edges as arrays.
@@ -23,7 +27,7 @@ pub const FORMAT: Format = Format {
     name: "arrays",
     about: "edges.npy, or edge_index or source and target in one .npz or .safetensors",
     recognise,
-    read_within: |files, options, _| Ok((read(only(files)?, options)?, None)),
+    read_within: |files, options, limit| read_within(only(files)?, options, limit),
 };
 
 const BOTH: [&str; 2] = ["edge_index", "edges"];
@@ -33,6 +37,8 @@ const WEIGHT: [&str; 4] = ["weight", "weights", "edge_weight", "edge_weights"];
 const TYPE: [&str; 2] = ["type", "edge_type"];
 const FEATURES: [&str; 2] = ["edge_attr", "edge_features"];
 const NODES: &str = "num_nodes";
+/// Edges that are read at once.
+const EDGES_AT_ONCE: usize = 1 << 18;
 /// What the arrays of edges are called, for people.
 const EXPECTED: &str = "edge_index or edges, or source and target";
 
@@ -61,20 +67,24 @@ fn names_of(path: &Path) -> Vec<String> {
     attach::safetensors_names(path).unwrap_or_default()
 }
 
-/// Whether a file holds the ends of edges and more than belongs to a table of edges, all of which this format reads: `x`, `y`, `num_nodes`, ...
+/// What `arrays` reads in a file, for people: names of arrays of edges, and of those beside them.
+pub const READ: &str = "edge_index or edges, or source and target; weight, type, edge_attr, num_nodes; x, y, split, train_mask, val_mask, test_mask";
+
+/// Whether a file holds the ends of edges and more than belongs to a table of edges: this format reads `x`, `y`, `num_nodes` and the like, and
+/// names what it passes over.
 pub fn is_more_than_a_table(path: &Path) -> bool {
     let names = names_of(path);
-    let in_table = |name: &str| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name));
-    let is_read = |name: &str| name == NODES || FEATURES.contains(&name) || attach::has_role(name);
-    let further: Vec<&String> = names.iter().filter(|name| !in_table(name)).collect();
-    says_ends(&names) && !further.is_empty() && further.into_iter().all(|name| is_read(name))
+    let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
+    let in_table = |name: &String| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name.as_str()));
+    (has(&BOTH) || has(&SOURCE) && has(&TARGET)) && !names.iter().all(in_table)
 }
 
 /// The arrays of a file that are not unpacked before they are asked for.
 enum Store {
     One(PathBuf),
     Archive(Npz),
-    Tensors(Vec<(String, Array)>),
+    Tensors(Tensors),
+    Held(Vec<(String, Array)>),
 }
 
 impl Store {
@@ -82,7 +92,10 @@ impl Store {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         match name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name).rsplit_once('.') {
             Some((_, "npz")) => Npz::open(path).map(Store::Archive),
-            Some((_, "safetensors")) => attach::safetensors_arrays(path).map(Store::Tensors),
+            Some((_, "safetensors")) => match Tensors::open(path)? {
+                Some(tensors) => Ok(Store::Tensors(tensors)),
+                None => attach::safetensors_arrays(path).map(Store::Held),
+            },
             _ => Ok(Store::One(path.to_path_buf())),
         }
     }
@@ -91,15 +104,27 @@ impl Store {
         match self {
             Store::One(_) => vec![BOTH[0].to_owned()],
             Store::Archive(npz) => npz.names().map(str::to_owned).collect(),
-            Store::Tensors(arrays) => arrays.iter().map(|(name, _)| name.clone()).collect(),
+            Store::Tensors(tensors) => tensors.names(),
+            Store::Held(arrays) => arrays.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// An array part by part.
+    fn parts(&self, name: &str, order: Order) -> Read<Parts<'_>> {
+        match self {
+            Store::One(path) => Parts::of_file(path, order),
+            Store::Archive(npz) => npz.parts_in(name, order),
+            Store::Tensors(tensors) => tensors.parts(name),
+            Store::Held(_) => self.array(name).map(Parts::whole),
         }
     }
 
     fn array(&self, name: &str) -> Read<Array> {
         match self {
-            Store::One(path) => npy::parse(npy::Origin::new(path, None), Plain::open(path)?.read_all()?),
+            Store::One(path) => crate::npy::read(path),
             Store::Archive(npz) => npz.array(name),
-            Store::Tensors(arrays) => {
+            Store::Tensors(tensors) => tensors.array(name),
+            Store::Held(arrays) => {
                 let found = arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
                 found.ok_or_else(|| Box::new(ReadError::new(Path::new(name), "there is no tensor of this name")))
             }
@@ -108,13 +133,13 @@ impl Store {
 }
 
 /// Arrays by what they are called, and which of them were taken.
-struct Taking {
-    store: Store,
+struct Taking<'a> {
+    store: &'a Store,
     names: Vec<String>,
     taken: Vec<String>,
 }
 
-impl Taking {
+impl<'a> Taking<'a> {
     /// The name that the first of these arrays has that is there; it is no other array's from now on.
     fn name(&mut self, known: &[&str]) -> Option<String> {
         let name = known.iter().find_map(|known| self.names.iter().find(|name| name == known))?.clone();
@@ -125,60 +150,142 @@ impl Taking {
     fn array(&mut self, known: &[&str]) -> Read<Option<Array>> {
         self.name(known).map(|name| self.store.array(&name)).transpose()
     }
-}
 
-/// Reads the arrays.
-pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    let store = Store::open(path)?;
-    let mut arrays = Taking { names: store.names(), store, taken: Vec::new() };
-    let ends = ends(path, &mut arrays)?;
-    let count = ends[0].len();
-    let nodes = arrays.array(&[NODES])?.map(|array| told_nodes(&array)).transpose()?;
-    let weight = match options.weight.as_deref() == Some("none") {
-        true => arrays.name(&WEIGHT).and(None),
-        false => arrays.array(&WEIGHT)?,
-    };
-    let rounded = weight.as_ref().map(Array::rounded).transpose()?.unwrap_or_default();
-    let weight = weight.map(|array| weights(path, &array, count)).transpose()?;
-    let (relations, relation) = arrays.array(&TYPE)?.map(|array| relations(path, &array, count)).transpose()?.unzip();
-    let features = arrays.array(&FEATURES)?.map(|array| features(&array, count)).transpose()?;
-    let (ids, [source, target]) = rows(path, ends, nodes)?;
-    let edges = Edges { source, target, weight, relation, features };
-    let (relations, notes) = (relations.unwrap_or_default(), rounded.note("weights", "edge").into_iter().collect());
-    let mut graph = RawGraph { ids, edges, relations, notes, nodes_told: nodes.is_some(), ..RawGraph::default() };
-    let others: Vec<&str> = arrays.names.iter().filter(|name| !arrays.taken.contains(name)).map(String::as_str).collect();
-    inside::attach(&mut graph, path, &others, |name| arrays.store.array(name))?;
-    Ok(graph)
-}
-
-/// The ids at both ends, as many of each.
-fn ends(path: &Path, arrays: &mut Taking) -> Read<[Ids; 2]> {
-    if let Some(both) = arrays.array(&BOTH)? {
-        return both_ends(&both).map(|ends| ends.map(Ids::Numbers));
+    fn parts(&mut self, known: &[&str]) -> Read<Option<Parts<'a>>> {
+        self.name(known).map(|name| self.store.parts(&name, Order::Stored)).transpose()
     }
-    let (Some(source), Some(target)) = (arrays.array(&SOURCE)?, arrays.array(&TARGET)?) else {
-        let error = ReadError::new(path, "the arrays do not say both ends of edges").expected(EXPECTED, arrays.names.join(", "));
-        return Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")));
+}
+
+/// Reads the arrays, with all edges in memory.
+pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
+    read_within(path, options, &Limit::none()).map(|(graph, _)| graph)
+}
+
+fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
+    let store = Store::open(path)?;
+    let mut arrays = Taking { names: store.names(), store: &store, taken: Vec::new() };
+    let mut ends = Ends::open(path, &mut arrays)?;
+    let count = ends.count();
+    let nodes = arrays.array(&[NODES])?.map(|array| told_nodes(&array)).transpose()?;
+    let mut weight = match options.weight.as_deref() == Some("none") {
+        true => arrays.name(&WEIGHT).and(None),
+        false => arrays.parts(&WEIGHT)?,
     };
-    let ends = [Ids::of(&source)?, Ids::of(&target)?];
-    same_length(path, ends[0].len(), ends[1].len(), "targets")?;
-    Ok(ends)
+    weight.iter().try_for_each(|weight| a_value_each(weight, count, "weights"))?;
+    let mut kind = arrays.parts(&TYPE)?;
+    kind.iter().try_for_each(|kind| a_value_each(kind, count, "types of edges"))?;
+    let mut features = arrays.name(&FEATURES).map(|name| store.parts(&name, Order::Rows)).transpose()?;
+    let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
+    let types = kind.as_ref().map_or(Types::None, |kind| if kind.is_text() { Types::Words } else { Types::Numbers });
+    let beside = Beside { weighted: weight.is_some(), types };
+    let mut gather = Gather::new(path, limit, nodes, beside, features.as_ref().map_or(0, Parts::count));
+    while gather.count() < count {
+        let block = Block {
+            ends: ends.next()?,
+            weight: weight.as_mut().map(|weight| weight.next(EDGES_AT_ONCE)).transpose()?,
+            kind: kind.as_mut().map(|kind| kind.next(EDGES_AT_ONCE)).transpose()?,
+        };
+        gather.take(block)?;
+    }
+    if let (Some(features), Some(width), true) = (&mut features, width, gather.is_in_file()) {
+        let rows = (EDGES_AT_ONCE / width.max(1) as usize).max(1);
+        for _ in 0..count.div_ceil(rows as u64) {
+            let part = features.next(rows * width as usize)?;
+            gather.take_features(width, &numbers_of(&part, width as usize)?)?;
+        }
+    }
+    let (mut graph, spilled) = gather.finish()?;
+    if let (Some(features), Some(columns), None) = (features, width, &spilled) {
+        graph.edges.features = Some(EdgeFeatures { columns, values: numbers_of(&features.rest()?, columns as usize)? });
+    }
+    let known = graph.ids.clone();
+    let others: Vec<&str> = arrays.names.iter().filter(|name| !arrays.taken.contains(name)).map(String::as_str).collect();
+    inside::attach(&mut graph, path, &others, |name| store.array(name))?;
+    let spilled = spilled.map(|spilled| spilled.onto(&known, &graph.ids));
+    Ok((graph, spilled))
+}
+
+/// Both ends of edges, part by part.
+enum Ends<'a> {
+    /// A list of each.
+    Apart(Box<[Parts<'a>; 2]>, u64),
+    /// Pairs.
+    Together(Box<Parts<'a>>, u64),
+}
+
+impl<'a> Ends<'a> {
+    fn open(path: &Path, arrays: &mut Taking<'a>) -> Read<Ends<'a>> {
+        if let Some(name) = arrays.name(&BOTH) {
+            let parts = arrays.store.parts(&name, Order::Stored)?;
+            let count = parts.count() / 2;
+            if by_rows(&parts.shape, |what| parts.error(what))? == parts.by_columns {
+                return Ok(Ends::Together(Box::new(parts), count));
+            }
+            let mut target = arrays.store.parts(&name, Order::Stored)?;
+            target.skip(count)?;
+            return Ok(Ends::Apart(Box::new([parts, target]), count));
+        }
+        let (Some(source), Some(target)) = (arrays.parts(&SOURCE)?, arrays.parts(&TARGET)?) else {
+            let error = ReadError::new(path, "the arrays do not say both ends of edges").expected(EXPECTED, arrays.names.join(", "));
+            return Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")));
+        };
+        for list in [&source, &target] {
+            if list.shape.len() != 1 {
+                let error = list.error("ends of edges are not a list").expected("one extent", format!("{} extents", list.shape.len()));
+                return Err(Box::new(error.hint("write a number an edge:  array.ravel()")));
+            }
+        }
+        let count = source.count();
+        a_value_each(&target, count, "targets")?;
+        if source.is_text() != target.is_text() {
+            let error = ReadError::new(path, "one end of the edges is numbers and the other is words").expected("numbers or words in both", "one of each");
+            return Err(Box::new(error.hint("write both as words:  source.astype(str)")));
+        }
+        Ok(Ends::Apart(Box::new([source, target]), count))
+    }
+
+    fn count(&self) -> u64 {
+        let (Ends::Apart(_, count) | Ends::Together(_, count)) = self;
+        *count
+    }
+
+    /// The ends of the next edges.
+    fn next(&mut self) -> Read<[Ids; 2]> {
+        match self {
+            Ends::Together(both, _) => {
+                let all = both.next(2 * EDGES_AT_ONCE)?.u64s()?;
+                Ok([0, 1].map(|side| Ids::Numbers(all.iter().skip(side).step_by(2).copied().collect())))
+            }
+            Ends::Apart(ends, count) => {
+                // The list of sources may go on with the targets.
+                let most = EDGES_AT_ONCE.min(*count as usize);
+                *count -= most as u64;
+                let is_text = ends[0].is_text() && ends[0].shape.len() == 1;
+                let of = |array: Array| if is_text { array.words().map(Ids::Words) } else { array.u64s().map(Ids::Numbers) };
+                let [source, target] = &mut **ends;
+                Ok([of(source.next(most)?)?, of(target.next(most)?)?])
+            }
+        }
+    }
+}
+
+/// Whether an array of ends has them in two rows, rather than two in a row.
+fn by_rows(shape: &[u64], error: impl Fn(&str) -> ReadError) -> Read<bool> {
+    match shape {
+        [2, edges] if *edges != 2 => Ok(true),
+        [edges, 2] if *edges != 2 => Ok(false),
+        _ => {
+            let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+            let error = error("the shape of the edges does not say which extent is the two ends");
+            let error = error.expected("(2, edges) or (edges, 2), of other than 2 edges", format!("({})", shape.join(", ")));
+            Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")))
+        }
+    }
 }
 
 /// The two rows, or the two columns, of an array of ends.
 pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
-    let by_rows = match array.shape[..] {
-        [2, 2] => None,
-        [2, _] => Some(true),
-        [_, 2] => Some(false),
-        _ => None,
-    };
-    let Some(by_rows) = by_rows else {
-        let shape: Vec<String> = array.shape.iter().map(u64::to_string).collect();
-        let error = array.error("the shape of the edges does not say which extent is the two ends");
-        let error = error.expected("(2, edges) or (edges, 2), of other than 2 edges", format!("({})", shape.join(", ")));
-        return Err(Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)")));
-    };
+    let by_rows = by_rows(&array.shape, |what| array.error(what))?;
     let mut all = array.u64s()?;
     if by_rows {
         let target = all.split_off(all.len() / 2);
@@ -187,34 +294,12 @@ pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
     Ok([0, 1].map(|side| all.iter().skip(side).step_by(2).copied().collect()))
 }
 
-/// Ids of one end.
-enum Ids {
-    Numbers(Vec<u64>),
-    Words(Vec<String>),
-}
-
-impl Ids {
-    fn of(array: &Array) -> Read<Ids> {
-        if array.shape.len() != 1 {
-            let error = array.error("ends of edges are not a list").expected("one extent", format!("{} extents", array.shape.len()));
-            return Err(Box::new(error));
-        }
-        if array.is_text() { array.words().map(Ids::Words) } else { array.u64s().map(Ids::Numbers) }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Ids::Numbers(numbers) => numbers.len(),
-            Ids::Words(words) => words.len(),
-        }
-    }
-}
-
-fn same_length(path: &Path, edges: usize, found: usize, what: &str) -> Read<()> {
-    if edges == found {
+fn a_value_each(array: &Parts, edges: u64, what: &str) -> Read<()> {
+    if array.count() == edges {
         return Ok(());
     }
-    Err(Box::new(ReadError::new(path, format!("there are not as many {what} as sources")).expected(edges.to_string(), found.to_string())))
+    let error = array.error(format!("there are not as many {what} as sources")).expected(format!("{edges}, one an edge"), array.count().to_string());
+    Err(Box::new(error.hint("write all arrays of edges in one length")))
 }
 
 fn told_nodes(array: &Array) -> Read<u32> {
@@ -225,92 +310,23 @@ fn told_nodes(array: &Array) -> Read<u32> {
     }
 }
 
-fn weights(path: &Path, array: &Array, edges: usize) -> Read<Vec<f32>> {
-    same_length(path, edges, array.len(), "weights")?;
-    let weights = array.f32s()?;
-    match weights.iter().position(|weight| !weight.is_finite()) {
-        None => Ok(weights),
-        Some(at) => {
-            let error = array.error(format!("the weight of edge {at} is not finite")).expected("a finite number", weights[at].to_string());
-            Err(Box::new(error.hint("write finite weights, or read none:  --set ingest.weights=drop")))
-        }
+/// Columns of features of edges, which have a row an edge.
+fn width_of(features: &Parts, edges: u64) -> Read<u32> {
+    let rows = features.shape.first().copied().unwrap_or(0);
+    if rows != edges {
+        let error = features.error("an array does not have a row for each edge").expected(format!("{edges} rows"), rows.to_string());
+        return Err(Box::new(error.hint(meaning::ROWS_HINT)));
     }
+    let width = features.count().checked_div(edges).unwrap_or_else(|| features.shape.get(1).copied().unwrap_or(1));
+    let wide = || Box::new(features.error("a row has too many numbers").expected("at most 2^31", width.to_string()));
+    u32::try_from(width).ok().filter(|&width| width < 1 << 31).ok_or_else(wide)
 }
 
-/// Names of relations, ascending, numbers by value; and the relation of each edge.
-fn relations(path: &Path, array: &Array, edges: usize) -> Read<(Vec<String>, Vec<u16>)> {
-    same_length(path, edges, array.len(), "types of edges")?;
-    fn counted<T: Ord + Clone>(of_edge: &[T]) -> (Vec<T>, Vec<usize>) {
-        let mut names = of_edge.to_vec();
-        names.sort_unstable();
-        names.dedup();
-        let places = of_edge.iter().map(|name| names.partition_point(|known| known < name)).collect();
-        (names, places)
-    }
-    let (names, places) = if array.is_text() {
-        counted(&array.words()?)
-    } else {
-        let (numbers, places) = counted(&array.i64s()?);
-        (numbers.iter().map(i64::to_string).collect(), places)
-    };
-    if names.len() > usize::from(u16::MAX) {
-        let error = array.error("the edges have too many relations").expected(format!("at most {}", u16::MAX), names.len().to_string());
-        return Err(Box::new(error.hint("is this array the type of the edges?  leave it out, or give it another name")));
-    }
-    Ok((names, places.into_iter().map(|place| place as u16).collect()))
-}
-
-fn features(array: &Array, edges: usize) -> Read<EdgeFeatures> {
-    meaning::expect_rows_of(array, edges, "edge")?;
-    let features = meaning::features(array)?;
-    Ok(EdgeFeatures { columns: features.columns(), values: Features::into_dense(features, edges) })
-}
-
-/// The nodes, and both ends by row.
-fn rows(path: &Path, ends: [Ids; 2], nodes: Option<u32>) -> Read<(NodeIds, [Vec<u32>; 2])> {
-    match (ends, nodes) {
-        ([Ids::Numbers(source), Ids::Numbers(target)], Some(nodes)) => {
-            let below = |ids: &[u64], what: &str| match ids.iter().position(|&id| id >= u64::from(nodes)) {
-                None => Ok(ids.iter().map(|&id| id as u32).collect()),
-                Some(at) => {
-                    let error = ReadError::new(path, format!("the {what} of edge {at} is beyond `{NODES}`"));
-                    Err(Box::new(error.expected(format!("a node below {nodes}"), ids[at].to_string())))
-                }
-            };
-            Ok((NodeIds::Count(nodes), [below(&source, "source")?, below(&target, "target")?]))
-        }
-        ([Ids::Numbers(source), Ids::Numbers(target)], None) => {
-            let all = distinct(path, source.par_iter().chain(&target).copied().collect())?;
-            let row = |id: &u64| all.partition_point(|known| known < id) as u32;
-            let ends = [source.par_iter().map(row).collect(), target.par_iter().map(row).collect()];
-            Ok((NodeIds::from_ascending(all), ends))
-        }
-        ([Ids::Words(source), Ids::Words(target)], None) => {
-            let all = distinct(path, source.iter().chain(&target).collect::<Vec<_>>())?;
-            let row = |id: &String| all.partition_point(|known| *known < id) as u32;
-            let ends = [source.par_iter().map(row).collect(), target.par_iter().map(row).collect()];
-            Ok((NodeIds::Strings(all.into_iter().cloned().collect()), ends))
-        }
-        ([Ids::Words(_), Ids::Words(_)], Some(_)) => {
-            let error = ReadError::new(path, format!("nodes have words for ids, and `{NODES}` counts them"));
-            Err(Box::new(error.hint(format!("leave `{NODES}` out, or write whole numbers from 0"))))
-        }
-        _ => {
-            let error = ReadError::new(path, "one end of the edges is numbers and the other is words").expected("numbers or words in both", "one of each");
-            Err(Box::new(error.hint("write both as words:  source.astype(str)")))
-        }
-    }
-}
-
-/// Ascending, each once.
-fn distinct<T: Ord + Send>(path: &Path, mut ids: Vec<T>) -> Read<Vec<T>> {
-    ids.par_sort_unstable();
-    ids.dedup();
-    if ids.len() as u64 > NODES_MOST {
-        let error = ReadError::new(path, "the graph has too many nodes").expected(format!("at most {NODES_MOST}"), ids.len().to_string());
-        return Err(Box::new(error));
-    }
-    Ok(ids)
+/// Finite numbers, so many in a row.
+fn numbers_of(array: &Array, columns: usize) -> Read<Vec<f32>> {
+    let (values, first) = (array.f32s()?, array.first() as usize);
+    refuse_infinite(&values, |at| ((first + at) / columns.max(1), (first + at) % columns.max(1)), |what| array.error(what))?;
+    Ok(values)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::{
     decompress::Plain,
     look::{only, strange::lacks_magic},
     raw::{EdgeFeatures, Edges, RawGraph, Read, ReadError, Rounded},
-    spill::{Found, Limit, OwnIds, Told, features_have_to_fit},
+    spill::{Found, Limit, OwnIds, Told},
 };
 use counts::{Counts, Extremes, First};
 use head::{Head, How};
@@ -141,8 +141,6 @@ struct Parser<'a> {
     extremes: Extremes,
     rounded: Rounded,
     spill: Option<OwnIds>,
-    /// Whether edges with features did not fit.
-    unfit: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -163,7 +161,6 @@ impl<'a> Parser<'a> {
             extremes: Extremes::default(),
             rounded: Rounded::default(),
             spill: None,
-            unfit: false,
         }
     }
 
@@ -183,9 +180,7 @@ impl<'a> Parser<'a> {
         for piece in self.pieces.drain(..) {
             self.extremes.add(&piece);
             if !piece.features.is_empty() {
-                // Of these only the bytes are counted from now on, for the refusal.
-                self.unfit = true;
-                continue;
+                spill.take_features((piece.features.len() / piece.ends.len().max(1)) as u32, &piece.features)?;
             }
             let told = Told { weight: &piece.weight, relation: &piece.relation.index, relations: &piece.relation.words };
             match &piece.ends {
@@ -232,9 +227,6 @@ impl<'a> Parser<'a> {
             self.begin()?;
         }
         self.spill()?;
-        if self.unfit {
-            return Err(features_have_to_fit(self.path, self.held));
-        }
         // Names of columns, or counts, without an edge below them are a graph without edges, as in every other form.
         let is_told = self.head.as_ref().is_some_and(|head| head.skip > 0);
         if !is_told && self.spill.is_none() && self.pieces.iter().all(|piece| piece.ends.len() == 0) {
@@ -295,7 +287,7 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(self) -> Read<Found> {
-        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, rounded, held, .. } = self;
+        let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, rounded, .. } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
         let (mut skip_first, mut notes) = (false, Vec::new());
@@ -315,7 +307,7 @@ impl<'a> Parser<'a> {
             let (ids, seen, mut edges) = spill.finish(skip_first)?;
             let names = ids::names_of_relations(path, seen.clone())?;
             edges.name_relations(&seen.iter().map(|name| names.partition_point(|known| known < name) as u16).collect::<Vec<_>>());
-            (graph.ids, graph.relations, spilled) = (ids, names, Some(edges.that_would_take(held)));
+            (graph.ids, graph.relations, spilled) = (ids, names, Some(edges));
         } else {
             if skip_first {
                 counts::drop_first(&mut pieces);

@@ -18,11 +18,14 @@ pub mod dimacs;
 pub mod edge_arrays;
 pub mod edge_list;
 pub mod gml;
+mod gzip;
 pub mod hetero;
 mod lines;
 mod look;
 pub mod matrix_market;
 pub mod metis;
+#[cfg(test)]
+mod mistakes;
 pub mod names;
 pub mod npy;
 pub mod npz;

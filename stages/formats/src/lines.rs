@@ -7,10 +7,10 @@
 use crate::{
     blocks::{LINE_MOST, Message, count, cut, stream},
     decompress::Plain,
+    gzip::{self, Members, TRAILING_HINT},
     raw::{Read, ReadError},
     zip::Archive,
 };
-use flate2::bufread::MultiGzDecoder;
 use rayon::prelude::*;
 use std::{
     io::{self, BufReader, Read as _},
@@ -18,8 +18,8 @@ use std::{
 };
 
 /// Bytes that are read at once, and those that one task parses.
-const BLOCK_BYTES: usize = 8 << 20;
-const PIECE_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 4 << 20;
+const PIECE_BYTES: usize = 1 << 19;
 
 type Fill<'a> = Box<dyn FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a>;
 
@@ -58,11 +58,15 @@ impl<'a> Text<'a> {
         let own = path.clone();
         let fault = move |error: &io::Error| match error.get_ref().and_then(|inner| inner.downcast_ref::<ReadError>()) {
             Some(inner) => Box::new(inner.clone()),
+            None if gzip::trailing(error).is_some() => {
+                let error = ReadError::new(&own, "a gzip member of an archive is whole, and bytes follow behind its end that are no gzip");
+                Box::new(error.expected("the end of the member", "more bytes").hint(TRAILING_HINT))
+            }
             None if error.kind() == io::ErrorKind::UnexpectedEof => Box::new(ReadError::new(&own, "a gzip member of an archive is cut short")),
             None => Box::new(ReadError::new(&own, format!("a gzip member of an archive is damaged: {error}"))),
         };
         let stored = Stored { text: self, bytes: Vec::new() };
-        Text::of_reader(path, MultiGzDecoder::new(BufReader::with_capacity(1 << 17, stored)), fault)
+        Text::of_reader(path, Members::new(BufReader::with_capacity(1 << 17, stored)), fault)
     }
 
     /// How errors name it.
@@ -211,6 +215,11 @@ impl<'a> Lines<'a> {
 
     /// Gives whole lines to `see`, block by block in order; only the last block may lack its last line's end.
     pub fn blocks(self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Read<()> {
+        self.blocks_into(&mut (), |(), block| see(block), |()| Ok(()))
+    }
+
+    /// The same; behind each block the state may put elsewhere what it holds.
+    fn blocks_into<S>(self, state: &mut S, mut see: impl FnMut(&mut S, &[u8]) -> Result<(), Fault>, mut settle: impl FnMut(&mut S) -> Read<()>) -> Read<()> {
         let Lines { mut text, start, taken } = self;
         let path = text.path.clone();
         let mut lines = taken;
@@ -218,8 +227,9 @@ impl<'a> Lines<'a> {
             for block in blocks {
                 match block {
                     Message::Block(block) => {
-                        see(&block).map_err(|fault| report(&path, lines, &block, &fault))?;
+                        see(state, &block).map_err(|fault| report(&path, lines, &block, &fault))?;
                         lines += count(&block);
+                        settle(state)?;
                     }
                     Message::Endless(start) => return Err(endless(&path, lines, &start)),
                     Message::Failed(error) => return Err(error),
@@ -231,10 +241,22 @@ impl<'a> Lines<'a> {
 
     /// Parses pieces of whole lines on all cores; `take` has the results in the order of the text.
     pub fn pieces<T: Send>(self, parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send, mut take: impl FnMut(T) -> Result<(), Fault>) -> Read<()> {
-        self.blocks(|block| {
+        self.pieces_into(&mut (), parse, |(), piece| take(piece), |()| Ok(()))
+    }
+
+    /// The same; `settle` is called behind some pieces: what they left may be put elsewhere.
+    pub fn pieces_into<T: Send, S>(
+        self,
+        state: &mut S,
+        parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync + Send,
+        mut take: impl FnMut(&mut S, T) -> Result<(), Fault>,
+        settle: impl FnMut(&mut S) -> Read<()>,
+    ) -> Read<()> {
+        let see = |state: &mut S, block: &[u8]| {
             let parsed: Vec<(usize, Result<T, Fault>)> = cut(block, PIECE_BYTES).into_par_iter().map(|(start, piece)| (start, parse(piece))).collect();
-            parsed.into_iter().try_for_each(|(start, result)| result.and_then(&mut take).map_err(|fault| fault.behind(start)))
-        })
+            parsed.into_iter().try_for_each(|(start, result)| result.and_then(|piece| take(state, piece)).map_err(|fault| fault.behind(start)))
+        };
+        self.blocks_into(state, see, settle)
     }
 }
 

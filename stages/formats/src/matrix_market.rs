@@ -47,7 +47,7 @@ pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
 
 fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: Sizes) -> Read<Found> {
     let unread = options.weight.as_deref() == Some("none");
-    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(path, limit), entries: 0, next: (0, 0) };
+    let mut matrix = Matrix { reader: header::Reader::new(unread), header: None, sink: Sink::new(limit), entries: 0, next: (0, 0) };
     let rounded = text::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
         let error = ReadError::new(path, "the file ends before the sizes of the matrix").expected("a Matrix Market header and sizes", "the end of the file");
@@ -155,7 +155,8 @@ fn read_entry(scan: &mut Scan, header: &Header, edges: &mut Edges) -> Result<(),
     if header.symmetry == Symmetry::Skew {
         if row == column {
             let fault = Fault::new(start, "a skew-symmetric matrix has an entry on its diagonal, where every value is 0");
-            return Err(fault.expected("row and column that differ", format!("{} {}", row + 1, column + 1).as_bytes()));
+            let fault = fault.expected("row and column that differ", format!("{} {}", row + 1, column + 1).as_bytes());
+            return Err(fault.hint("take the line out, and count it off in the line of sizes; or write  general  or  symmetric  in the first line"));
         }
         edges.source.push(column);
         edges.target.push(row);

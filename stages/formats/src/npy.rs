@@ -9,7 +9,7 @@
 pub mod meaning;
 mod parts;
 
-pub use parts::Parts;
+pub use parts::{Order, Parts};
 use std::{
     fmt,
     ops::Range,
@@ -474,6 +474,11 @@ impl Array {
         Array { shape: vec![range.len() as u64], dtype: self.dtype, data, from: self.from.clone(), first: self.first + range.start as u64 }
     }
 
+    /// Where its first value stands in what it is a part of.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
     /// How many values it has.
     pub fn len(&self) -> usize {
         match &self.data {
@@ -560,7 +565,7 @@ impl Array {
 
     /// Words; bytes must be UTF-8.
     pub fn words(&self) -> Read<Vec<String>> {
-        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {at} is no text")).expected("text", found));
+        let wrong = |at: usize, found: String| Box::new(self.error(format!("value {} is no text", self.first + at as u64)).expected("text", found));
         match &self.data {
             Data::Objects(pickle, items) => {
                 let word = |(at, &item): (usize, &Value)| pickle.text(item).map(str::to_owned).ok_or_else(|| wrong(at, "another object".into()));

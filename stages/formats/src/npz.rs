@@ -17,12 +17,17 @@ use crate::{
     Format, Look, Options,
     attach::inside,
     look::only,
-    npy::{self, Array, Origin, Parts, meaning},
+    npy::{self, Array, Order, Origin, Parts, meaning},
     raw::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph, Read, ReadError, Rounded},
     spill::{Found, Limit, Sink},
     zip::Archive,
 };
 use std::path::{Path, PathBuf};
+
+/// The arrays of GNNAdvisor's files; the first two are no other's.
+const PAIRS: [&str; 3] = ["src_li", "dst_li", "num_nodes"];
+/// The arrays of an adjacency in compressed rows.
+const COMPRESSED: [&str; 4] = ["adj_indptr", "adj_indices", "adj_data", "adj_shape"];
 
 /// Labels in a sparse matrix become whole rows of at most so many values.
 const LABEL_VALUES_MOST: u64 = 1 << 28;
@@ -60,7 +65,12 @@ enum Family {
 /// One file whose arrays are those of a family; an archive around it gives way to the file itself.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
     let graphs = |end: &str| -> Vec<PathBuf> {
-        let is_one = |path: &&Path| Npz::open(path).ok().and_then(|npz| npz.family()).is_some_and(|family| family != Family::Scipy || !is_side_file(path));
+        // One that lacks an array of its family is recognised too, so that it is said which.
+        let is_graph = |npz: Npz, path: &Path| match npz.family() {
+            Some(family) => family != Family::Scipy || !is_side_file(path),
+            None => npz.lacking().is_some(),
+        };
+        let is_one = |path: &&Path| Npz::open(path).is_ok_and(|npz| is_graph(npz, path));
         look.ending(end).into_iter().filter(is_one).map(Path::to_path_buf).collect()
     };
     let plain = graphs(".npz");
@@ -85,6 +95,9 @@ pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         Some(Family::Scipy) => npz.adjacency("", options, limit)?,
         None => {
             let names: Vec<&str> = npz.names().take(20).collect();
+            if let Some(lacking) = npz.lacking() {
+                return Err(lacking);
+            }
             let error = npz.error("the arrays of this .npz are no graph that is known");
             let expected = "src_li, dst_li, num_nodes; adj_data, adj_indices, adj_indptr, adj_shape; node_features, edges; or data, shape of scipy";
             let error = error.expected(expected, if names.is_empty() { "none".into() } else { names.join(", ") });
@@ -129,7 +142,12 @@ impl Npz {
 
     /// The array of this name, part by part.
     pub fn parts(&self, name: &str) -> Read<Parts<'_>> {
-        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)))
+        self.parts_in(name, Order::Rows)
+    }
+
+    /// The same in this order.
+    pub fn parts_in(&self, name: &str, order: Order) -> Read<Parts<'_>> {
+        Parts::of_member(&self.archive, &format!("{name}.npy"), Origin::new(&self.path, Some(name)), order)
     }
 
     /// The array of this name, if there is one.
@@ -147,11 +165,23 @@ impl Npz {
         self.family() == Some(Family::Scipy)
     }
 
+    /// The error of an archive that has some arrays of a family that no other has, and lacks others.
+    fn lacking(&self) -> Option<Box<ReadError>> {
+        let begun = |family: &&[&str]| family[..2].iter().any(|name| self.has(name)) && family.iter().any(|name| !self.has(name));
+        let family = [&PAIRS[..], &COMPRESSED].into_iter().find(begun).filter(|_| self.family().is_none())?;
+        let lacks: Vec<String> = family.iter().filter(|name| !self.has(name)).map(|name| format!("`{name}`")).collect();
+        let names: Vec<&str> = self.names().take(20).collect();
+        let error = self.error(format!("this .npz lacks {}", lacks.join(" and "))).expected(family.join(", "), names.join(", "));
+        Some(Box::new(
+            error.hint(format!("write all of them:  numpy.savez(FILE, {})", family.iter().map(|name| format!("{name}=...")).collect::<Vec<_>>().join(", "))),
+        ))
+    }
+
     fn family(&self) -> Option<Family> {
         let all = |names: &[&str]| names.iter().all(|name| self.has(name));
-        if all(&["src_li", "dst_li", "num_nodes"]) {
+        if all(&PAIRS) {
             Some(Family::Pairs)
-        } else if all(&["adj_data", "adj_indices", "adj_indptr", "adj_shape"]) {
+        } else if all(&COMPRESSED) {
             Some(Family::Compressed)
         } else if all(&["node_features", "edges"]) {
             Some(Family::Masked)
@@ -191,19 +221,22 @@ impl Npz {
         let count = self.array("num_nodes")?;
         let nodes = match count.u64s()?[..] {
             [nodes] => self.nodes(nodes)?,
-            _ => return Err(Box::new(count.error("expected one number"))),
+            ref numbers => {
+                let error = count.error("this is no number of nodes").expected("one number", format!("{} numbers", numbers.len()));
+                return Err(Box::new(error.hint("write it as  numpy.int64(NODES)")));
+            }
         };
         let (mut sources, mut targets) = (self.parts("src_li")?, self.parts("dst_li")?);
         let unread = options.weight.as_deref() == Some("none");
         let mut weights = self.weights().filter(|_| !unread).map(|name| self.parts(name)).transpose()?;
         let fits = |list: &Parts<'_>, what: &str| {
             let error = || list.error(format!("it does not have {what} for each beginning in `src_li`"));
-            let error = || error().expected(sources.count().to_string(), list.count().to_string());
+            let error = || error().expected(sources.count().to_string(), list.count().to_string()).hint("write all arrays of edges in one length");
             if list.count() == sources.count() { Ok(()) } else { Err(Box::new(error())) }
         };
         fits(&targets, "an end")?;
         weights.iter().try_for_each(|weights| fits(weights, "a weight"))?;
-        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
+        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
         while sink.count() < sources.count() {
             let source = sources.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let target = targets.next(EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
@@ -229,7 +262,7 @@ impl Npz {
 
     /// A graph from the sparse matrix of this prefix.
     fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
-        let (mut sink, mut rounded) = (Sink::new(&self.path, limit), Rounded::default());
+        let (mut sink, mut rounded) = (Sink::new(limit), Rounded::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
         let (rows, columns) = sparse::each(self, prefix, |part| {
@@ -243,7 +276,8 @@ impl Npz {
         })?;
         if rows != columns {
             let error = self.error("the adjacency is not square").expected("as many rows as columns", format!("{rows} x {columns}"));
-            return Err(Box::new(error));
+            let hint = "nodes of two kinds: write the entries as an edge list,  rROW cCOLUMN VALUE  a line, and add  --set ingest.ids=string";
+            return Err(Box::new(error.hint(hint)));
         }
         let nodes = self.nodes(u64::from(rows))?;
         let (mut edges, mut spilled) = sink.finish()?;
@@ -310,7 +344,7 @@ impl Npz {
         if ends.shape.len() != 2 || ends.shape[1] != 2 {
             return Err(wrong());
         }
-        let mut sink = Sink::new(&self.path, limit);
+        let mut sink = Sink::new(limit);
         while 2 * sink.count() < ends.count() {
             let both = ends.next(2 * EDGES_AT_ONCE)?.rows_below(u64::from(nodes))?;
             let (source, target) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();

@@ -6,7 +6,8 @@
 //!           even if no statement does; whole numbers as labels are the same with `.0`
 //! reads     comments, empty lines, several files, gzip, zstd, or an archive with them
 //! never     treats a relation that tells the label by itself: `drop_relations` names those that are to be read as if they were not there
-//! limits    65,535 relations; memory: each distinct term twice, 12 bytes a statement
+//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! limits    65,535 relations; memory: each distinct term twice, and 10 bytes a statement as far as the limit goes
 //! format    W3C, RDF 1.1 N-Triples; sets: P. Ristoski et al., A Collection of Benchmark Datasets for Systematic Evaluations of Machine Learning on
 //!           the Semantic Web (2016), literals as nodes as in M. Schlichtkrull et al., Modeling Relational Data with Graph Convolutional Networks (2018)
 mod labels;
@@ -17,6 +18,7 @@ use crate::{
     bundle::{Bundle, last, names_in_archive, unread},
     lines::{Fault, each},
     raw::{RawGraph, Read, ReadError},
+    spill::{Found, Limit},
     statements::{Piece, Spelled, Statements},
 };
 use std::path::{Path, PathBuf};
@@ -26,12 +28,7 @@ use term::{Kind, Terms};
 pub const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// N-Triples.
-pub const FORMAT: Format = Format {
-    name: "ntriples",
-    about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it",
-    recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
-};
+pub const FORMAT: Format = Format { name: "ntriples", about: "RDF as N-Triples, with trainingSet.tsv and testSet.tsv beside it", recognise, read_within };
 
 /// All files `.nt` that begin with a statement, and the tables of labels; else an archive with such a file.
 fn recognise(look: &Look) -> Option<Vec<PathBuf>> {
@@ -53,8 +50,13 @@ fn is_statement(head: &[u8]) -> bool {
 
 /// Reads the statements and the tables.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    read_within(files, options, &Limit::none()).map(|(graph, _)| graph)
+}
+
+fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
-    let mut statements = Statements::new();
+    let first = files.first().cloned().unwrap_or_default();
+    let mut statements = Statements::new(limit);
     let mut texts = 0;
     for (index, name) in bundle.names() {
         let is_table = labels::part_of(last(name)).is_some();
@@ -62,27 +64,24 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
             continue;
         }
         texts += 1;
-        let lines = bundle.text(index)?.lines()?;
-        lines.pieces(|piece| parse(piece, options), |piece| statements.add(piece, true))?;
+        statements.read(bundle.text(index)?.lines()?, true, |piece| parse(piece, options))?;
     }
     if texts == 0 {
-        let path = files.first().cloned().unwrap_or_default();
-        return Err(Box::new(ReadError::new(&path, "no file with statements was given").expected("a file  NAME.nt", "none")));
+        return Err(Box::new(ReadError::new(&first, "no file with statements was given").expected("a file  NAME.nt", "none")));
     }
     let labelled = labels::read(&bundle, options)?;
     if let Some(labelled) = &labelled {
         labelled.entities().for_each(|entity| statements.add_node(entity));
     }
-    let mut graph = statements.build();
+    let (mut graph, spilled) = statements.build()?;
     if graph.ids.is_empty() {
-        let path = files.first().cloned().unwrap_or_default();
-        return Err(Box::new(ReadError::new(&path, "the file holds no statement").expected("at least one line  <SOURCE> <RELATION> <TARGET> .", "none")));
+        return Err(Box::new(ReadError::new(&first, "the file holds no statement").expected("at least one line  <SOURCE> <RELATION> <TARGET> .", "none")));
     }
     if let Some(labelled) = labelled {
         labelled.put(&mut graph);
     }
     graph.passed_over.extend(unread(&bundle, |_| false));
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
 /// Parses whole lines.

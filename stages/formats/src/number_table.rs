@@ -218,7 +218,7 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             let number = T::read(word).ok_or_else(|| not_a_number::<T>(start + at, what, word, columns))?;
             if values.len() - before == columns {
                 let fault = Fault::new(start + at, format!("the {what} have a line with too many columns"));
-                return Err(fault.expected(format!("{columns} columns"), word));
+                return Err(fault.expected(format!("{columns} columns"), word).hint(COLUMNS_HINT));
             }
             values.push(number);
         }
@@ -227,7 +227,7 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
             (0, _) => {}
             (found, _) if found < columns => {
                 let fault = Fault::new(start + line.len(), format!("the {what} have a line with too few columns"));
-                return Err(fault.expected(format!("{columns} columns"), found.to_string().as_bytes()));
+                return Err(fault.expected(format!("{columns} columns"), found.to_string().as_bytes()).hint(COLUMNS_HINT));
             }
             _ => {}
         }
@@ -235,9 +235,16 @@ fn parse<T: Number>(text: &[u8], what: &str, columns: usize) -> Result<Piece<T>,
     Ok(Piece { values, blank: blank.is_some() })
 }
 
+/// Of lines that are not as long as the first.
+const COLUMNS_HINT: &str = "all lines have as many columns as the first: mend this one, or download the file again";
+
 fn not_a_number<T: Number>(byte: usize, what: &str, word: &[u8], columns: usize) -> Fault {
     let fault = Fault::new(byte, format!("the {what} have a value that is not {}", T::EXPECTED)).expected(T::EXPECTED, word);
-    if columns > 0 && byte == 0 { fault.hint("if this line names the columns, remove it") } else { fault }
+    if columns > 0 && byte == 0 {
+        return fault.hint("if this line names the columns, remove it");
+    }
+    let is_none = [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none", b""].iter().any(|none| word.eq_ignore_ascii_case(none));
+    fault.hint(if is_none { "write a number in its place: 0 where there is none" } else { "write a number in its place; is it the right file?" })
 }
 
 fn empty_line(byte: usize, what: &str) -> Fault {

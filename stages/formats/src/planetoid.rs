@@ -139,6 +139,8 @@ struct Parts {
     y: Vec<u32>,
     classes: [usize; 3],
     test: Vec<u32>,
+    /// The line of each of them.
+    test_lines: Vec<u64>,
 }
 
 impl Parts {
@@ -147,7 +149,8 @@ impl Parts {
         let (ty, ty_classes) = files.classes("ty")?;
         let (ally, ally_classes) = files.classes("ally")?;
         let (x, tx, allx) = (files.matrix("x")?, files.matrix("tx")?, files.matrix("allx")?);
-        Ok(Parts { x, tx, allx, ally, ty, y, classes: [y_classes, ty_classes, ally_classes], test: test_index(files)? })
+        let (test, test_lines) = test_index(files)?;
+        Ok(Parts { x, tx, allx, ally, ty, y, classes: [y_classes, ty_classes, ally_classes], test, test_lines })
     }
 
     /// Compares the sizes that must be equal.
@@ -182,14 +185,24 @@ impl Parts {
         let mut test = self.test.clone();
         test.sort_unstable();
         if let Some(pair) = test.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(files.error("test.index", format!("it lists node {} twice", pair[0])));
+            let error = files.error("test.index", format!("it lists node {} twice", pair[0]));
+            return Err(self.at_test(*error, pair[0], "each node once").into());
         }
         match test.first() {
             Some(&first) if (first as usize) < self.allx.rows() => {
-                Err(files.error("test.index", format!("it lists node {first}, which is a row of `allx`: expected ids from {} on", self.allx.rows())))
+                let error = files.error("test.index", format!("it lists node {first}, which is a row of `allx`"));
+                Err(self.at_test(*error, first, &format!("ids from {} on", self.allx.rows())).into())
             }
             _ => Ok(()),
         }
+    }
+
+    /// An error about the last line of test.index with this node.
+    fn at_test(&self, error: ReadError, node: u32, expected: &str) -> ReadError {
+        let at = self.test.iter().rposition(|&known| known == node).unwrap_or_default();
+        let word = node.to_string();
+        let error = error.at_line(self.test_lines.get(at).copied().unwrap_or(1), 1, word.as_bytes()).expected(expected, word);
+        error.hint("do all files belong to one set? download them again with  warploom data fetch")
     }
 
     /// For each node its row: below `allx`'s number of rows in that, from there on in `tx`; none in a gap.
@@ -232,11 +245,11 @@ impl Parts {
     }
 }
 
-/// The node ids of test.index, one a line.
-fn test_index(files: &Files) -> Read<Vec<u32>> {
+/// The node ids of test.index, one a line, and these lines.
+fn test_index(files: &Files) -> Read<(Vec<u32>, Vec<u64>)> {
     let path = files.path("test.index");
     let text = Plain::open(path)?.read_all()?;
-    let mut ids = Vec::new();
+    let (mut ids, mut lines) = (Vec::new(), Vec::new());
     for (line, text) in text.split(|&byte| byte == b'\n').enumerate() {
         let word = String::from_utf8_lossy(text);
         if word.trim().is_empty() {
@@ -246,29 +259,39 @@ fn test_index(files: &Files) -> Read<Vec<u32>> {
             Box::new(
                 ReadError::new(path, "test.index has a line that is not a node id")
                     .at_line(line as u64 + 1, 1, text)
-                    .expected("a node id", format!("`{}`", word.trim())),
+                    .expected("a whole number from 0 to 4294967295", format!("`{}`", word.trim()))
+                    .hint("one node a line, counted from 0; download the file again with  warploom data fetch"),
             )
         };
         ids.push(word.trim().parse().map_err(|_| bad())?);
+        lines.push(line as u64 + 1);
     }
-    Ok(ids)
+    Ok((ids, lines))
 }
 
 /// The neighbour lists by ascending node.
 fn neighbours(files: &Files) -> Read<Vec<(u32, Vec<u32>)>> {
     let pickle = files.pickle("graph")?;
     let error = |what: String| files.error("graph", what);
-    let id =
-        |value| pickle.integer(value).and_then(|id| u32::try_from(id).ok()).ok_or_else(|| error("a node id is not a whole number from 0 to 4294967295".into()));
+    let id = |value, of: &dyn Fn() -> String| {
+        let number = pickle.integer(value);
+        number.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| {
+            let found = number.map_or("another object".to_owned(), |number| number.to_string());
+            let error = files.error("graph", format!("{} is no node id", of()));
+            let hint = "nodes count from 0: a dict from each node to a list of its neighbours, as  networkx.to_dict_of_lists(graph)  makes it";
+            Box::new(error.expected("a whole number from 0 to 4294967295", found).hint(hint))
+        })
+    };
     let pairs = pickle.dict(pickle.root()).ok_or_else(|| error("expected a dict from node to neighbours".into()))?;
     let mut lists = Vec::with_capacity(pairs.len());
     // A pickle may name one list many times: what they hold together is bounded by the size of the file.
     let mut room = 64 * pickle.objects.len() + 16 * pairs.len() + (1 << 24);
     for &(node, list) in pairs {
-        let node = id(node)?;
+        let node = id(node, &|| format!("the key {} of the dict", lists.len()))?;
         let items = pickle.sequence(list).ok_or_else(|| error(format!("the neighbours of node {node} are no list")))?;
         room = room.checked_sub(items.len()).ok_or_else(|| error("its lists are named again and again".into()))?;
-        lists.push((node, items.iter().map(|&item| id(item)).collect::<Read<Vec<u32>>>()?));
+        let neighbour = |(at, &item)| id(item, &|| format!("the neighbour {at} of node {node}"));
+        lists.push((node, items.iter().enumerate().map(neighbour).collect::<Read<Vec<u32>>>()?));
     }
     lists.sort_by_key(|(node, _)| *node);
     match lists.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -282,11 +305,21 @@ fn count_nodes(files: &Files, parts: &Parts, neighbours: &[(u32, Vec<u32>)]) -> 
     let gaps_most = (parts.allx.rows() + parts.tx.rows()) * 2 + 65_536;
     let test = parts.test.iter().max().map_or(0, |&id| id as usize + 1);
     if test > gaps_most {
-        return Err(files.error("test.index", format!("a node id is far beyond the number of rows: expected at most {gaps_most}, found {}", test - 1)));
+        let error = files.error("test.index", "a node id is far beyond the number of rows");
+        return Err(parts.at_test(*error, test as u32 - 1, &format!("at most {gaps_most}")).into());
     }
     let nodes = parts.allx.rows().max(test);
     match neighbours.iter().flat_map(|(node, list)| list.iter().chain([node])).max() {
-        Some(&far) if far as usize >= nodes => Err(files.error("graph", format!("it names a node that no row has: expected ids below {nodes}, found {far}"))),
+        Some(&far) if far as usize >= nodes => {
+            let of = neighbours.iter().find(|(node, list)| *node == far || list.contains(&far)).map_or(far, |(node, _)| *node);
+            let what = if of == far {
+                format!("it names the node {far}, which no row has")
+            } else {
+                format!("it names the neighbour {far} of node {of}, which no row has")
+            };
+            let error = files.error("graph", what).expected(format!("ids below {nodes}: allx and test.index have so many rows"), far.to_string());
+            Err(Box::new(error.hint("do all files belong to one set? download them again with  warploom data fetch")))
+        }
         _ => Ok(nodes),
     }
 }

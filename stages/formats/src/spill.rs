@@ -2,15 +2,16 @@
 //!
 //! promises  edges come back in the order of the file that was read, as rows; the nameless file goes with the process
 //! promises  a quarter of `Limit::memory` for edges, beside what belongs to the nodes and a few blocks of the file that is read
-//! never     takes features of edges: those sets have to fit
+//! promises  features of edges are rows of a second nameless file, by the place of their edge in the list
 mod own_ids;
 
-use crate::raw::{Edges, NodeIds, RawGraph, Read, ReadError};
+use crate::raw::{EdgeFeatures, Edges, NodeIds, RawGraph, Read, ReadError};
 use own_ids::{GONE, Rows};
 pub(crate) use own_ids::{OwnIds, Told, rows_among};
 use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Read as _, Seek, Write},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
@@ -65,6 +66,8 @@ pub struct Edge {
     pub relation: u16,
     /// Its weight; 1 without weights.
     pub weight: f32,
+    /// Its place in the list, from 0.
+    pub at: u64,
 }
 
 /// Hands over every edge of a graph, wherever its edges are, with its place in the list.
@@ -72,7 +75,8 @@ pub(crate) fn each(held: &Edges, spilled: Option<&Spilled>, mut take: impl FnMut
     let (weight, relation) = (held.weight.as_deref(), held.relation.as_deref());
     let ends = held.source.iter().zip(&held.target).enumerate();
     ends.for_each(|(at, (&source, &target))| {
-        let edge = Edge { source, target, relation: relation.map_or(0, |relation| relation[at]), weight: weight.map_or(1.0, |weight| weight[at]) };
+        let edge =
+            Edge { source, target, relation: relation.map_or(0, |relation| relation[at]), weight: weight.map_or(1.0, |weight| weight[at]), at: at as u64 };
         take(at as u64, edge);
     });
     let Some(spilled) = spilled else { return Ok(()) };
@@ -137,27 +141,21 @@ pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()
 
 /// Where a reader puts edges by row, in their order: in memory while they fit, then in a file.
 pub(crate) struct Sink<'a> {
-    path: &'a Path,
     limit: &'a Limit,
     held: Edges,
     spill: Option<Spill>,
     count: u64,
-    /// What all edges would take in memory.
-    bytes: u64,
-    /// Whether edges with features did not fit: they are counted from then on, and not kept.
-    unfit: bool,
 }
 
 impl<'a> Sink<'a> {
-    /// For edges of this file.
-    pub fn new(path: &'a Path, limit: &'a Limit) -> Sink<'a> {
-        Sink { path, limit, held: Edges::default(), spill: None, count: 0, bytes: 0, unfit: false }
+    /// No edges yet.
+    pub fn new(limit: &'a Limit) -> Sink<'a> {
+        Sink { limit, held: Edges::default(), spill: None, count: 0 }
     }
 
     /// More edges behind the others; they have weights and relations as those do.
     pub fn take(&mut self, edges: Edges) {
         self.count += edges.len() as u64;
-        self.bytes += edges.bytes();
         if self.held.is_empty() && self.held.source.capacity() == 0 {
             self.held = edges;
             return;
@@ -184,11 +182,6 @@ impl<'a> Sink<'a> {
         if self.spill.is_none() && self.limit.admits(self.held.bytes()) {
             return Ok(());
         }
-        if self.held.features.is_some() {
-            self.unfit = true;
-            self.held = Edges::default();
-            return Ok(());
-        }
         let spill = match &mut self.spill {
             Some(spill) => spill,
             none => none.insert(Spill::new(self.limit)?),
@@ -198,25 +191,24 @@ impl<'a> Sink<'a> {
         self.held.target.clear();
         self.held.weight.iter_mut().for_each(Vec::clear);
         self.held.relation.iter_mut().for_each(Vec::clear);
+        self.held.features.iter_mut().for_each(|features| features.values.clear());
         Ok(())
     }
 
     /// All edges: held, or in a file.
     pub fn finish(mut self) -> Read<(Edges, Option<Spilled>)> {
         self.settle()?;
-        if self.unfit {
-            return Err(features_have_to_fit(self.path, self.bytes));
-        }
         match self.spill {
             None => Ok((self.held, None)),
-            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?.that_would_take(self.bytes)))),
+            Some(spill) => Ok((Edges::default(), Some(spill.finish(Rows::Same)?))),
         }
     }
 }
 
-/// The refusal of what the file does not take; with their features the edges would take so many bytes.
+/// The refusal of features in a file of their own, which is read as a whole; they would take so many bytes.
 pub fn features_have_to_fit(path: &Path, bytes: u64) -> Box<ReadError> {
-    let error = ReadError::new(path, "the edges do not fit the memory that may be used, and they have features");
+    let error = ReadError::new(path, "the features of edges in this file do not fit the memory that may be used: they are read as a whole");
+    let error = error.expected("at most a quarter of --memory", format!("{bytes} bytes"));
     Box::new(error.hint(format!("allow at least  {}", memory_for(bytes))))
 }
 
@@ -226,6 +218,27 @@ struct Spill {
     file: BufWriter<File>,
     blocks: Vec<Block>,
     edges: u64,
+    features: Option<(u32, BufWriter<File>)>,
+}
+
+/// Features of edges in a nameless file, a row an edge.
+#[derive(Debug)]
+pub struct FeatureRows {
+    /// Values in a row.
+    pub columns: u32,
+    file: File,
+}
+
+impl FeatureRows {
+    /// Bytes of a row.
+    pub fn width(&self) -> usize {
+        4 * self.columns as usize
+    }
+
+    /// The bytes of the row of the edge with this place in the list, as they lie in memory on a little-endian machine.
+    pub fn read(&self, at: u64, row: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(row, at * self.width() as u64)
+    }
 }
 
 /// Edges that were written together: their ends, then weights, then relations.
@@ -241,12 +254,25 @@ struct Block {
 impl Spill {
     fn new(limit: &Limit) -> Read<Spill> {
         let file = tempfile::tempfile_in(&limit.folder).map_err(|error| unwritten(&limit.folder, &error))?;
-        Ok(Spill { folder: limit.folder.clone(), file: BufWriter::with_capacity(BUFFER_BYTES, file), blocks: Vec::new(), edges: 0 })
+        Ok(Spill { folder: limit.folder.clone(), file: BufWriter::with_capacity(BUFFER_BYTES, file), blocks: Vec::new(), edges: 0, features: None })
     }
 
     fn write_rows(&mut self, edges: &Edges) -> Read<()> {
         let pairs = edges.source.iter().zip(&edges.target).map(|(&source, &target)| [source, target].map(u64::from));
+        if let Some(features) = &edges.features {
+            self.write_features(features.columns, &features.values)?;
+        }
         self.write(false, pairs, edges.weight.as_deref().unwrap_or_default(), edges.relation.as_deref().unwrap_or_default())
+    }
+
+    /// Writes the features of edges behind those of all edges before.
+    fn write_features(&mut self, columns: u32, values: &[f32]) -> Read<()> {
+        let fault = |error: io::Error| unwritten(&self.folder, &error);
+        let (_, file) = match &mut self.features {
+            Some(features) => features,
+            none => none.insert((columns, BufWriter::with_capacity(BUFFER_BYTES, tempfile::tempfile_in(&self.folder).map_err(fault)?))),
+        };
+        values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes())).map_err(fault)
     }
 
     /// Writes edges; weights and relations are one an edge, or none at all.
@@ -266,10 +292,15 @@ impl Spill {
     }
 
     fn finish(self, rows: Rows) -> Read<Spilled> {
-        let Spill { folder, file, blocks, edges } = self;
+        let Spill { folder, file, blocks, edges, features } = self;
         let file = file.into_inner().map_err(|error| unwritten(&folder, error.error()))?;
+        let rows_of = |(columns, file): (u32, BufWriter<File>)| match file.into_inner() {
+            Ok(file) => Ok(FeatureRows { columns, file }),
+            Err(error) => Err(unwritten(&folder, error.error())),
+        };
+        let features = features.map(rows_of).transpose()?;
         let (weighted, typed) = (blocks.iter().any(|block| block.weighted), blocks.iter().any(|block| block.typed));
-        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, without: None, held: 0, edges, weighted, typed })
+        Ok(Spilled { folder, file, blocks, skip_first: false, rows, has_gone: false, relation_of: None, without: None, edges, weighted, typed, features })
     }
 }
 
@@ -284,7 +315,10 @@ fn write_block(file: &mut impl Write, wide: bool, pairs: impl Iterator<Item = [u
 /// The disk did not take the edges.
 fn unwritten(folder: &Path, error: &io::Error) -> Box<ReadError> {
     let what = format!("cannot keep the edges in a file while they are sorted: {error}");
-    let hint = "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store";
+    let hint = match error.kind() {
+        io::ErrorKind::FileTooLarge => "files may not be larger here: raise the limit on their size, as  ulimit -f  shows it, or allow more memory",
+        _ => "edges beyond --memory need 20 to 60 bytes each on this disk for a while: make room, allow more memory, or move the store",
+    };
     Box::new(ReadError { io: Some(error.kind()), ..ReadError::new(folder, what).hint(hint) })
 }
 
@@ -302,38 +336,36 @@ pub struct Spilled {
     relation_of: Option<Vec<u16>>,
     /// The relation whose edges are gone; those above count one less.
     without: Option<u16>,
-    /// What the edges would take while they are read into memory.
-    held: u64,
     /// How many edges there are.
     pub edges: u64,
     /// Whether they have weights that mean something.
     pub weighted: bool,
     /// Whether they have relations.
     pub typed: bool,
+    /// Their features, by the place of each in the list.
+    pub features: Option<FeatureRows>,
 }
 
 impl Spilled {
-    /// Edges by row that were held so far, without their features.
+    /// Edges by row that were held so far.
     pub fn of(edges: Edges, limit: &Limit) -> Read<Spilled> {
         let mut spill = Spill::new(limit)?;
         spill.write_rows(&edges)?;
         spill.finish(Rows::Same)
     }
 
-    /// Says what the edges would take in memory while they are read.
-    pub(crate) fn that_would_take(mut self, bytes: u64) -> Spilled {
-        self.held = bytes;
-        self
+    /// Gives the edges features, a row each in the order of the list.
+    pub(crate) fn set_features(&mut self, features: &EdgeFeatures) -> Read<()> {
+        let mut spill = Spill::new(&Limit { memory: 0, folder: self.folder.clone() })?;
+        spill.write_features(features.columns, &features.values)?;
+        self.features = spill.finish(Rows::Same)?.features;
+        Ok(())
     }
 
     /// Bytes that the edges would take in memory.
     pub fn bytes(&self) -> u64 {
-        self.edges * (8 + 4 * u64::from(self.weighted) + 2 * u64::from(self.typed))
-    }
-
-    /// Bytes that they would take at the most: while they are read, or then.
-    pub fn bytes_held(&self) -> u64 {
-        self.held.max(self.bytes())
+        let features = self.features.as_ref().map_or(0, |features| features.width() as u64);
+        self.edges * (8 + 4 * u64::from(self.weighted) + 2 * u64::from(self.typed) + features)
     }
 
     /// The edges of all relations but this one, which is taken out of the count of relations.
@@ -384,8 +416,13 @@ impl Spilled {
 
     /// Puts the edges into the memory of a graph that has none.
     pub fn hold(&self, graph: &mut RawGraph) -> Read<()> {
-        let (mut weight, mut relation) = (Vec::new(), Vec::new());
+        let (mut weight, mut relation, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row = vec![0; self.features.as_ref().map_or(0, FeatureRows::width)];
         self.each(|edge| {
+            if let Some(features) = &self.features {
+                features.read(edge.at, &mut row)?;
+                values.extend(row.chunks_exact(4).map(|bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte]))));
+            }
             graph.edges.source.push(edge.source);
             graph.edges.target.push(edge.target);
             weight.push(edge.weight);
@@ -394,16 +431,19 @@ impl Spilled {
         })?;
         graph.edges.weight = self.weighted.then_some(weight);
         graph.edges.relation = self.typed.then_some(relation);
+        graph.edges.features = self.features.as_ref().map(|features| EdgeFeatures { columns: features.columns, values });
         Ok(())
     }
 
     /// Hands over every edge.
     pub fn each(&self, mut take: impl FnMut(Edge) -> io::Result<()>) -> Read<()> {
         let mut skip = self.skip_first;
+        let mut place = 0..;
         let result = each_stored(&self.file, &self.blocks, |source, target, relation, weight| {
             if std::mem::take(&mut skip) {
                 return Ok(());
             }
+            let at = place.next().unwrap_or_default();
             let relation = self.relation_of.as_ref().map_or(relation, |relations| relations.get(usize::from(relation)).copied().unwrap_or(relation));
             if self.without == Some(relation) {
                 return Ok(());
@@ -414,7 +454,7 @@ impl Spilled {
             if self.has_gone && (source == GONE || target == GONE) {
                 return Ok(());
             }
-            take(Edge { source, target, relation, weight })
+            take(Edge { source, target, relation, weight, at })
         });
         result.map_err(|error| unwritten(&self.folder, &error))
     }
@@ -493,6 +533,28 @@ mod tests {
                 assert_eq!((format.read_within)(&files, &unread, &limit).unwrap().0.notes, Vec::<String>::new(), "{name}");
             }
         }
+    }
+
+    /// Rows keep to their edges when others go.
+    #[test]
+    fn features_of_edges_come_back_by_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = Limit { memory: 1, folder: folder.path().to_path_buf() };
+        let features = |values: &[f32]| Some(EdgeFeatures { columns: 2, values: values.to_vec() });
+        let all = [1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
+        let edges = Edges { source: vec![0, 1, 2], target: vec![1, 2, 0], features: features(&all), ..Edges::default() };
+        let spilled = Spilled::of(edges.clone(), &limit).unwrap();
+        assert_eq!(spilled.bytes(), edges.bytes());
+        let held = |spilled: &Spilled| {
+            let mut graph = RawGraph::default();
+            spilled.hold(&mut graph).unwrap();
+            graph.edges
+        };
+        assert_eq!(held(&spilled), edges);
+        assert_eq!(held(&spilled.only(vec![0, GONE, 1]).unwrap()).features, features(&all[4..]));
+        let mut bare = Spilled::of(Edges { features: None, ..edges.clone() }, &limit).unwrap();
+        bare.set_features(edges.features.as_ref().unwrap()).unwrap();
+        assert_eq!(held(&bare), edges);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Statements `source relation target` in words, as triples and RDF have them, gathered to a graph.
 //!
 //! promises  nodes and relations are numbered by the bytes of their words; edges in the order in which they came
-//! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement
+//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as the limit goes
 use crate::{
-    lines::Fault,
-    raw::{Edges, NODES_MOST, NodeIds, RawGraph},
+    lines::{Fault, Lines},
+    raw::{Edges, NODES_MOST, NodeIds, RawGraph, Read},
+    spill::{Found, Limit, Sink},
 };
 use std::{collections::HashMap, hash::Hash};
 
@@ -64,23 +66,26 @@ impl<K: Eq + Hash + Ord> Words<K> {
     }
 }
 
-/// All statements so far.
-pub(crate) struct Statements {
+/// All statements so far; those that are edges by the numbers of their words.
+pub(crate) struct Statements<'a> {
     nodes: Words<String>,
     relations: Words<String>,
-    source: Vec<u32>,
-    relation: Vec<u32>,
-    target: Vec<u32>,
+    edges: Sink<'a>,
 }
 
-impl Statements {
-    pub fn new() -> Statements {
+impl<'a> Statements<'a> {
+    /// None yet.
+    pub fn new(limit: &'a Limit) -> Statements<'a> {
         let words = || Words { known: HashMap::new() };
-        Statements { nodes: words(), relations: words(), source: Vec::new(), relation: Vec::new(), target: Vec::new() }
+        Statements { nodes: words(), relations: words(), edges: Sink::new(limit) }
     }
 
-    /// Adds a piece; its statements become edges only if `as_edges`.
-    pub fn add(&mut self, piece: Piece, as_edges: bool) -> Result<(), Fault> {
+    /// Adds the statements of a text, as `parse` finds them; they become edges only if `as_edges`.
+    pub fn read(&mut self, lines: Lines, as_edges: bool, parse: impl Fn(&[u8]) -> Result<Piece, Fault> + Sync + Send) -> Read<()> {
+        lines.pieces_into(self, parse, |statements, piece| statements.add(piece, as_edges), |statements| statements.edges.settle())
+    }
+
+    fn add(&mut self, piece: Piece, as_edges: bool) -> Result<(), Fault> {
         let nodes: Vec<u32> = piece.nodes.into_iter().map(|word| self.nodes.number(word)).collect();
         let relations: Vec<u32> = piece.relations.into_iter().map(|word| self.relations.number(word)).collect();
         if self.nodes.known.len() as u64 > NODES_MOST {
@@ -91,11 +96,9 @@ impl Statements {
             return Err(fault.hint("is the relation the second column?"));
         }
         if as_edges {
-            for [source, relation, target] in piece.triples {
-                self.source.push(nodes[source as usize]);
-                self.relation.push(relations[relation as usize]);
-                self.target.push(nodes[target as usize]);
-            }
+            let node = |end: usize| piece.triples.iter().map(|triple| nodes[triple[end] as usize]).collect();
+            let relation = piece.triples.iter().map(|triple| relations[triple[1] as usize] as u16).collect();
+            self.edges.take(Edges { source: node(0), target: node(2), relation: Some(relation), ..Edges::default() });
         }
         Ok(())
     }
@@ -106,20 +109,21 @@ impl Statements {
     }
 
     /// Directed edges with relations.
-    pub fn build(self) -> RawGraph {
+    pub fn build(self) -> Read<Found> {
         let (words, row) = self.nodes.ordered();
         let (relations, place) = self.relations.ordered();
-        let rows = |mut numbers: Vec<u32>| {
-            numbers.iter_mut().for_each(|number| *number = row[*number as usize]);
-            numbers
-        };
-        let edges = Edges {
-            source: rows(self.source),
-            target: rows(self.target),
-            relation: Some(self.relation.into_iter().map(|number| place[number as usize] as u16).collect()),
-            ..Edges::default()
-        };
-        RawGraph { ids: NodeIds::Strings(words), edges, directed: Some(true), relations, ..RawGraph::default() }
+        let place: Vec<u16> = place.into_iter().map(|place| place as u16).collect();
+        let (mut edges, spilled) = self.edges.finish()?;
+        edges.source.iter_mut().chain(&mut edges.target).for_each(|number| *number = row[*number as usize]);
+        edges.relation.get_or_insert_default().iter_mut().for_each(|number| *number = place[usize::from(*number)]);
+        let spilled = spilled.map(|mut spilled| {
+            spilled.name_relations(&place);
+            spilled.moved(row)
+        });
+        if spilled.is_some() {
+            edges = Edges::default();
+        }
+        Ok((RawGraph { ids: NodeIds::Strings(words), edges, directed: Some(true), relations, ..RawGraph::default() }, spilled))
     }
 }
 
@@ -130,7 +134,8 @@ mod tests {
     #[test]
     fn too_many_relations_are_refused() {
         let piece = |count: usize| Piece { relations: (0..count).map(|number| number.to_string()).collect(), ..Piece::default() };
-        let mut statements = Statements::new();
+        let limit = Limit::none();
+        let mut statements = Statements::new(&limit);
         statements.add(piece(RELATIONS_MOST), true).unwrap();
         let fault = statements.add(Piece { relations: vec!["one more".into()], ..Piece::default() }, true).unwrap_err();
         assert!(fault.what.contains("too many relations") && fault.expected == "at most 65535");
@@ -138,12 +143,13 @@ mod tests {
 
     #[test]
     fn words_are_ordered_by_bytes_and_edges_are_not() {
-        let mut statements = Statements::new();
+        let limit = Limit::none();
+        let mut statements = Statements::new(&limit);
         let words = |words: [&str; 2]| words.map(String::from).to_vec();
         statements.add(Piece { nodes: words(["b", "a"]), relations: words(["s", "r"]), triples: vec![[0, 0, 1], [1, 1, 1]] }, true).unwrap();
         statements.add(Piece { nodes: words(["c", "b"]), relations: words(["t", "r"]), triples: vec![[0, 0, 1]] }, false).unwrap();
         statements.add_node("Z");
-        let graph = statements.build();
+        let (graph, _) = statements.build().unwrap();
         assert_eq!(graph.validate(), Ok(()));
         assert_eq!(graph.ids, NodeIds::Strings(["Z", "a", "b", "c"].map(String::from).to_vec()));
         assert_eq!((graph.edges.source, graph.edges.target, graph.edges.relation), (vec![2, 1], vec![1, 1], Some(vec![1, 0])));

@@ -7,7 +7,9 @@
 //!           `entity2id.txt` and `relation2id.txt`; packed or not, or all in a tar or zip archive
 //! promises  parts whose statements are no edges are named as passed over
 //! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the one that `types` names) is told, not made use of
-//! limits    65,535 relations; memory: each distinct word twice, 12 bytes a statement
+//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as the limit goes; of the numbered form one
+//!           file of numbers, 12 bytes a statement
 //! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013); github.com/thunlp/OpenKE
 mod numbered;
 mod types;
@@ -19,6 +21,7 @@ use crate::{
     lines::{Fault, each},
     number_table::{Number, words},
     raw::{RawGraph, Read, ReadError},
+    spill::{Found, Limit},
     statements::{Piece, Spelled, Statements},
 };
 use std::path::{Path, PathBuf};
@@ -28,7 +31,7 @@ pub const FORMAT: Format = Format {
     name: "triples",
     about: "knowledge graphs: train, valid and test with head, relation, tail; or train2id.txt, entity2id.txt, ...",
     recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
+    read_within,
 };
 
 /// The part that a file of words is by its name.
@@ -99,11 +102,15 @@ fn is_numbered(head: &[u8]) -> bool {
 
 /// Reads either form.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
+    read_within(files, options, &Limit::none()).map(|(graph, _)| graph)
+}
+
+fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
     let wanted = if options.parts.is_empty() { vec![Part::Train] } else { in_order(&options.parts) };
-    let mut graph = match bundle.names().any(|(_, name)| numbered::belongs(name)) {
-        true => numbered::read(&bundle, &wanted)?,
-        false => read_words(&bundle, options, &wanted)?,
+    let (mut graph, spilled) = match bundle.names().any(|(_, name)| numbered::belongs(name)) {
+        true => numbered::read(&bundle, &wanted, limit)?,
+        false => read_words(&bundle, options, &wanted, limit)?,
     };
     types::put(&bundle, options, &mut graph)?;
     let is_there = |part: Part| bundle.names().any(|(_, name)| part_of(name) == Some(part) || numbered::is(name, name_of(part)));
@@ -120,13 +127,14 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
     graph.passed_over.extend(unread(&bundle, |name| {
         [Part::Train, Part::Valid, Part::Test].into_iter().any(|part| part_of(name) == Some(part) || numbered::is(name, name_of(part)))
     }));
-    Ok(graph)
+    Ok((graph, spilled))
 }
 
-fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part]) -> Read<RawGraph> {
+fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part], limit: &Limit) -> Read<Found> {
     let mut texts = bundle.names().filter(|(_, name)| !types::is_chosen(name, options)).map(|(index, _)| index);
     let alone = texts.next().filter(|_| texts.next().is_none());
-    let mut statements = Statements::new();
+    let path = bundle.names().next().map_or(Path::new(""), |(index, _)| bundle.path(index));
+    let mut statements = Statements::new(limit);
     for part in [Part::Train, Part::Valid, Part::Test] {
         let found = match alone {
             Some(only) => Some(only).filter(|_| part == Part::Train),
@@ -137,18 +145,17 @@ fn read_words(bundle: &Bundle, options: &Options, wanted: &[Part]) -> Read<RawGr
             Some(index) => {
                 let lines = bundle.text(index)?.lines()?;
                 refuse_names(bundle.path(index), lines.first())?;
-                lines.pieces(parse, |piece| statements.add(piece, is_wanted))?;
+                statements.read(lines, is_wanted, parse)?;
             }
             None if is_wanted => return Err(lacks(bundle, &format!("{}.txt", name_of(part)))),
             None => {}
         }
     }
-    let graph = statements.build();
-    if graph.ids.is_empty() {
-        let path = bundle.names().next().map(|(index, _)| bundle.path(index)).unwrap_or(Path::new(""));
+    let found = statements.build()?;
+    if found.0.ids.is_empty() {
         return Err(Box::new(ReadError::new(path, "the set holds no statement").expected("at least one line  HEAD RELATION TAIL", "none")));
     }
-    Ok(graph)
+    Ok(found)
 }
 
 /// A first line that names the columns is no statement.

@@ -173,7 +173,8 @@ impl Set<'_> {
             let [one, other] = [graph_of[from as usize] + 1, graph_of[to as usize] + 1];
             if one != other {
                 let error = table.error(row, "an edge joins nodes of two graphs");
-                return Err(Box::new(error.expected("two nodes of one graph", format!("nodes of the graphs {one} and {other}"))));
+                let error = error.expected("two nodes of one graph", format!("nodes of the graphs {one} and {other}"));
+                return Err(Box::new(error.hint("do A and graph_indicator belong to one set? line n of graph_indicator is the graph of node n")));
             }
             source.push(from);
             target.push(to);

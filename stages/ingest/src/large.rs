@@ -2,16 +2,23 @@
 //!
 //! promises  the same bytes as the way in memory
 //! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once more, both ways, and gone through in rounds
-//! never     takes features of edges: that is an error that says how much memory would do
+//! promises  features of edges are gathered row by row while edges are merged, in a file of their own
+//! never     holds the features of more than a group of edges
 //! bounds    `--memory`, from `MEMORY_LEAST` on, beside what belongs to the nodes; less is told on screen
+//! bounds    gathered features are mapped while they are written: pages that the system may take back (3 M edges with 8 features, both ways, under
+//!           `--memory 64MiB`: 29 MiB of its own, 216 MiB with such pages)
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+};
 use warploom_contract::{
-    Context, ErrorKind, Kind, Outputs, Provenance, StageError,
-    kinds::graph::{EdgeTable, EdgeWriter},
+    Context, Kind, Outputs, Provenance, StageError,
+    kinds::graph::{EdgeTable, EdgeWriter, write_edge_features_of},
     parquet_file::ROWS_WRITTEN,
 };
 use warploom_formats::{
     raw::{RawGraph, ReadError},
-    spill::{Edge, Limit, Spilled, memory_for},
+    spill::{Edge, FeatureRows, Limit, Spilled},
 };
 use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::Weights;
@@ -20,7 +27,7 @@ use crate::{
     fill, kinds, source, subset,
     target::{self, Filled, Narrowed},
     transform::{
-        self, Counts, Duplicates,
+        self, Counts, Duplicates, Listed, NOT_LISTED,
         external::{Runs, Stored},
     },
     write,
@@ -42,10 +49,6 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
         let least = MEMORY_LEAST >> 20;
         context.progress.warn(&format!("--memory is less than ingest takes for itself: up to {least} MiB are used, and what belongs to the nodes"));
     }
-    if edges.features.is_some() {
-        let what = format!("{} edges do not fit the memory that may be used, and their features would have to stay in it", edges.len());
-        return Err(StageError::new(ErrorKind::Specification, what).hint(format!("allow at least  {}", memory_for(edges.bytes()))));
-    }
     if narrowed.spilled.is_none() {
         let edges = std::mem::take(&mut narrowed.graph.edges);
         narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| read_error(&error))?);
@@ -55,23 +58,33 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
 
 /// Sorts, merges and writes.
 pub fn ingest(context: &Context, outputs: &mut Outputs, request: &IngestRequest, mut narrowed: Narrowed, spilled: &Spilled) -> Result<(), StageError> {
-    let sorting = Sorting { context, spilled, inverse: narrowed.inverse, nodes: narrowed.graph.nodes(), relations: narrowed.graph.relations.len() };
     let options = target::options(request, &narrowed.graph);
-    let weighted = match request.spec.weights {
-        Weights::Keep => spilled.weighted,
-        Weights::Drop => false,
-        Weights::One => true,
-    };
+    // How often an edge stands in a list without weights is a sum of ones.
+    let weighted = options.duplicates == Duplicates::Sum
+        || match request.spec.weights {
+            Weights::Keep => spilled.weighted,
+            Weights::Drop => false,
+            Weights::One => true,
+        };
+    let (inverse, nodes, relations) = (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
+    let sorting = Sorting { context, spilled, inverse, nodes, relations, weighted };
     let mut neighbours = match target::needs_communities(request, &narrowed.graph, narrowed.community.is_some()) {
         true => Some(sorting.neighbours()?),
         false => None,
     };
     let mut in_degrees = target::needs_degrees(request, &narrowed.graph).then(|| vec![0u32; narrowed.graph.nodes() as usize]);
-    let counts = if weighted || options.duplicates == Duplicates::Sum {
-        let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
-        sorting.sort_and_write(outputs, options, (in_degrees.as_mut(), neighbours.as_mut()), |weight| if ones { 1.0 } else { weight })?
+    let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
+    let weight = |edge: &Edge| if ones { 1.0 } else { edge.weight };
+    let beside = (in_degrees.as_mut(), neighbours.as_mut());
+    let counts = if spilled.features.is_some() {
+        if spilled.edges >= u64::from(NOT_LISTED) {
+            return Err(target::transform_error(transform::Refused::TooManyWithFeatures));
+        }
+        sorting.sort_and_write(outputs, options, beside, |edge| Listed { weight: weight(edge), at: edge.at as u32 })?
+    } else if sorting.weighted {
+        sorting.sort_and_write(outputs, options, beside, weight)?
     } else {
-        sorting.sort_and_write(outputs, options, (in_degrees.as_mut(), neighbours.as_mut()), |_| ())?
+        sorting.sort_and_write(outputs, options, beside, |_| ())?
     };
     narrowed.compare_counts(request, &counts)?;
     narrowed.graph.edges = Default::default();
@@ -129,6 +142,7 @@ struct Sorting<'a> {
     inverse: Option<u16>,
     nodes: u32,
     relations: usize,
+    weighted: bool,
 }
 
 impl Sorting<'_> {
@@ -142,12 +156,12 @@ impl Sorting<'_> {
     }
 
     /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by the way.
-    fn sort_and_write<C: Stored + Weight>(
+    fn sort_and_write<C: Stored + Carries>(
         &self,
         outputs: &mut Outputs,
         options: transform::Options,
         (mut in_degrees, mut neighbours): (Option<&mut Vec<u32>>, Option<&mut Neighbours>),
-        carried: impl Fn(f32) -> C,
+        carried: impl Fn(&Edge) -> C,
     ) -> Result<Counts, StageError> {
         let Sorting { context, spilled, .. } = self;
         let limit = source::limit(context);
@@ -156,7 +170,7 @@ impl Sorting<'_> {
         let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
         context.progress.begin("sorting", spilled.edges, "edges");
         let push = |edge: Edge| {
-            let carried = carried(edge.weight);
+            let carried = carried(&edge);
             runs.push(edge, carried)?;
             match self.inverse {
                 Some(first) => runs.push(Edge { source: edge.target, target: edge.source, relation: edge.relation + first, ..edge }, carried),
@@ -165,9 +179,10 @@ impl Sorting<'_> {
         };
         spilled.each(push).map_err(|error| read_error(&error))?;
         context.progress.begin("merging", spilled.edges, "edges");
-        let mut writer = EdgeWriter::create(outputs, C::WEIGHTED, spilled.typed)?;
-        let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: C::WEIGHTED.then(Vec::new), ..EdgeTable::default() };
+        let mut writer = EdgeWriter::create(outputs, self.weighted, spilled.typed)?;
+        let empty = || EdgeTable { kind: spilled.typed.then(Vec::new), weight: self.weighted.then(Vec::new), ..EdgeTable::default() };
         let mut group = empty();
+        let mut features = spilled.features.as_ref().map(|rows| Gathered::new(rows, &limit)).transpose().map_err(fault)?;
         let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
             if let Some(degrees) = in_degrees.as_mut() {
                 degrees[target as usize] = degrees[target as usize].saturating_add(1);
@@ -175,6 +190,7 @@ impl Sorting<'_> {
             if let Some(neighbours) = neighbours.as_mut() {
                 neighbours.push(source, target)?;
             }
+            features.iter_mut().try_for_each(|features| features.push(carried.place()))?;
             group.source.push(source);
             group.target.push(target);
             group.kind.iter_mut().for_each(|kind| kind.push(relation));
@@ -189,6 +205,10 @@ impl Sorting<'_> {
             Fault::Stage(error) => error,
             Fault::Io(error) => fault(error),
         })?;
+        if let Some(features) = features {
+            let columns = features.rows.columns as usize;
+            write_edge_features_of(outputs, columns, &features.finish().map_err(fault)?)?;
+        }
         writer.write(group)?;
         writer.finish(outputs)?;
         Ok(counts)
@@ -203,7 +223,7 @@ struct Neighbours {
 
 impl Neighbours {
     fn push(&mut self, source: u32, target: u32) -> std::io::Result<()> {
-        self.runs.push(Edge { source, target, relation: 0, weight: 1.0 }, ())
+        self.runs.push(Edge { source, target, relation: 0, weight: 1.0, at: 0 }, ())
     }
 
     /// The communities that the same edges have in memory.
@@ -232,25 +252,63 @@ impl From<std::io::Error> for Fault {
     }
 }
 
-/// What an edge carries, as a column of the table.
-trait Weight: Copy {
-    const WEIGHTED: bool;
-    fn weight(self) -> f32;
+/// Features of edges in the order in which these are merged, on their way to a nameless file.
+struct Gathered<'a> {
+    rows: &'a FeatureRows,
+    row: Vec<u8>,
+    zeros: Vec<u8>,
+    file: BufWriter<File>,
 }
 
-impl Weight for () {
-    const WEIGHTED: bool = false;
+impl<'a> Gathered<'a> {
+    fn new(rows: &'a FeatureRows, limit: &Limit) -> std::io::Result<Gathered<'a>> {
+        let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
+        Ok(Gathered { rows, row: vec![0; rows.width()], zeros: vec![0; rows.width()], file })
+    }
 
+    /// The row of the edge with this place in the list, zeros for one that was added.
+    fn push(&mut self, place: u32) -> std::io::Result<()> {
+        if place == NOT_LISTED {
+            return self.file.write_all(&self.zeros);
+        }
+        self.rows.read(place.into(), &mut self.row)?;
+        self.file.write_all(&self.row)
+    }
+
+    fn finish(self) -> std::io::Result<File> {
+        self.file.into_inner().map_err(std::io::IntoInnerError::into_error)
+    }
+}
+
+/// What an edge carries.
+trait Carries: Copy {
+    fn weight(self) -> f32;
+
+    /// Its place in the list.
+    fn place(self) -> u32 {
+        NOT_LISTED
+    }
+}
+
+impl Carries for () {
     fn weight(self) -> f32 {
         1.0
     }
 }
 
-impl Weight for f32 {
-    const WEIGHTED: bool = true;
-
+impl Carries for f32 {
     fn weight(self) -> f32 {
         self
+    }
+}
+
+impl Carries for Listed {
+    fn weight(self) -> f32 {
+        self.weight
+    }
+
+    fn place(self) -> u32 {
+        self.at
     }
 }
 

@@ -130,9 +130,12 @@ fn read_files(context: &Context, request: &IngestRequest, files: &[PathBuf]) -> 
     let format = request.entry.format.reader();
     let (own, beside) = apart(format, files);
     let mut found = (format.read_within)(&own, &options, &limit(context))?;
-    if let (Some(spilled), Some(path)) = (&found.1, beside.iter().find(|path| attach::has_features_of_edges(path))) {
-        let with_features = spilled.bytes() + 4 * spilled.edges * attach::columns_of_edges(path)?;
-        return Err(features_have_to_fit(path, spilled.bytes_held().max(with_features)));
+    if let Some(path) = beside.iter().find(|path| attach::has_features_of_edges(path)) {
+        let edges = found.1.as_ref().map_or(found.0.edges.len() as u64, |spilled| spilled.edges);
+        let bytes = 4 * edges * attach::columns_of_edges(path)?;
+        if !limit(context).admits(bytes) {
+            return Err(features_have_to_fit(path, bytes));
+        }
     }
     note_large_weights(format.name, &mut found)?;
     let used = attach::attach_within(&mut found, &beside)?;

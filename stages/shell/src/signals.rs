@@ -2,6 +2,7 @@
 //!
 //! promises  SIGINT ends the process within a second with 130; SIGTERM and SIGUSR1 with 75, after a stage that said it can
 //!           has saved its state; drafts and leases of this process are removed; a second signal does not wait
+//! promises  where nothing was saved it is said: stages that were done, checkpoints and parts of downloads are what a new start goes on from
 //! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is: SIGXFSZ is heard and passed over
 //! never     leaves a directory under a final name that is not complete: publishing is one rename
 use std::{
@@ -51,7 +52,7 @@ impl Drop for SavesOnStop {
 fn say(kind: ErrorKind) {
     let what = if kind == ErrorKind::Interrupted { "interrupted" } else { "stopped by a signal" };
     let over = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-    let _closed = writeln!(std::io::stderr(), "{over}{what}: stages that were done are in the store; start again to go on");
+    let _closed = writeln!(std::io::stderr(), "{over}{what}: the work in hand was not saved; what was done before it is kept, start again to go on from there");
 }
 
 /// Starts listening. Without it (when no thread can be made) signals have their usual effect.

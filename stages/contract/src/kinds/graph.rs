@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{Depth, expect_length, has_file, need_count, need_file};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
-    arrow_file::{SparseColumns, View, open_rows, open_sparse_rows, write_rows, write_sparse_rows},
+    arrow_file::{SparseColumns, View, open_rows, open_sparse_rows, write_rows, write_rows_of, write_sparse_rows},
 };
 
 /// Edge table.
@@ -218,6 +218,12 @@ pub fn write_features(outputs: &mut Outputs, kind: Option<&str>, rows: FeatureRo
 pub fn write_edge_features(outputs: &mut Outputs, columns: usize, values: Vec<f32>) -> Result<(), StageError> {
     outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
     write_rows(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
+}
+
+/// Writes the features of edges that lie in a nameless file of this process, in the order of the edges.
+pub fn write_edge_features_of(outputs: &mut Outputs, columns: usize, values: &std::fs::File) -> Result<(), StageError> {
+    outputs.count(Kind::Graph, "edge_feature_columns", columns as u64);
+    write_rows_of(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
 }
 
 /// Maps the features of edges, if the graph has any: their number, and a row for each edge id.

@@ -3,7 +3,10 @@
 //! promises  row i is the i-th node of the kind by ascending id, or the i-th edge of the file; another number of rows is an error
 //! never     replaces features that there are
 use super::{Arrays, Beside, Role, Values, arrays_as, name_of, of_file, stem_and_end, tabled};
-use crate::raw::{EdgeFeatures, Features, RawGraph, Read, ReadError};
+use crate::{
+    raw::{EdgeFeatures, Features, RawGraph, Read, ReadError},
+    spill::Spilled,
+};
 use std::path::Path;
 
 /// Values that features of edges may have in any case, and for each that is not 0.
@@ -69,20 +72,25 @@ impl Parts {
         })
     }
 
-    /// Puts them into the graph.
-    pub(super) fn fill(self, graph: &mut RawGraph) -> Read<()> {
+    /// Puts them into the graph; features of edges where these are.
+    pub(super) fn fill(self, graph: &mut RawGraph, mut spilled: Option<&mut Spilled>) -> Read<()> {
         graph.passed_over.extend(self.passed_over);
         for (part, found) in self.found {
             let from = found.from.clone();
             match part {
                 Part::Edges => {
-                    let edges = graph.edges.len();
-                    let features = rows_of(found, edges, "edge", graph.edges.features.is_some())?;
+                    let edges = spilled.as_ref().map_or(graph.edges.len(), |spilled| spilled.edges as usize);
+                    let are_there = graph.edges.features.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.features.is_some());
+                    let features = rows_of(found, edges, "edge", are_there)?;
                     if too_sparse(&features, edges) {
                         let error = ReadError::new(&from, "the features of edges are kept with all their zeros, and nearly all of these are");
                         return Err(Box::new(error.hint("leave out columns that few edges have")));
                     }
-                    graph.edges.features = Some(EdgeFeatures { columns: features.columns(), values: features.into_dense(edges) });
+                    let features = EdgeFeatures { columns: features.columns(), values: features.into_dense(edges) };
+                    match spilled.as_deref_mut() {
+                        Some(spilled) => spilled.set_features(&features)?,
+                        None => graph.edges.features = Some(features),
+                    }
                 }
                 Part::Kind(name) => fill_kind(graph, &name, found, &from)?,
             }

@@ -245,6 +245,20 @@ fn the_other_order_of_a_real_graph_is_that_of_its_text() {
     let graph = FORMAT.read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| folder.join(name)), &Options::default()).unwrap();
     let text = crate::ascii_graph::FORMAT.read(&[folder.join("cnr-2000.graph-txt.gz")], &Options::default()).unwrap();
     assert!(graph == text);
+    // It is the graph of the folder above under other numbers.
+    let Some(above) = folder.parent() else { return };
+    let other = FORMAT.read(&["cnr-2000.graph", "cnr-2000.properties"].map(|name| above.join(name)), &Options::default()).unwrap();
+    let degrees = |graph: &RawGraph| {
+        let mut degrees = vec![(0u32, 0u32); graph.nodes() as usize];
+        graph.edges.source.iter().for_each(|&row| degrees[row as usize].0 += 1);
+        graph.edges.target.iter().for_each(|&row| degrees[row as usize].1 += 1);
+        degrees
+    };
+    let (mut here, mut there) = (degrees(&graph), degrees(&other));
+    assert!(here != there);
+    here.sort_unstable();
+    there.sort_unstable();
+    assert!(here == there);
 }
 
 /// The tiny graph; `UPDATE=1` writes its two files again.

@@ -44,6 +44,10 @@ fn several_communities_a_node_are_rows() {
     assert_eq!(graph.labels, Some(Labels::Rows { columns: 3, values: vec![1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] }));
     let graph = texts("Ann\tBob\nBob\tCid\n", "Cid Dee\nAnn").unwrap();
     assert_eq!(graph.ids, NodeIds::Strings(["Ann", "Bob", "Cid", "Dee"].map(String::from).to_vec()));
+    assert!(graph.notes[0].contains("names 1 nodes that no edge has") && graph.notes[0].contains("the first is `Dee` in line 1"), "{:?}", graph.notes);
+    let noted = texts("5 6\n6 8\n", "# c\n5 6\n7 8 1\n").unwrap().notes;
+    assert!(noted[0].contains("`a.cmty.txt` names 2 nodes") && noted[0].contains("`7` in line 3"), "{noted:?}");
+    assert_eq!(texts("5 6\n6 8\n", "5 6\n8\n").unwrap().notes, Vec::<String>::new());
     assert_eq!(graph.labels, Some(Labels::Classes { class: vec![1, NO_CLASS, 0, 0], names: vec!["0".into(), "1".into()] }));
 }
 

@@ -49,6 +49,12 @@ impl Nodes {
             let error = ReadError::new(table.path(), "the table of nodes has no column of ids").expected(expected, table.names().join(", "));
             return Err(Box::new(error.hint("name it in the catalogue's entry:  read: {id: NAME}")));
         };
+        if table.rows() == 0 {
+            let error = ReadError::new(table.path(), "the table is empty: it has names of columns, and no row");
+            return Err(Box::new(
+                error.expected("a row for each node", "none").hint("write the rows, or take the file away: nodes are then those that edges name"),
+            ));
+        }
         if table.rows() as u64 > NODES_MOST {
             return Err(Box::new(
                 ReadError::new(table.path(), "the table has too many nodes").expected(format!("at most {NODES_MOST}"), table.rows().to_string()),

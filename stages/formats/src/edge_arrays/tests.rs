@@ -2,10 +2,11 @@
 use super::*;
 use crate::{
     detect,
-    raw::{IN_NO_PART, Labels, TEST, TRAIN},
+    raw::{Features, IN_NO_PART, Labels, NodeIds, TEST, TRAIN},
+    trial::both_ways,
     zip::tests::archive_of,
 };
-use std::fs;
+use std::{fs, io::Write};
 
 /// The bytes of a `.npy` file.
 fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
@@ -21,6 +22,21 @@ fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
 
 fn wholes(shape: &str, values: &[i64]) -> Vec<u8> {
     npy("<i8", shape, &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
+}
+
+/// As numpy writes a transposed array.
+fn columns_first(shape: &str, values: &[i64]) -> Vec<u8> {
+    let text = b"'fortran_order': False";
+    let mut bytes = wholes(shape, values);
+    let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
+    bytes[at..at + text.len()].copy_from_slice(b"'fortran_order': True ");
+    bytes
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn reals(shape: &str, values: &[f32]) -> Vec<u8> {
@@ -45,7 +61,7 @@ fn folder(name: &str, bytes: &[u8]) -> Read<RawGraph> {
     fs::write(&path, bytes).unwrap();
     let (format, files) = detect(folder.path(), &[path])?;
     assert_eq!(format.name, "arrays", "{name}");
-    let graph = format.read(&files, &Options::default())?;
+    let graph = both_ways(|limit| (format.read_within)(&files, &Options::default(), limit))?;
     assert_eq!(graph.validate(), Ok(()));
     Ok(graph)
 }
@@ -68,6 +84,10 @@ fn the_same_edges_in_every_form_are_one_graph() {
         ("mine.npz", pairs("src", "dst")),
         ("edges.npz", pairs("row", "col")),
         ("edges.npz", archive_of(&[("edges.npy", &by_rows)])),
+        ("edges.npy", columns_first("3, 2", &[source, target].concat())),
+        ("mine.npz", archive_of(&[("edge_index.npy", &columns_first("2, 3", &[0, 1, 1, 2, 2, 0]))])),
+        ("edges.npy.gz", gzip(&by_rows)),
+        ("edges.safetensors.gz", gzip(&tensors(&[("edge_index", "2,3", &[0, 1, 2, 1, 2, 0])]))),
         ("mine.npz", archive_of(&[("edge_index.npy", &by_columns)])),
         ("edges.safetensors", tensors(&[("edge_index", "2,3", &[0, 1, 2, 1, 2, 0])])),
         ("mine.safetensors", tensors(&[("source", "3", &[0, 1, 2]), ("target", "3", &[1, 2, 0])])),
@@ -114,7 +134,66 @@ fn more_than_a_table_is_known() {
         is_more_than_a_table(&path)
     };
     assert!(more(&["x"]) && more(&["y", "num_nodes"]) && more(&["edge_attr"]));
-    assert!(!more(&[]) && !more(&["time"]) && !more(&["time", "x"]) && !more(&["ids"]));
+    // What is passed over is none of a table either: it is named, as in a folder.
+    assert!(more(&["time"]) && more(&["time", "x"]) && more(&["ids"]));
+    assert!(!more(&[]) && !more(&["type"]));
+    fs::write(&path, archive_of(&[("weight.npy", b""), ("x.npy", b"")])).unwrap();
+    assert!(!is_more_than_a_table(&path));
+}
+
+/// More edges than are read at once, with everything that edges may have.
+#[test]
+fn many_edges_are_the_same_in_memory_and_beyond_it() {
+    let edges = EDGES_AT_ONCE + 1000;
+    let (mut source, mut target, mut kind) = (Vec::new(), Vec::new(), Vec::new());
+    (0..edges as i64).for_each(|edge| {
+        source.push(edge * 7 % 1013);
+        target.push(edge * 11 % 997 + if edge % 5 == 0 { 1 << 40 } else { 0 });
+        kind.push([100, 20, 3][(edge % 3) as usize]);
+    });
+    let words = |ids: &[i64]| npy("<U14", &format!("{edges},"), &ids.iter().flat_map(|id| word(&id.to_string())).collect::<Vec<_>>());
+    fn word(word: &str) -> Vec<u8> {
+        let signs = word.chars().chain(std::iter::repeat('\0')).take(14);
+        signs.flat_map(|sign| u32::from(sign).to_le_bytes()).collect()
+    }
+    let shape = format!("{edges},");
+    let kinds = wholes(&shape, &kind);
+    let weight = reals(&shape, &(0..edges).map(|edge| edge as f32).collect::<Vec<_>>());
+    let of = |source: &[u8], target: &[u8]| archive_of(&[("source.npy", source), ("target.npy", target), ("type.npy", &kinds), ("weight.npy", &weight)]);
+    let numbers = folder("edges.npz", &of(&wholes(&shape, &source), &wholes(&shape, &target))).unwrap();
+    assert_eq!(numbers.relations, ["3", "20", "100"]);
+    assert_eq!(numbers.edges.weight.as_ref().unwrap()[edges - 1], (edges - 1) as f32);
+    let id = |graph: &RawGraph, row: u32| match &graph.ids {
+        NodeIds::Numbers(ids) => ids[row as usize].to_string(),
+        NodeIds::Strings(ids) => ids[row as usize].clone(),
+        NodeIds::Count(_) => row.to_string(),
+    };
+    let named = folder("edges.npz", &of(&words(&source), &words(&target))).unwrap();
+    for graph in [&numbers, &named] {
+        for at in [0, 1, 5, edges / 2, edges - 1] {
+            let found = (id(graph, graph.edges.source[at]), id(graph, graph.edges.target[at]));
+            assert_eq!(found, (source[at].to_string(), target[at].to_string()));
+            assert_eq!(graph.relations[usize::from(graph.edges.relation.as_ref().unwrap()[at])], kind[at].to_string());
+        }
+    }
+    assert_eq!(numbers.edges.weight, named.edges.weight);
+    // Two rows in one array: the second is found behind the first.
+    let both = folder("edges.npy", &wholes(&format!("2, {edges}"), &[source.clone(), target.clone()].concat())).unwrap();
+    assert_eq!((&both.ids, ends(&both)), (&numbers.ids, ends(&numbers)));
+}
+
+/// Rows first and columns first, in memory and beyond it.
+#[test]
+fn features_of_edges_follow_their_edges() {
+    let edges = wholes("2, 3", &[0, 1, 2, 1, 2, 0]);
+    let rows = [1, 2, 3, 4, 5, 6];
+    for array in [wholes("3, 2", &rows), columns_first("3, 2", &[1, 3, 5, 2, 4, 6])] {
+        let graph = folder("edges.npz", &archive_of(&[("edges.npy", &edges), ("edge_attr.npy", &array)])).unwrap();
+        assert_eq!(graph.edges.features, Some(EdgeFeatures { columns: 2, values: rows.map(|value| value as f32).to_vec() }));
+    }
+    let bad = |array: &[u8]| folder("edges.npz", &archive_of(&[("edges.npy", &edges), ("edge_attr.npy", array)])).unwrap_err().to_string();
+    assert!(bad(&reals("3, 2", &[0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0])).contains("row 1, column 1"));
+    assert!(bad(&reals("2, 2", &[0.0; 4])).contains("does not have a row for each edge"));
 }
 
 #[test]

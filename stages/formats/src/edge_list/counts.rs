@@ -120,6 +120,12 @@ pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<Fi
     if edges == rest && rest >= LINES_SURE && (2..=2 * rest).contains(&nodes) {
         return either();
     }
+    if !fits && edges == rest && nodes == most {
+        return Ok(First::Unusual(format!(
+            "the first line `{found}` is read as an edge, but {rest} lines follow, and {nodes} is the largest id: if it counts nodes and edges, its number \
+             of nodes is one too small for ids from {least} to {most}; {WHICH}"
+        )));
+    }
     if !fits {
         return Ok(First::Edge);
     }

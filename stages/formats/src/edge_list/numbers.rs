@@ -14,8 +14,7 @@ use crate::{blocks::LINE_MOST, raw::Rounded};
 const ID_HINT: &str = "if ids are words, add  --set ingest.ids=string ; if this line names the columns, put # before it";
 pub const WEIGHT_HINT: &str = "to read the first two columns alone, add  --set ingest.weights=drop";
 /// Of a word where a weight should stand.
-const WORD_HINT: &str =
-    "if the column names relations, say so in a first line:  source,target,relation ; to read the first two columns alone, add  --set ingest.weights=drop";
+const WORD_HINT: &str = "if a column names relations, say which in a first line:  source,target,relation  or  head,relation,tail ; to read the first two columns alone, add  --set ingest.weights=drop";
 
 /// How every line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -390,6 +390,11 @@ fn a_line_of_counts_that_disagrees_is_refused_or_told() {
     assert_eq!((noted.edges.len(), noted.notes.len()), (21, 1));
     assert!(noted.notes[0].contains("`100 5` is read as an edge") && noted.notes[0].contains("of which 20 follow"), "{:?}", noted.notes);
     assert_eq!(numbers("5 3\n0 1\n1 2\n").unwrap().notes.len(), 1);
+    // One node too few for the ids below it.
+    let noted = numbers("3 3\n0 1\n1 2\n2 3\n").unwrap();
+    assert_eq!((noted.edges.len(), noted.notes.len()), (4, 1));
+    assert!(noted.notes[0].contains("`3 3` is read as an edge, but 3 lines follow") && noted.notes[0].contains("ids from 0 to 3"), "{:?}", noted.notes);
+    assert_eq!(read_text("3 3\n0 1\n1 2\n2 3\n", Options { counts: Some(false), ..Options::default() }, SIZES).unwrap().notes, Vec::<String>::new());
     // Told, it may count each edge once.
     let counts = |counts| Options { counts: Some(counts), ..Options::default() };
     assert_eq!(read_text(ring("20 10\n", 20), counts(true), SIZES).unwrap().edges.len(), 20);
@@ -589,7 +594,12 @@ fn edges_in_a_file_are_those_in_memory() {
             (held, spilled) => panic!("{held:?} against {spilled:?}"),
         }
     }
-    let options = Options { edge_features: vec!["x".into()], ..Options::default() };
-    let error = read_spilled(format!("source,target,x\n{}", "1,2,3\n".repeat(40)).as_bytes(), &options).unwrap_err();
-    assert!(error.to_string().contains("--memory"), "{error}");
+    // Features follow their edges.
+    let options = Options { edge_features: vec!["x".into(), "y".into()], ..Options::default() };
+    let text = format!("source,target,x,y\n{}", (0..300).map(|edge| format!("{},{},{edge},-{edge}\n", edge % 9, edge % 7)).collect::<String>());
+    let spilled = read_spilled(text.as_bytes(), &options).unwrap();
+    let values = (0..300).flat_map(|edge| [edge as f32, -edge as f32]).collect();
+    assert_eq!(spilled.edges.features, Some(EdgeFeatures { columns: 2, values }));
+    let known = Known { type_is_relation: true, ..Known::default() };
+    assert_eq!(spilled, crate::trial::read_written("edges", text.as_bytes(), |path| Ok(read_by(Plain::open(path)?, &options, &known, SIZES)?.0)).unwrap());
 }

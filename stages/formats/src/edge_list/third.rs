@@ -169,7 +169,12 @@ mod tests {
             assert!(read_text(&named).is_ok(), "{named}");
             assert!(read_text(&format!("{}\n{text}", ["head", "relation", "tail"].join(separator))).is_ok());
         }
-        let error = read_text("1 2 knows\n2 3 likes\n").unwrap_err();
-        assert!(error.hint.contains("source,target,relation"), "{error}");
+        // Numbers between words may be relations, and words behind numbers too.
+        for text in ["1 2 knows\n2 3 likes\n", "x 1 y\ny 2 z\n"] {
+            let error = read_text(text).unwrap_err();
+            assert!(error.hint.contains("source,target,relation") && error.hint.contains("head,relation,tail"), "{error}");
+        }
+        let graph = read_text("head relation tail\nx 1 y\ny 2 z\n").unwrap();
+        assert_eq!((graph.ids.len(), graph.relations.join(" ")), (3, "1 2".to_owned()));
     }
 }

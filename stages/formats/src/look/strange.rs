@@ -63,6 +63,9 @@ const MAGIC: &[(&str, &[u8])] = &[
     (".parq", b"PAR1"),
 ];
 
+/// How names of files of tensors end.
+const TENSORS: &str = ".safetensors";
+
 /// What was found in a file, and what helps.
 pub(super) struct Strange {
     pub found: String,
@@ -144,11 +147,16 @@ fn tar(path: &Path) -> Strange {
 }
 
 /// The ending of a name, and what such files begin with where this one does not.
-pub(crate) fn lacks_magic(path: &Path, head: &[u8]) -> Option<(&'static str, &'static [u8])> {
+pub(crate) fn lacks_magic(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
+    if name.ends_with(TENSORS) {
+        // Eight bytes with the length of the header stand before it.
+        return (head.get(8) != Some(&b'{')).then(|| (TENSORS, "a length of 8 bytes and `{`".to_owned()));
+    }
     // Packed files are known by their contents, whatever they are called.
     let plain = MAGIC.iter().filter(|(end, _)| ![".gz", ".zst"].contains(end));
-    plain.copied().find(|(end, magic)| name.ends_with(end) && !head.starts_with(magic))
+    let (end, magic) = plain.copied().find(|(end, magic)| name.ends_with(end) && !head.starts_with(magic))?;
+    Some((end, format!("`{}`", magic.iter().filter(|byte| byte.is_ascii()).map(|&byte| char::from(byte)).collect::<String>())))
 }
 
 fn listed(names: &[&str]) -> String {
@@ -217,8 +225,7 @@ fn plain(path: &Path, head: &[u8]) -> Strange {
         return strange(what, Some(hint));
     }
     if let Some((end, magic)) = lacks_magic(path, head) {
-        let name: String = magic.iter().filter(|byte| byte.is_ascii()).map(|&byte| char::from(byte)).collect();
-        let what = format!("no {end} file: expected it to begin with `{name}`, found `{}`", beginning(head));
+        let what = format!("no {end} file: expected it to begin with {magic}, found `{}`", beginning(head));
         return strange(what, Some("write or download it again; text has a name such as  edges.txt  or  edges.csv"));
     }
     if head.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {

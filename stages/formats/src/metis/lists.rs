@@ -74,7 +74,7 @@ pub fn may_be_without_sizes(error: &ReadError) -> bool {
 impl Lists {
     /// Reads a file. `with_sizes`: the flag 100 means vertex sizes.
     pub fn read(path: &Path, with_sizes: bool, limit: &Limit, sizes: Sizes) -> Read<Lists> {
-        let mut reader = Reader { lists: Lists::default(), sink: Sink::new(path, limit), with_sizes, read_header: false };
+        let mut reader = Reader { lists: Lists::default(), sink: Sink::new(limit), with_sizes, read_header: false };
         let rounded = text::parse(path, &mut reader, sizes)?;
         let Reader { mut lists, sink, read_header, .. } = reader;
         if !read_header {

@@ -57,6 +57,9 @@ pub fn features(array: &Array) -> Read<Features> {
     Ok(Features::Dense { columns, values })
 }
 
+/// What to do about rows that are too many or too few.
+pub const ROWS_HINT: &str = "write one row for each, in their order; do both belong to one graph?";
+
 /// Checks that an array has a row for each node.
 pub fn expect_rows(array: &Array, nodes: usize) -> Read<()> {
     expect_rows_of(array, nodes, "node")
@@ -68,7 +71,8 @@ pub fn expect_rows_of(array: &Array, count: usize, of: &str) -> Read<()> {
     if rows == count {
         return Ok(());
     }
-    Err(Box::new(array.error(format!("an array does not have a row for each {of}")).expected(format!("{count} rows"), rows.to_string())))
+    let error = array.error(format!("an array does not have a row for each {of}")).expected(format!("{count} rows"), rows.to_string());
+    Err(Box::new(error.hint(ROWS_HINT)))
 }
 
 /// Split and node of a value, from its place, the number of splits and that of nodes.

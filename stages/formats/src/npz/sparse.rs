@@ -5,7 +5,7 @@
 //! never     reads block or diagonal forms
 use super::Npz;
 use crate::{
-    npy::{Array, Parts},
+    npy::{Array, Parts, meaning},
     raw::{self, Features, Read, ReadError, Rounded},
 };
 
@@ -122,7 +122,8 @@ pub fn each(npz: &impl Arrays, prefix: &str, mut take: impl FnMut(Entries) -> Re
     let counts = (if let Lines::Listed(rows) = &lines { rows.count() } else { index.count() }, index.count());
     if counts != (values.count(), values.count()) {
         let error = npz.error(format!("the parts of the sparse matrix `{prefix}data` do not fit each other"));
-        return Err(Box::new(error.expected(format!("{} entries", values.count()), format!("{} and {}", counts.0, counts.1))));
+        let error = error.expected(format!("{} entries", values.count()), format!("{} and {}", counts.0, counts.1));
+        return Err(Box::new(error.hint("write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX)")));
     }
     let most = EMPTY_ROWS_MOST.max(ROWS_AN_ENTRY.saturating_mul(values.count())).min(u64::from(u32::MAX));
     let claim = |extent: u64, most: u64, what: &str| {
@@ -175,7 +176,8 @@ impl Lines<'_> {
 fn read_offsets(npz: &impl Arrays, prefix: &str, rows: u64, entries: u64) -> Read<Vec<u64>> {
     let offsets_from = npz.array(&format!("{prefix}indptr"))?;
     let offsets = offsets_from.u64s()?;
-    let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found)));
+    let hint = "write the matrix again:  scipy.sparse.save_npz(FILE, MATRIX.tocsr())  has offsets that fit";
+    let wrong = |what: &str, expected: String, found: String| Err(Box::new(offsets_from.error(what).expected(expected, found).hint(hint)));
     if rows.checked_add(1) != Some(offsets.len() as u64) {
         return wrong("the offsets of a sparse matrix do not fit its shape", format!("{rows} rows and one more"), offsets.len().to_string());
     }
@@ -231,6 +233,6 @@ impl Entries {
             return Ok(());
         }
         let error: ReadError = npz.error(format!("{what} do not have a row for each node"));
-        Err(Box::new(error.expected(format!("{nodes} rows"), self.rows.to_string())))
+        Err(Box::new(error.expected(format!("{nodes} rows"), self.rows.to_string()).hint(meaning::ROWS_HINT)))
     }
 }

@@ -114,7 +114,8 @@ impl<'a> Terms<'a> {
         let predicate = self.term("the relation", "<IRI>", &[Kind::Iri])?;
         let object = self.term("the object", "<IRI>, _:name or \"literal\"", &[Kind::Iri, Kind::Blank, Kind::Literal])?;
         if self.at_end() || self.rest().first() != Some(&b'.') {
-            return Err(Fault::new(self.at, "a statement does not end in a full stop").expected("` .` behind the object", self.rest()));
+            let fault = Fault::new(self.at, "a statement does not end in a full stop").expected("` .` behind the object", self.rest());
+            return Err(fault.hint("end each line with  ` .` ; if the last line is cut short, download the file again"));
         }
         self.at += 1;
         match self.at_end() {

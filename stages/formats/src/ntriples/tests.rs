@@ -5,6 +5,7 @@ use crate::{
     lines::tests::{fixture, shared, written},
     raw::{IN_NO_PART, Labels, NO_CLASS, NodeIds, TEST, TRAIN},
     tar::tests::archive_of,
+    trial::both_ways,
     zip::tests::archive_of as zip_of,
 };
 use flate2::{Compression, write::GzEncoder};
@@ -13,7 +14,7 @@ use std::{fs, io::Write as _, path::Path};
 
 fn read_text(text: &[u8], options: &Options) -> Read<RawGraph> {
     let (_folder, files) = written(&[("a.nt", text)]);
-    let graph = read(&files, options)?;
+    let graph = both_ways(|limit| read_within(&files, options, limit))?;
     graph.validate().unwrap();
     Ok(graph)
 }
@@ -27,7 +28,7 @@ fn ids(graph: &RawGraph) -> Vec<&str> {
 fn a_small_set_with_everything() {
     let (format, files) = detect(Path::new("x"), &fixture("ntriples")).unwrap();
     assert_eq!((format.name, files.len()), ("ntriples", 4));
-    let graph = read(&files, &Options::default()).unwrap();
+    let graph = both_ways(|limit| read_within(&files, &Options::default(), limit)).unwrap();
     assert_eq!((graph.validate(), graph.directed), (Ok(()), Some(true)));
     let literals = ["\"7\"^^http://t#int", "\"Tee\"@en", "\"caf\u{e9} \"x\"\""];
     assert_eq!(ids(&graph), [&literals[..], &["_:b1", "http://a/g", "http://a/x", "http://a/y", "http://a/z"]].concat());

@@ -141,6 +141,11 @@ impl OwnIds {
         self.spill.write(false, pairs.map(|pair| pair.map(|word| place[word as usize])), told.weight, &relation)
     }
 
+    /// Features of edges, behind those of all edges before.
+    pub fn take_features(&mut self, columns: u32, values: &[f32]) -> Read<()> {
+        self.spill.write_features(columns, values)
+    }
+
     /// Relations by the order in which they came; too many of them are refused once all are there.
     fn relation(&mut self, told: Told) -> Vec<u16> {
         let place: Vec<u16> = told.relations.iter().map(|name| self.relations.place(name) as u16).collect();

@@ -7,13 +7,14 @@
 use super::{
     column::{self, Sort},
     ends::{self, Ids, Index, Words},
+    nodes::{PARTS_HINT, of_other_types},
     open::Source,
 };
 use crate::{
     Options,
     npy::Number,
     raw::{EdgeFeatures, Edges, NodeIds, Read, ReadError, Rounded},
-    spill::{Limit, OwnIds, Sink, Spilled, Told, features_have_to_fit},
+    spill::{Limit, OwnIds, Sink, Spilled, Told},
 };
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
@@ -201,9 +202,12 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
         return Err(Box::new(ReadError::new(Path::new("edges.parquet"), "there is no edge table").expected("edges.parquet or edges.arrow", "none")));
     };
     for (source, other) in sources.iter().zip(&columns) {
-        if other.sort != first.sort || other.weight.is_some() != first.weight.is_some() || other.relation.is_some() != first.relation.is_some() {
+        if other.sort != first.sort {
+            return Err(of_other_types(&sources[0], source, sources[0].schema.field(first.source).name()));
+        }
+        if other.weight.is_some() != first.weight.is_some() || other.relation.is_some() != first.relation.is_some() {
             let error = source.error(format!("the columns of this part are not those of {}", path.display()));
-            return Err(Box::new(error.expected(sources[0].names(), source.names())));
+            return Err(Box::new(error.expected(sources[0].names(), source.names()).hint(PARTS_HINT)));
         }
     }
     let (typed, weighted, width) = (first.relation.is_some(), first.weight.is_some(), first.features.len());
@@ -228,7 +232,7 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
     if weighted {
         found.edges.weight.get_or_insert_default();
     }
-    if width > 0 {
+    if width > 0 && found.spilled.is_none() {
         found.edges.features.get_or_insert_with(|| EdgeFeatures { columns: width as u32, values: Vec::new() });
     }
     Ok(found)
@@ -237,7 +241,7 @@ pub fn read(sources: &[Source], options: &Options, nodes: Option<Nodes>, limit: 
 impl Parts<'_> {
     /// Edges of nodes that are known, and their relations in the order in which they came.
     fn onto(&self, index: &Index<'_>) -> Read<(Edges, Option<Spilled>, Vec<String>, Rounded)> {
-        let (mut sink, mut seen) = (Sink::new(self.path, self.limit), Words::default());
+        let (mut sink, mut seen) = (Sink::new(self.limit), Words::default());
         let rounded = self.each(
             |piece| piece.into_edges(index, self),
             |(mut edges, relation, names): (Edges, Vec<u32>, Words)| {
@@ -253,32 +257,20 @@ impl Parts<'_> {
     /// Edges of the nodes that they name, and their relations in the order in which they came.
     fn among_themselves(&self) -> Read<(Found, Vec<String>, Rounded)> {
         let (mut pieces, mut held, mut spill): (Vec<Piece>, u64, Option<OwnIds>) = (Vec::new(), 0, None);
-        let mut unfit = false;
         let rounded = self.each(Ok, |piece: Piece| {
             held += piece.bytes();
-            let has_features = !piece.features.is_empty();
             pieces.push(piece);
             if spill.is_none() && self.limit.admits(held) {
-                return Ok(());
-            }
-            if has_features {
-                // Only counted from now on, for the refusal.
-                unfit = true;
-                pieces.clear();
                 return Ok(());
             }
             let spill = match &mut spill {
                 Some(spill) => spill,
                 none => none.insert(OwnIds::new(self.path, self.limit)?),
             };
-            pieces.drain(..).try_for_each(|piece| piece.write(spill))
+            pieces.drain(..).try_for_each(|piece| piece.write(spill, self.columns[0].features.len() as u32))
         })?;
-        if unfit {
-            return Err(features_have_to_fit(self.path, held));
-        }
         if let Some(spill) = spill {
             let (ids, seen, spilled) = spill.finish(false)?;
-            let spilled = spilled.that_would_take(held);
             return Ok((
                 Found { ids, edges: Edges::default(), spilled: Some(spilled), relations: Vec::new(), passed_over: Vec::new(), notes: Vec::new() },
                 seen,
@@ -288,7 +280,7 @@ impl Parts<'_> {
         let ids = distinct(self.path, &pieces, self.columns[0].sort)?;
         let index = Index::new(&ids);
         let (limit, mut seen) = (Limit::none(), Words::default());
-        let mut sink = Sink::new(self.path, &limit);
+        let mut sink = Sink::new(&limit);
         let rows: Vec<Read<(Edges, Vec<u32>, Words)>> = pieces.into_par_iter().map(|piece| piece.into_edges(&index, self)).collect();
         for rows in rows {
             let (mut edges, relation, names) = rows?;
@@ -387,7 +379,10 @@ impl Piece {
     }
 
     /// Writes it to a file in its own ids.
-    fn write(&self, spill: &mut OwnIds) -> Read<()> {
+    fn write(&self, spill: &mut OwnIds, width: u32) -> Read<()> {
+        if width > 0 {
+            spill.take_features(width, &self.features)?;
+        }
         let told = Told { weight: &self.weight, relation: &self.relation, relations: &self.relations.list };
         match (&self.source, &self.target) {
             (Ids::Numbers(source), Ids::Numbers(target)) => {
@@ -473,7 +468,8 @@ impl Piece {
         let name = |column: usize| source.schema.field(column).name();
         let missing = |column: usize, row: usize, id: String| {
             let error = source.error(format!("the column `{}` of row {} is no node", name(column), self.first.saturating_add(row as u64)));
-            Box::new(error.expected("an id of the node table", format!("`{id}`")))
+            let hint = "add the node to the table of nodes, take the edge out, or leave the table away: nodes are then those that edges name";
+            Box::new(error.expected("an id of the node table", format!("`{id}`")).hint(hint))
         };
         let words: Vec<Option<u32>> = self.words.list.iter().map(|word| index.word(word)).collect();
         let rows = |ids: &Ids, column: usize| -> Read<Vec<u32>> {

@@ -88,6 +88,10 @@ impl Values {
         Ok(())
     }
 
+    fn is_other_than(&self, other: &Values) -> bool {
+        std::mem::discriminant(self) != std::mem::discriminant(other)
+    }
+
     fn append(&mut self, other: Values) -> Result<(), String> {
         match (self, other) {
             (Values::Numbers(all), Values::Numbers(more)) => all.extend(more),
@@ -138,13 +142,18 @@ pub fn read(sources: &[Source]) -> Read<Table> {
         }
         let names = |columns: &[(String, Values)]| columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ");
         if table.columns.len() != columns.len() {
-            return Err(Box::new(source.error("the parts of the table differ in their columns").expected(names(&table.columns), names(&columns))));
+            let error = source.error(format!("the parts of the table differ in their columns: {} has others", sources[0].path.display()));
+            return Err(Box::new(error.expected(names(&table.columns), names(&columns)).hint(PARTS_HINT)));
         }
         for (name, more) in columns {
             let Some((_, all)) = table.columns.iter_mut().find(|(known, _)| *known == name) else {
                 let expected = names(&table.columns);
-                return Err(Box::new(source.error("the parts of the table differ in their columns").expected(expected, format!("`{name}`"))));
+                let error = source.error(format!("the parts of the table differ in their columns: {} has others", sources[0].path.display()));
+                return Err(Box::new(error.expected(expected, format!("`{name}`")).hint(PARTS_HINT)));
             };
+            if all.is_other_than(&more) {
+                return Err(of_other_types(&sources[0], source, &name));
+            }
             all.append(more).map_err(|what| unequal(source, &name, &what))?;
         }
     }
@@ -152,6 +161,19 @@ pub fn read(sources: &[Source]) -> Read<Table> {
         within(&source.path, table.rows as u64)?;
     }
     Ok(table)
+}
+
+/// What to do about parts that are not alike.
+pub(super) const PARTS_HINT: &str = "write all parts with the same columns and types, or take the one away that does not belong to the table";
+
+/// The error of a column that has another type in this part than in the first.
+pub(super) fn of_other_types(first: &Source, source: &Source, name: &str) -> Box<ReadError> {
+    let type_of = |source: &Source| match find(source, &[name]) {
+        Some(column) => source.schema.field(column).data_type().to_string(),
+        None => "words, in the name of its folder".to_owned(),
+    };
+    let error = source.error(format!("the column `{name}` has another type than in {}", first.path.display()));
+    Box::new(error.expected(type_of(first), type_of(source)).hint(PARTS_HINT))
 }
 
 /// The error of a column whose values do not go together.
@@ -260,8 +282,9 @@ impl Table {
         match order.windows(2).find(|pair| ids[pair[0] as usize] == ids[pair[1] as usize]) {
             None => Ok(order),
             Some(pair) => {
-                let error = self.at(pair[1] as usize, "has an id that another row has too");
-                Err(Box::new(error.expected("ids that differ", format!("`{}` twice", ids[pair[0] as usize]))))
+                let error = self.at(pair[1] as usize, &format!("has an id that row {} has too", pair[0]));
+                let hint = "keep one row for each node:  table.drop_duplicates(subset='id')";
+                Err(Box::new(error.expected("ids that differ", format!("`{}` twice", ids[pair[0] as usize])).hint(hint)))
             }
         }
     }

@@ -176,7 +176,35 @@ fn an_end_that_is_no_node_and_an_id_that_comes_twice_are_errors() {
         read(&files_in(folder.path()), &Options::default()).unwrap_err().to_string()
     };
     assert!(tables(&[1, 7], &[1, 2]).contains("edges.parquet\n       = expected an id of the node table, found `7`"), "{}", tables(&[1, 7], &[1, 2]));
-    assert!(tables(&[1], &[4, 1, 4]).contains("row 2 has an id that another row has too"), "{}", tables(&[1], &[4, 1, 4]));
+    let twice = tables(&[1], &[4, 1, 4]);
+    assert!(twice.contains("row 2 has an id that row 0 has too") && twice.contains("hint: keep one row for each node"), "{twice}");
+    assert!(tables(&[1, 7], &[1, 2]).contains("hint: add the node to the table of nodes"));
+}
+
+#[test]
+fn parts_of_other_types_are_named_with_the_column_and_both_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let wholes = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let words = |values: &[&str]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+    let part = |table: &str, name: &str| {
+        std::fs::create_dir_all(folder.path().join(table)).unwrap();
+        folder.path().join(table).join(name)
+    };
+    let edges = [part("edges.parquet", "part-0.parquet"), part("edges.parquet", "part-1.parquet")];
+    write(&edges[0], vec![("source", wholes(&[0, 1])), ("target", wholes(&[1, 2]))]);
+    write(&edges[1], vec![("source", words(&["0"])), ("target", words(&["1"]))]);
+    let said = |files: &[PathBuf]| read(files, &Options::default()).unwrap_err().to_string();
+    let of_edges = said(&edges);
+    write(&edges[1], vec![("source", wholes(&[0])), ("target", wholes(&[1]))]);
+    let nodes = [part("nodes.parquet", "part-0.parquet"), part("nodes.parquet", "part-1.parquet")];
+    write(&nodes[0], vec![("id", wholes(&[0, 1])), ("year", wholes(&[1, 2]))]);
+    write(&nodes[1], vec![("id", wholes(&[2])), ("year", words(&["new"]))]);
+    let of_nodes = said(&[&edges[..], &nodes].concat());
+    for (said, column) in [(of_edges, "source"), (of_nodes, "year")] {
+        let wanted = [format!("the column `{column}` has another type than in"), "part-0.parquet".into(), "part-1.parquet\n".into()];
+        wanted.iter().for_each(|words| assert!(said.contains(words), "{said}"));
+        assert!(said.contains("expected Int64, found Utf8") && said.contains("hint: write all parts with the same columns and types"), "{said}");
+    }
 }
 
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {

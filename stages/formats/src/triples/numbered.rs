@@ -8,11 +8,14 @@ use crate::{
     lines::{Fault, Lines, each},
     number_table::{Number, Table},
     raw::{Column, Edges, NODES_MOST, NodeIds, RawGraph, Read, ReadError},
+    spill::{Found, Limit, Sink},
 };
 use std::path::PathBuf;
 
 /// So many relations have numbers in 16 bits, with one to spare.
 const RELATIONS_MOST: usize = u16::MAX as usize;
+/// Statements that are handed on together.
+const STATEMENTS_AT_ONCE: usize = 1 << 18;
 const FILES: [&str; 5] = ["train", "valid", "test", "entity", "relation"];
 
 pub(super) fn is(name: &str, file: &str) -> bool {
@@ -30,23 +33,22 @@ struct Names {
     place: Vec<u32>,
 }
 
-pub(super) fn read(bundle: &Bundle, wanted: &[Part]) -> Read<RawGraph> {
+pub(super) fn read(bundle: &Bundle, wanted: &[Part], limit: &Limit) -> Read<Found> {
     let entities = names(bundle, "entity", NODES_MOST as usize)?;
     let relations = names(bundle, "relation", RELATIONS_MOST)?;
-    let mut edges = Edges { relation: Some(Vec::new()), ..Edges::default() };
+    let mut sink = Sink::new(limit);
     for &part in wanted {
-        add(bundle, name_of(part), &entities, &relations, &mut edges)?;
+        add(bundle, name_of(part), &entities, &relations, &mut sink)?;
+    }
+    let (mut edges, spilled) = sink.finish()?;
+    if spilled.is_none() {
+        edges.relation.get_or_insert_default();
     }
     let mut ids: Vec<Option<i64>> = vec![None; entities.words.len()];
     entities.place.iter().zip(0..).for_each(|(&row, number)| ids[row as usize] = Some(number));
-    Ok(RawGraph {
-        ids: NodeIds::Strings(entities.words),
-        edges,
-        directed: Some(true),
-        columns: vec![("number".into(), Column::Integers(ids))],
-        relations: relations.words,
-        ..RawGraph::default()
-    })
+    let columns = vec![("number".into(), Column::Integers(ids))];
+    let ids = NodeIds::Strings(entities.words);
+    Ok((RawGraph { ids, edges, directed: Some(true), columns, relations: relations.words, ..RawGraph::default() }, spilled))
 }
 
 fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(Lines<'a>, u32)> {
@@ -66,24 +68,28 @@ fn disagrees(path: &std::path::Path, claimed: u32, found: usize) -> Box<ReadErro
     Box::new(error.expected(format!("{claimed} lines"), found.to_string()).hint("download it again: remove the file, then  warploom data fetch"))
 }
 
-fn add(bundle: &Bundle, part: &str, entities: &Names, relations: &Names, edges: &mut Edges) -> Read<()> {
+fn add(bundle: &Bundle, part: &str, entities: &Names, relations: &Names, sink: &mut Sink) -> Read<()> {
     let (lines, claimed) = open(bundle, part)?;
     let table: Table<u32> = Table::read_lines(lines, 1, "statements", Some(3))?;
     if table.rows() != claimed as usize {
         return Err(disagrees(table.path(), claimed, table.rows()));
     }
-    let relation_of = edges.relation.get_or_insert_default();
-    for (row, triple) in table.values.chunks_exact(3).enumerate() {
-        let place = |names: &Names, number: u32| {
-            names.place.get(number as usize).copied().ok_or_else(|| {
-                let error = table.error(row, format!("a statement has a number that `{}` does not name", names.path.display()));
-                let error = error.expected(format!("a number from 0 to {}", names.place.len().saturating_sub(1)), number.to_string());
-                Box::new(error.hint("the order of columns is  HEAD TAIL RELATION"))
-            })
-        };
-        edges.source.push(place(entities, triple[0])?);
-        edges.target.push(place(entities, triple[1])?);
-        relation_of.push(place(relations, triple[2])? as u16);
+    let place = |names: &Names, row: usize, number: u32| {
+        names.place.get(number as usize).copied().ok_or_else(|| {
+            let error = table.error(row, format!("a statement has a number that `{}` does not name", names.path.display()));
+            let error = error.expected(format!("a number from 0 to {}", names.place.len().saturating_sub(1)), number.to_string());
+            Box::new(error.hint("the order of columns is  HEAD TAIL RELATION"))
+        })
+    };
+    for (block, triples) in table.values.chunks(3 * STATEMENTS_AT_ONCE).enumerate() {
+        let (mut source, mut target, mut relation) = (Vec::new(), Vec::new(), Vec::new());
+        for (triple, row) in triples.chunks_exact(3).zip(block * STATEMENTS_AT_ONCE..) {
+            source.push(place(entities, row, triple[0])?);
+            target.push(place(entities, row, triple[1])?);
+            relation.push(place(relations, row, triple[2])? as u16);
+        }
+        sink.take(Edges { source, target, relation: Some(relation), ..Edges::default() });
+        sink.settle()?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::{
     lines::tests::{fixture, shared, written},
     raw::{Column, NodeIds},
     tar::tests::archive_of,
+    trial::both_ways,
     zip::tests::archive_of as zip_of,
 };
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn read_with(set: &str, name: &str, text: &[u8]) -> Read<RawGraph> {
     }
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (name.as_str(), &text[..])).collect();
     let (_folder, paths) = written(&files);
-    let graph = read(&paths, &Options::default())?;
+    let graph = both_ways(|limit| read_within(&paths, &Options::default(), limit))?;
     graph.validate().unwrap();
     Ok(graph)
 }
@@ -44,8 +45,8 @@ fn both_forms_give_one_graph() {
     let (format, files) = detect(Path::new("x"), &fixture("triples/numbered")).unwrap();
     assert_eq!((format.name, files.len()), ("triples", 5));
     for parts in [&[][..], &[Part::Test], &[Part::Valid, Part::Train], &[Part::Test, Part::Valid, Part::Train, Part::Test]] {
-        let words = read(&fixture("triples/words"), &of_parts(parts)).unwrap();
-        let mut numbered = read(&files, &of_parts(parts)).unwrap();
+        let words = both_ways(|limit| read_within(&fixture("triples/words"), &of_parts(parts), limit)).unwrap();
+        let mut numbered = both_ways(|limit| read_within(&files, &of_parts(parts), limit)).unwrap();
         assert_eq!(numbered.validate(), Ok(()));
         assert_eq!(numbered.columns, [("number".into(), Column::Integers([1, 2, 0, 3].map(Some).to_vec()))]);
         numbered.columns.clear();

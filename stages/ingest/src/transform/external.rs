@@ -2,10 +2,10 @@
 //!
 //! promises  the same edges in the same order as the transform in memory, whatever the size of runs and the number of threads
 //! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name and go with the process
-//! never     takes features of edges
+//! never     sees features of edges: `Listed` says whose they are
 use super::{
     Counts, Duplicates, Options, SelfLoops,
-    sort::{Carried, Ends, Layout, Sorted},
+    sort::{Carried, Ends, Layout, Listed, Sorted},
 };
 use std::{
     cmp::Reverse,
@@ -50,6 +50,20 @@ impl Stored for f32 {
 
     fn load(bytes: &[u8]) -> f32 {
         f32::from_le_bytes(std::array::from_fn(|at| bytes[at]))
+    }
+}
+
+impl Stored for Listed {
+    const BYTES: usize = 8;
+
+    fn store(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.weight.to_le_bytes());
+        out.extend_from_slice(&self.at.to_le_bytes());
+    }
+
+    fn load(bytes: &[u8]) -> Listed {
+        let four = |first: usize| std::array::from_fn(|at| bytes[first + at]);
+        Listed { weight: f32::from_le_bytes(four(0)), at: u32::from_le_bytes(four(4)) }
     }
 }
 

@@ -15,7 +15,8 @@ pub(crate) mod sort;
 mod symmetrize;
 
 use rayon::prelude::*;
-use sort::{Carried, Ends, Layout, Listed, NOT_LISTED, PIECE_EDGES, Sorted};
+use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
+pub(crate) use sort::{Listed, NOT_LISTED};
 use warploom_formats::raw::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.

@@ -82,7 +82,7 @@ proptest! {
     fn runs_on_disk_give_the_edges_of_the_transform_in_memory((nodes, list) in (1u32..60).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..400))), options in any_options(), run_edges in 1usize..50) {
         let expected = transform(edges(&list), nodes, 0, &options).unwrap();
         let (layout, limit) = (Layout::new(nodes, 0).unwrap(), Limit { memory: 0, folder: std::env::temp_dir() });
-        let edge = |source: u32, target: u32| Edge { source, target, relation: 0, weight: 1.0 };
+        let edge = |source: u32, target: u32| Edge { source, target, relation: 0, weight: 1.0, at: 0 };
         let mut runs = external::Runs::<f32>::new(layout, nodes, options, &limit).unwrap();
         runs.run_edges = run_edges;
         list.iter().for_each(|&(source, target, weight)| runs.push(edge(source, target), weight).unwrap());
@@ -123,7 +123,7 @@ proptest! {
         expected.sort_by_key(|edge| (edge.0, edge.1, edge.2));
         let mut runs = external::Runs::<f32>::new(Layout::new(nodes, 3).unwrap(), nodes, options, &Limit { memory: 0, folder: std::env::temp_dir() }).unwrap();
         runs.run_edges = 7;
-        list.iter().enumerate().for_each(|(at, &(source, target, relation))| runs.push(Edge { source, target, relation, weight: 1.0 }, number(at)).unwrap());
+        list.iter().enumerate().for_each(|(at, &(source, target, relation))| runs.push(Edge { source, target, relation, weight: 1.0, at: 0 }, number(at)).unwrap());
         let mut merged = Vec::new();
         runs.merge::<std::io::Error>(|source, target, relation, weight| { merged.push((source, target, relation, weight)); Ok(()) }).unwrap();
         prop_assert_eq!(&merged, &expected);

@@ -4,8 +4,8 @@
 //!           of such a shape, or with `source` and `target` (`src`, `dst`; `row`, `col`); beside them `weight` (`edge_weight`) and `type`
 //!           (`edge_type`)
 //! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are missing
-//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it (a file with features or labels
-//!           beside its edges does not come here: it is copied); relations and kinds that are
+//! promises  rows in the order of the arrays; an array of edges of another name is an error that names it (a file with further arrays
+//!           beside its edges comes here only where a table of nodes stands beside it: else it is copied); relations and kinds that are
 //!           numbers get the names that are given
 //! never     guesses which extent is the edges where both are 2
 use std::{
@@ -106,6 +106,15 @@ type Column = (String, ArrayRef);
 fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Read<Vec<Column>> {
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     let found: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
+    let lacks_ends = || {
+        let error = ReadError::new(path, "the arrays do not say both ends of edges, once").expected(edge_arrays::READ, found.join(", "));
+        Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"))
+    };
+    let has = |known: &[&str]| found.iter().any(|name| known.contains(&name.to_lowercase().as_str()));
+    let says_ends = has(&["edge_index", "edges"]) || has(&["source", "src", "row"]) && has(&["target", "dst", "col"]);
+    if !says_ends {
+        return Err(lacks_ends());
+    }
     for (name, array) in &arrays {
         match name.to_lowercase().as_str() {
             "edge_index" | "edges" => columns.extend(both_ends(array)?),
@@ -114,17 +123,16 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
             "weight" | "edge_weight" => columns.push(("weight", Arc::new(Float32Array::from(array.f32s()?)) as ArrayRef)),
             "type" | "edge_type" => columns.push(("type", numbered(array, &names.relations, "relation")?)),
             _ => {
-                let error = array.error("an array of this name is not read as part of edges");
-                let error = error.expected("edge_index, or source and target; weight; type", format!("`{name}`"));
-                return Err(Box::new(error.hint("keep it in a file of its own:  --features FILE,  --labels FILE")));
+                let error = array.error("an array of this name is not read as part of edges here");
+                let hint = "keep it in a file of its own:  --features FILE,  --labels FILE;  x, y, num_nodes and the like are read without  --nodes";
+                return Err(Box::new(error.expected(edge_arrays::READ, format!("`{name}`")).hint(hint)));
             }
         }
     }
     columns.sort_by_key(|(name, _)| ["source", "target", "weight", "type"].iter().position(|known| known == name));
     let ends = ["source", "target"].map(|end| columns.iter().filter(|(name, _)| *name == end).count());
     if ends != [1, 1] || columns.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        let error = ReadError::new(path, "the arrays do not say both ends of edges, once").expected("edge_index, or source and target", found.join(", "));
-        return Err(Box::new(error));
+        return Err(lacks_ends());
     }
     of_one_length(path, columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect())
 }
@@ -150,7 +158,8 @@ fn of_one_length(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
         None => Ok(columns),
         Some((name, column)) => {
             let error = ReadError::new(path, format!("`{name}` has not as many values as `{first}`"));
-            Err(Box::new(error.expected(count.to_string(), column.len().to_string())))
+            let error = error.expected(format!("{count}, as many as all others"), column.len().to_string());
+            Err(Box::new(error.hint("write all columns in one length")))
         }
     }
 }

@@ -117,8 +117,11 @@ fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
     for path in given.iter().flat_map(|given| &given.files) {
         let facts = fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
         if !facts.is_file() {
-            let error = StageError::new(ErrorKind::Input, "expected a file, found a folder or a device").at(path.display());
-            return Err(error.hint("a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"));
+            let (found, hint) = match facts.is_dir() {
+                true => ("a folder", "a folder of an export:  --from DIR;  a folder of parts is read where it lies: move it to  <data>/<name>/edges.parquet/"),
+                false => ("a pipe, a socket or a device", "write what comes out of it to a file:  cat PIPE > FILE"),
+            };
+            return Err(StageError::new(ErrorKind::Input, format!("expected a file, found {found}")).at(path.display()).hint(hint));
         }
     }
     Ok(given)
