@@ -28,6 +28,8 @@ mod learning;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod orders;
+#[cfg(test)]
 mod pipeline;
 #[cfg(test)]
 mod provenance;

@@ -1,11 +1,13 @@
 //! reorder: renumber nodes so that neighbours lie close in memory.
 //!
 //! reads   csr, any order                     keeps   the multiset of edges with weights, types and edge ids
-//! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory 24 bytes an edge and 8 a node beyond the mapped input
+//! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory 24 bytes an edge and 36 a node beyond the mapped input
 //! never   drops or merges an edge; reads features or labels
+mod choice;
 pub mod methods;
 pub mod permute;
 pub mod prove;
+pub mod undirected;
 
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
@@ -13,10 +15,10 @@ use warploom_contract::{
         csr::{self, Csr},
         permutation::{self, Quality},
     },
-    order::{self, AesRule, OrderFigures},
+    order,
 };
 use warploom_shell::contracts;
-use warploom_spec::{Method, ReorderSpec};
+use warploom_spec::ReorderSpec;
 
 /// The stage.
 pub struct Reorder;
@@ -31,8 +33,9 @@ impl Stage for Reorder {
         context.progress.begin("measuring the order", csr.edges() as u64, "edges");
         let before = order::measure(csr.incoming.rows(), None);
         let rule = order::aes_rule(before.aes, csr.nodes());
-        let choice = choose(request.method, &csr, &before, rule);
-        let quality = Quality { method: choice.method.to_owned(), why: choice.why, aes_rule: rule, before, after: choice.after };
+        let choice = choice::choose(request, &csr, &before, rule);
+        let quality =
+            Quality { method: choice.method.to_owned(), why: choice.why, aes_rule: rule, communities: choice.communities, before, after: choice.after };
         match choice.new_of_old {
             None => {
                 // The order stays, so the files stay: no byte of the csr is copied where links can be made.
@@ -56,36 +59,5 @@ impl Stage for Reorder {
         let new = Csr::open(outputs.get(Kind::Csr)?)?;
         let new_of_old = permutation::open(outputs.get(Kind::Permutation)?)?;
         prove::same_edges(&old, &new, &new_of_old)
-    }
-}
-
-struct Choice {
-    method: &'static str,
-    why: String,
-    /// `None`: the order stays.
-    new_of_old: Option<Vec<u32>>,
-    after: OrderFigures,
-}
-
-fn choose(method: Method, csr: &Csr, before: &OrderFigures, rule: AesRule) -> Choice {
-    let stays = |why: String| Choice { method: "none", why, new_of_old: None, after: before.clone() };
-    let degree = |why: &dyn Fn(&OrderFigures) -> String| {
-        let new_of_old = methods::degree::order(csr);
-        let after = order::measure(csr.incoming.rows(), Some(&new_of_old));
-        Choice { method: "degree", why: why(&after), new_of_old: Some(new_of_old), after }
-    };
-    let verdict = format!("sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}", rule.left, if rule.worth_it { ">" } else { "<=" }, rule.right);
-    match method {
-        Method::None => stays("asked for".into()),
-        Method::Degree => degree(&|_| "asked for".into()),
-        Method::Auto if !rule.worth_it => stays(format!("{verdict}: neighbours are close already")),
-        Method::Auto => {
-            let lines = |after: &OrderFigures| format!("{:.2} -> {:.2} lines per 32 edges", before.lines_per_32_edges, after.lines_per_32_edges);
-            let tried = degree(&|after| format!("{verdict}, and by degree it is {}", lines(after)));
-            if tried.after.lines_per_32_edges < before.lines_per_32_edges {
-                return tried;
-            }
-            stays(format!("{verdict}, but the one method tried, degree, would not help: {}", lines(&tried.after)))
-        }
     }
 }

@@ -56,7 +56,7 @@ pub use crate::{
         },
         partition::{PartitionSpec, Scheme},
         plan::PlanSpec,
-        reorder::{Method, ReorderSpec},
+        reorder::{Degree, Method, ReorderSpec},
         run::{
             AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec, FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec,
             Schedule, SgdSpec, StepSpec,

@@ -71,7 +71,7 @@ fn what_is_given_arrives() {
     let Pipeline { name, dataset, ingest, reorder, plan, run, .. } = one(MOST, &[]);
     assert_eq!((name.as_str(), dataset.as_str()), ("all", "artist"));
     assert_eq!((ingest.symmetrize, ingest.self_loops, ingest.features), (Symmetrize::True, SelfLoops::Replace, Features::OneHotLabel));
-    assert_eq!(reorder, ReorderSpec { method: Method::Degree, seed: u64::MAX });
+    assert_eq!(reorder, ReorderSpec { method: Method::Degree, seed: u64::MAX, ..ReorderSpec::default() });
     assert_eq!((plan.program.file, plan.program.entry.as_str()), (PathBuf::from("pipelines/../other/two.py"), "second"));
     let settings: Vec<_> = plan.set.iter().map(|setting| (setting.name.as_str(), setting.value.clone())).collect();
     let wanted = [

@@ -27,10 +27,29 @@ pub struct Quality {
     pub why: String,
     /// Document 000's rule: reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
     pub aes_rule: AesRule,
+    /// What the method found beside the order, where it looks for communities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub communities: Option<Communities>,
     /// Figures of the order that was found.
     pub before: OrderFigures,
     /// Figures of the new order.
     pub after: OrderFigures,
+}
+
+/// Communities of the graph without directions, weights, repeats and self loops.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Communities {
+    /// How many there are; a node alone is one.
+    pub count: u64,
+    /// Share of edges inside of them beyond what chance would put there.
+    pub modularity: f64,
+}
+
+/// The new number of each node, of the old number of each new one.
+pub fn new_of_old(old_of_new: &[u32]) -> Vec<u32> {
+    let mut new_of_old = vec![0; old_of_new.len()];
+    old_of_new.iter().zip(0u32..).for_each(|(&old, new)| new_of_old[old as usize] = new);
+    new_of_old
 }
 
 /// Writes the permutation.

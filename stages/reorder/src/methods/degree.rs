@@ -1,16 +1,14 @@
-//! By falling in-degree, ties in the old order: often read rows lie together, and heavy rows start first.
+//! By degree, falling unless told otherwise, ties in the old order: often read rows lie together, and heavy rows start first.
 //!
-//! limits    O(nodes log nodes), one stable sort
-use warploom_contract::kinds::csr::Csr;
+//! limits    O(nodes log nodes), one stable sort; 12 bytes a node
+use rayon::prelude::*;
 
-/// New number of each node.
-pub fn order(csr: &Csr) -> Vec<u32> {
-    let degrees: Vec<u64> = csr.incoming.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+/// The old number of each new one.
+pub fn order(degrees: &[u64], ascending: bool) -> Vec<u32> {
     let mut nodes: Vec<u32> = (0..degrees.len() as u32).collect();
-    nodes.sort_by_key(|&node| std::cmp::Reverse(degrees[node as usize]));
-    let mut new_of_old = vec![0; nodes.len()];
-    for (new, old) in nodes.into_iter().enumerate() {
-        new_of_old[old as usize] = new as u32;
+    match ascending {
+        true => nodes.par_sort_by_key(|&node| degrees[node as usize]),
+        false => nodes.par_sort_by_key(|&node| std::cmp::Reverse(degrees[node as usize])),
     }
-    new_of_old
+    nodes
 }
