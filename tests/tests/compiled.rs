@@ -78,3 +78,53 @@ fn a_program_is_checked_and_shown_without_being_run() {
     show("fused").expect(0).prints(&["program reach: iterate", "steps over vertices and their edges"]);
     show("source").expect(2).says(&["emits no source"]);
 }
+
+/// The values of a program on 0 -> 1 -> 2 -> 3, as they are printed in JSON; each proved.
+fn on_a_path(scene: &Scene, text: &str, sets: &[&str]) -> Vec<Vec<Option<i64>>> {
+    scene.write("own.py", text);
+    let file = scene.write("own.yaml", "pipeline: own\ndataset: path\ningest: {symmetrize: false}\nplan: {program: own.py}\n");
+    let recipe = sets.iter().fold(Recipe::file(file), |recipe, set| recipe.set(set));
+    let lines = scene.build(&recipe);
+    scene.front("check", &recipe, &[]).expect(0);
+    let folder = std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
+    let table = warploom_contract::parquet_file::read_table(&folder.join("values.parquet"), None).unwrap();
+    let columns = table.batch.columns().iter().skip(1);
+    columns.map(|column| (0..4).map(|row| column.is_valid(row).then(|| whole(column, row))).collect()).collect()
+}
+
+fn whole(column: &arrow_array::ArrayRef, row: usize) -> i64 {
+    use arrow_array::{Int64Array, UInt64Array};
+    let signed = column.as_any().downcast_ref::<Int64Array>().map(|values| values.value(row));
+    signed.unwrap_or_else(|| column.as_any().downcast_ref::<UInt64Array>().unwrap().value(row) as i64)
+}
+
+fn path() -> Scene {
+    Scene::edge_lists(&[("path", "0 1\n1 2\n2 3\n")], "symmetrize: false\nsplit: {rule: none}")
+}
+
+#[test]
+fn what_is_of_nothing_stays_so() {
+    let scene = path();
+    let level = "def own(v):\n    v.level = 0 if v.id == 0 else 1000\n    while changed(v.level):\n        \
+v.level = min(v.level, min(u.level for u in v.innbs) + 1)\n    v.past = max(u.level for u in v.innbs) * 2 - 3\n    \
+return v.level, v.past, (min(u.level for u in v.innbs) + 1) // 2 - 5\n";
+    let [some, none] = [Some, |_| None];
+    assert_eq!(on_a_path(&scene, level, &[]), [[0, 1, 2, 3].map(some), [none(0), some(-3), some(-1), some(1)], [none(0), some(-5), some(-4), some(-4)]]);
+    let largest = "def own(v):\n    v.far = v.id\n    while changed(v.far):\n        v.far = max(v.far, max(u.far for u in v.innbs))\n    \
+v.next = max(u.id for u in v.innbs)\n    return v.far, v.next, max(v.id, v.next), max(u.next for u in v.innbs)\n";
+    let expected = [[0, 1, 2, 3].map(some), [none(0), some(0), some(1), some(2)], [0, 1, 2, 3].map(some), [none(0), none(0), some(0), some(1)]];
+    assert_eq!(on_a_path(&scene, largest, &[]), expected);
+}
+
+#[test]
+fn each_loop_has_a_bound_of_its_own() {
+    let scene = path();
+    let text = "def own(v):\n    v.a = 0 if v.id == 0 else 9\n    while changed(v.a):\n        v.a = min(v.a, 1 + sum(u.a for u in v.innbs))\n    \
+v.b = 0\n    while changed(v.b):\n        v.b = 5\n    return v.a, v.b\n";
+    let both = on_a_path(&scene, text, &["run.max_supersteps=4"]);
+    assert_eq!((both,), (on_a_path(&scene, text, &[]),));
+    let recipe = Recipe::file(scene.path("own.yaml")).set("run.max_supersteps=2");
+    scene.front("pipeline", &recipe, &[]).expect(3).says(&["not converged after 2 supersteps of loop 0", "max_supersteps=20"]);
+    let taken = on_a_path(&scene, text, &["run.max_supersteps=2", "run.allow_unconverged=true"]);
+    assert_eq!(taken[1], [Some(5); 4]);
+}

@@ -26,9 +26,9 @@ mod kills;
 #[cfg(test)]
 mod learning;
 #[cfg(test)]
-mod peers;
-#[cfg(test)]
 mod orders;
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]

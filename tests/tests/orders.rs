@@ -27,11 +27,8 @@ fn drawn(edges: u32, nodes: u64) -> String {
 
 #[test]
 fn no_order_changes_a_result() {
-    let graphs = [
-        ("star", "0 1\n0 2\n0 3\n0 4\n5 0\n6 0\n".to_owned()),
-        ("parts", "0 1\n2 3\n3 4\n4 2\n7 7\n9 8\n9 8\n".to_owned()),
-        ("drawn", drawn(3000, 700)),
-    ];
+    let graphs =
+        [("star", "0 1\n0 2\n0 3\n0 4\n5 0\n6 0\n".to_owned()), ("parts", "0 1\n2 3\n3 4\n4 2\n7 7\n9 8\n9 8\n".to_owned()), ("drawn", drawn(3000, 700))];
     let lists: Vec<(&str, &str)> = graphs.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let scene = Scene::edge_lists(&lists, "symmetrize: false\nsplit: {rule: none}");
     for (name, _) in &lists {

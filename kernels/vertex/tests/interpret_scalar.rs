@@ -83,9 +83,10 @@ fn erf_has_all_digits() {
 fn unary_operators_of_whole_numbers() {
     let whole = |operator, a| interpret::unary(operator, Scalar::Whole(a));
     assert_eq!(whole(Unary::Negative, 5), Scalar::Whole(-5));
-    assert_eq!(whole(Unary::Negative, i64::MIN), Scalar::Whole(i64::MIN));
+    // What lies beyond every number stays there.
+    assert_eq!(whole(Unary::Negative, i64::MIN), Scalar::Whole(i64::MAX));
     assert_eq!(whole(Unary::Absolute, -5), Scalar::Whole(5));
-    assert_eq!(whole(Unary::Absolute, i64::MIN), Scalar::Whole(i64::MIN));
+    assert_eq!(whole(Unary::Absolute, i64::MIN), Scalar::Whole(i64::MAX));
     assert_eq!(whole(Unary::Square, -5), Scalar::Whole(25));
     assert_eq!(whole(Unary::Not, 0), Scalar::Whole(1));
     assert_eq!(whole(Unary::Not, 1), Scalar::Whole(0));
@@ -132,20 +133,21 @@ fn binary_operators_of_real_numbers() {
 #[test]
 fn binary_operators_of_whole_numbers() {
     let cases: &[(Binary, i64, i64, i64)] = &[
-        (Binary::Add, i64::MAX, 1, i64::MIN),
-        (Binary::Subtract, i64::MIN, 1, i64::MAX),
+        (Binary::Add, i64::MAX - 1, 3, i64::MIN + 1),
+        (Binary::Add, i64::MAX, 1, i64::MAX),
+        (Binary::Subtract, i64::MIN, 1, i64::MIN),
         (Binary::Multiply, 1 << 62, 4, 0),
         (Binary::FloorDivide, 7, 2, 3),
         (Binary::FloorDivide, -7, 2, -4),
         (Binary::FloorDivide, 7, -2, -4),
         (Binary::FloorDivide, -8, 2, -4),
         (Binary::FloorDivide, 7, 0, 0),
-        (Binary::FloorDivide, i64::MIN, -1, i64::MIN),
+        (Binary::FloorDivide, i64::MIN, -1, i64::MAX),
         (Binary::Remainder, -7, 2, 1),
         (Binary::Remainder, 7, -2, -1),
         (Binary::Remainder, -8, 2, 0),
         (Binary::Remainder, 7, 0, 0),
-        (Binary::Remainder, i64::MIN, -1, 0),
+        (Binary::Remainder, i64::MIN, -1, i64::MIN),
         (Binary::Power, 3, 4, 81),
         (Binary::Power, -2, 3, -8),
         (Binary::Power, 0, 0, 1),

@@ -197,7 +197,12 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
     // A table of parts has splits of its own, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);
-        let none = "name a table of the columns id and split:  --set run.splits=FILE  , or have one drawn:  --set 'ingest.split={fractions: {}}'";
+        let table = "name a table of the columns id and split:  --set run.splits=FILE";
+        // Drawn splits are of what has a label.
+        let none = match request.run.target == graph::LABEL {
+            true => &format!("{table}  , or have one drawn:  --set 'ingest.split={{fractions: {{}}}}'"),
+            false => table,
+        };
         let hint = if splits == 0 { none } else { "splits are counted from 0:  --set run.split=0" };
         return refuse(what, hint);
     }

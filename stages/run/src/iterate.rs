@@ -29,6 +29,8 @@ use crate::{
 pub struct Iterated {
     /// Supersteps done, earlier starts included.
     pub supersteps: u64,
+    /// Those of each loop.
+    pub of_loops: Vec<u64>,
     /// Whether the condition was met.
     pub converged: bool,
     /// Change of the last superstep.
@@ -52,7 +54,18 @@ pub fn iterate<T: Precision>(
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context.progress.warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
-    let mut walk = Walk { context, list, spec, executor, done: 0, resumed_at: 0, seconds: Vec::new(), change: Change::default(), courses: Vec::new() };
+    let mut walk = Walk {
+        context,
+        list,
+        spec,
+        executor,
+        done: 0,
+        of_loops: Vec::new(),
+        resumed_at: 0,
+        seconds: Vec::new(),
+        change: Change::default(),
+        courses: Vec::new(),
+    };
     walk.run(checkpoints)
 }
 
@@ -62,6 +75,8 @@ struct Walk<'a, T: Precision> {
     spec: &'a RunSpec,
     executor: &'a mut Executor<T>,
     done: u64,
+    /// Those of each loop that has ended.
+    of_loops: Vec<u64>,
     resumed_at: u64,
     seconds: Vec<f64>,
     change: Change,
@@ -84,6 +99,7 @@ impl<T: Precision> Walk<'_, T> {
         self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
         self.done = self.resumed_at;
         self.courses = saved.as_ref().map_or_else(Vec::new, |saved| saved.courses.clone());
+        self.of_loops = saved.as_ref().map_or_else(Vec::new, |saved| saved.of_loops.clone());
         self.context.progress.begin("iterating", 0, "supersteps");
         self.context.progress.advance(self.done);
         let mut converged = true;
@@ -95,6 +111,7 @@ impl<T: Precision> Walk<'_, T> {
             if number >= first {
                 // At the bound, what is left is still computed, from the states as they are.
                 converged &= self.by_course(number, saved.is_some() && number == first)? || self.repeat(number, checkpoints)?;
+                self.of_loops.push(self.of_loop());
             }
         }
         self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
@@ -102,6 +119,7 @@ impl<T: Precision> Walk<'_, T> {
         let seconds_step = median(std::mem::take(&mut self.seconds));
         Ok(Iterated {
             supersteps: self.done,
+            of_loops: std::mem::take(&mut self.of_loops),
             converged,
             change: self.change,
             resumed_at: self.resumed_at,
@@ -141,7 +159,7 @@ impl<T: Precision> Walk<'_, T> {
         let until = &repeated.until;
         let mut frontier = Frontier::of(self.executor, &repeated);
         let mut last = None;
-        while self.done < self.spec.max_supersteps {
+        while self.of_loop() < self.spec.max_supersteps {
             let begun = Instant::now();
             let only = frontier.as_ref().and_then(Frontier::runs);
             self.rows(Part::Superstep(number), only, (checkpoints, Some(number)))?;
@@ -161,14 +179,24 @@ impl<T: Precision> Walk<'_, T> {
             if is_met(until, &change) {
                 return Ok(true);
             }
-            if self.done < self.spec.max_supersteps {
-                checkpoints.save_if_due(self.done, || save(self.executor, (number, self.done), &self.courses));
+            if self.of_loop() < self.spec.max_supersteps {
+                checkpoints.save_if_due(self.done, || save(self.executor, self.reached(number)));
             }
         }
         if !self.spec.allow_unconverged {
-            return Err(not_converged::<T>(until, &last.unwrap_or_default(), self.done));
+            let of_several = (self.executor.program.loops.len() > 1).then_some(number);
+            return Err(not_converged::<T>(until, &last.unwrap_or_default(), (self.of_loop(), of_several)));
         }
         Ok(false)
+    }
+
+    /// Supersteps of the loop at work.
+    fn of_loop(&self) -> u64 {
+        self.done - self.of_loops.iter().sum::<u64>()
+    }
+
+    fn reached(&self, number: usize) -> Reached<'_> {
+        Reached { number, done: self.done, of_loops: &self.of_loops, courses: &self.courses }
     }
 
     /// Runs a part; a stop saves the states of the loop at work.
@@ -181,7 +209,7 @@ impl<T: Precision> Walk<'_, T> {
         match self.executor.run_rows(part, (PASS, only), self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
-                Some(number) => stopped(self.executor, checkpoints, (number, self.done), &self.courses),
+                Some(number) => stopped(self.executor, checkpoints, self.reached(number)),
                 None if self.done == 0 => StageError::new(ErrorKind::Stopped, "stopped by a signal before the first superstep").hint("start again to go on"),
                 None => StageError::new(ErrorKind::Stopped, "stopped by a signal between two loops").hint("start again to go on"),
             }),
@@ -206,22 +234,41 @@ fn shown(until: &Until, change: &Change) -> String {
     }
 }
 
-fn not_converged<T: Precision>(until: &Until, change: &Change, done: u64) -> StageError {
+/// How far a run has come.
+#[derive(Clone, Copy)]
+struct Reached<'a> {
+    /// The loop at work.
+    number: usize,
+    /// Supersteps done.
+    done: u64,
+    /// Those of each loop before.
+    of_loops: &'a [u64],
+    /// How each loop was gone through, up to this one.
+    courses: &'a [String],
+}
+
+/// How many times what is asked for a change may be for rounding to be the reason.
+const NEAR: f64 = 100.0;
+
+fn not_converged<T: Precision>(until: &Until, change: &Change, (done, of_several): (u64, Option<usize>)) -> StageError {
     let left = match until {
         Until::ChangeAtMost(_, bound) => format!("the last one changed the values by {:e} in all, and it ends at {bound:e}", change.summed),
         Until::Unchanged(_) => format!("the last one changed {} values, and it ends at none", change.changed),
         Until::Nowhere(_) => format!("after the last one {} were active, and it ends at none", change.changed),
     };
     // A change that rounding alone makes is not made smaller by more supersteps.
-    let finer = if T::NAME == "f32" && matches!(until, Until::ChangeAtMost(..)) { "compute with finer numbers:  --set run.dtype=f64  , " } else { "" };
+    let by_rounding = matches!(until, Until::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
+    let finer = if T::NAME == "f32" && by_rounding { "compute with finer numbers:  --set run.dtype=f64  , " } else { "" };
     let more = done.saturating_mul(10);
-    StageError::new(ErrorKind::LimitReached, format!("not converged after {done} supersteps: {left}"))
+    let of_loop = of_several.map_or_else(String::new, |number| format!(" of loop {number}"));
+    StageError::new(ErrorKind::LimitReached, format!("not converged after {done} supersteps{of_loop}: {left}"))
         .hint(format!("{finer}allow more with  --set run.max_supersteps={more}  or take what there is with  --set run.allow_unconverged=true"))
 }
 
-fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, (number, done): (usize, u64), courses: &[String]) -> StageError {
+fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, reached: Reached<'_>) -> StageError {
+    let done = reached.done;
     if done > 0
-        && let Err(mut error) = checkpoints.save(done, &save(executor, (number, done), courses))
+        && let Err(mut error) = checkpoints.save(done, &save(executor, reached))
     {
         error.what = format!("stopped by a signal after superstep {done}, and the state could not be saved: {}", error.what);
         return error;
@@ -231,7 +278,7 @@ fn stopped<T: Precision>(executor: &Executor<T>, checkpoints: &mut Checkpoints, 
 }
 
 /// The states of this loop and of all before it.
-fn save<T: Precision>(executor: &Executor<T>, (number, done): (usize, u64), courses: &[String]) -> Tensors {
+fn save<T: Precision>(executor: &Executor<T>, Reached { number, done, of_loops, courses }: Reached<'_>) -> Tensors {
     let machine = &executor.machine;
     let state = |place: Place| match place {
         Place::Real(index) => Tensor::of_reals(&[machine.buffers.reals().get(index).len()], machine.buffers.reals().get(index)),
@@ -246,6 +293,7 @@ fn save<T: Precision>(executor: &Executor<T>, (number, done): (usize, u64), cour
         facts: facts([
             ("mode", "iterate".to_owned()),
             ("supersteps_done", done.to_string()),
+            ("supersteps_of_loops", of_loops.iter().map(u64::to_string).collect::<Vec<_>>().join(",")),
             ("loop", number.to_string()),
             ("courses", courses.iter().take(number).cloned().collect::<Vec<_>>().join(",")),
         ]),
@@ -261,6 +309,7 @@ struct Saved<T> {
     number: usize,
     done: u64,
     /// Of the loops before.
+    of_loops: Vec<u64>,
     courses: Vec<String>,
     states: Vec<Vec<State<T>>>,
 }
@@ -277,6 +326,11 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
         return Err("it is not of an iteration".to_owned());
     }
     let (done, number): (u64, usize) = (fact(saved, "supersteps_done")?, fact(saved, "loop")?);
+    let of_loops: String = fact(saved, "supersteps_of_loops")?;
+    let of_loops: Vec<u64> = of_loops.split_terminator(',').map_while(|count| count.parse().ok()).collect();
+    if of_loops.len() != number || of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done {
+        return Err(format!("the supersteps of its loops, {of_loops:?}, are not those before loop {number}, of {done} in all"));
+    }
     if number >= executor.program.loops.len() {
         return Err(format!("it is of loop {number}"));
     }
@@ -299,7 +353,7 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
     }
     let courses: String = fact(saved, "courses")?;
     let courses = courses.split_terminator(',').map(str::to_owned).collect();
-    Ok(Saved { number, done, courses, states })
+    Ok(Saved { number, done, of_loops, courses, states })
 }
 
 /// Puts the saved states of a loop, if there are any, into the executor.

@@ -42,6 +42,7 @@ pub fn write<T: Precision>(
         dtype: plan.dtype.clone(),
         epochs: 0,
         supersteps: 0,
+        supersteps_of_loops: Vec::new(),
         converged: true,
         seconds: seconds.as_secs_f64(),
         seconds_compute: compute.as_secs_f64(),
@@ -70,6 +71,7 @@ pub fn write<T: Precision>(
         }
         Done::Iterated(iterated) => {
             record.supersteps = iterated.supersteps;
+            record.supersteps_of_loops = iterated.of_loops.clone();
             record.converged = iterated.converged;
             record.courses.clone_from(&iterated.courses);
             record.seconds_step = iterated.seconds_step;

@@ -166,7 +166,7 @@ pub struct Learned {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 10;
+pub const COMPILER_VERSION: u32 = 11;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {

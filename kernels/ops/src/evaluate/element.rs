@@ -6,9 +6,9 @@ use crate::Real;
 
 /// f32, f64, or i64 for bools, ints and ids.
 pub trait Element: Copy + Default + Send + Sync + PartialOrd + 'static {
-    /// Sum; wraps for whole numbers.
+    /// Sum; of whole numbers as `interpret::whole` has it.
     fn sum(self, other: Self) -> Self;
-    /// Product; wraps for whole numbers.
+    /// Product; of whole numbers as `interpret::whole` has it.
     fn product(self, other: Self) -> Self;
     /// Minimum; NaN if either is.
     fn least(self, other: Self) -> Self;
@@ -76,12 +76,12 @@ real!(f64);
 impl Element for i64 {
     #[inline(always)]
     fn sum(self, other: Self) -> Self {
-        self.wrapping_add(other)
+        interpret::whole::plus(self, other)
     }
 
     #[inline(always)]
     fn product(self, other: Self) -> Self {
-        self.wrapping_mul(other)
+        interpret::whole::times(self, other)
     }
 
     #[inline(always)]

@@ -83,7 +83,7 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
         (ValuesMut::Whole(out), true) => {
             let (a, b) = (rows(call, 0, Values::whole), rows(call, 1, Values::whole));
             match operator {
-                Binary::Add => two(out, (&a, &b), call, i64::wrapping_add),
+                Binary::Add => two(out, (&a, &b), call, interpret::whole::plus),
                 Binary::Minimum => two(out, (&a, &b), call, i64::min),
                 Binary::Equal => two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
                 _ => two(out, (&a, &b), call, |a: i64, b: i64| interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()),

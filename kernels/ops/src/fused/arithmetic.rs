@@ -3,7 +3,7 @@
 //! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is our own, and so is what is made of it
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
-use warploom_vertex::interpret::{self, Scalar as Number};
+use warploom_vertex::interpret::{self, Scalar as Number, whole};
 
 use super::gather::{LANES, joined};
 use crate::Real;
@@ -200,7 +200,8 @@ pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
 /// Two whole operands.
 pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, Source<i64>), operator: Binary) {
     match operator {
-        Binary::Add => two(arch, out, (a, b), i64::wrapping_add),
+        Binary::Add => two(arch, out, (a, b), whole::plus),
+        Binary::Subtract => two(arch, out, (a, b), whole::minus),
         Binary::Minimum => two(arch, out, (a, b), i64::min),
         Binary::Maximum => two(arch, out, (a, b), i64::max),
         Binary::Less => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
@@ -214,7 +215,7 @@ pub(super) fn binary_whole(arch: Arch, out: &mut [i64], (a, b): (Source<i64>, So
 
 /// A whole number as a real one.
 pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
-    one(arch, out, a, |a: i64| T::rounded(a as f64));
+    one(arch, out, a, |a: i64| T::rounded(whole::widened(a)));
 }
 
 /// As another whole type.

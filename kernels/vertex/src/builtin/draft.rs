@@ -139,7 +139,9 @@ impl<'a> Draft<'a> {
             reasons,
         };
         list.set_courses();
+        list.set_frontiers();
         list.reckon(self.facts);
+        list.weigh_loops();
         list
     }
 

@@ -63,7 +63,7 @@ impl fmt::Display for Place {
 pub enum Type {
     /// False or true.
     Bool,
-    /// 64 bit, signed; arithmetic wraps.
+    /// 64 bit, signed; arithmetic wraps, but for the largest and the smallest, which stand for none (`interpret::whole`).
     Int,
     /// A vertex, by its row in nodes.parquet; u32::MAX is the sentinel beyond every vertex.
     Id,

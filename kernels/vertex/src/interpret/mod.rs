@@ -6,7 +6,8 @@
 //!
 //! Where numbers are not ordinary: NaN spreads through minimum, maximum, relu and reductions, also through `Mode`; comparisons with
 //! NaN are false; equal infinities have change 0 and NaN always counts as changed; the loss over no training rows is 0. An edge that a
-//! mask or a relation leaves out has `Winner` false and `Others` 0. Whole numbers wrap around.
+//! mask or a relation leaves out has `Winner` false and `Others` 0. Whole numbers wrap around, but for what lies beyond
+//! every number (`whole`).
 mod dense;
 mod edges;
 mod elementwise;
@@ -15,6 +16,7 @@ mod loss;
 mod rows;
 mod run;
 mod scalar;
+pub mod whole;
 mod world;
 
 pub use evaluate::{Context, Draw, evaluate};

@@ -3,6 +3,7 @@
 //! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a, b]` has `a * b` columns, the last
 //!           axis running fastest
 //! never     knows what a row stands for
+use super::whole;
 use crate::gir::{Number, Type};
 
 /// A rectangle of elements.
@@ -108,7 +109,7 @@ impl Values {
     pub fn reals(&self) -> Vec<f64> {
         match self {
             Values::Real(values) => values.clone(),
-            Values::Whole(values) => values.iter().map(|value| *value as f64).collect(),
+            Values::Whole(values) => values.iter().map(|value| whole::widened(*value)).collect(),
         }
     }
 
@@ -129,7 +130,7 @@ impl Scalar {
     pub fn real(self) -> f64 {
         match self {
             Scalar::Real(value) => value,
-            Scalar::Whole(value) => value as f64,
+            Scalar::Whole(value) => whole::widened(value),
         }
     }
 

@@ -1,18 +1,18 @@
 //! scalar: what the element-wise operators do to single numbers.
 //!
-//! promises  whole numbers wrap around; real numbers are IEEE's, where a doc comment of `gir` says no other; NaN spreads through
+//! promises  whole numbers go as `whole` has them; real numbers are IEEE's, where a doc comment of `gir` says no other; NaN spreads through
 //!           minimum and maximum
 //! never     panics: what has no value (division of an int by 0) has one by definition
-use super::rows::Scalar;
+use super::{rows::Scalar, whole};
 use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
 
 /// An operator of one value.
 pub fn unary(operator: Unary, a: Scalar) -> Scalar {
     match (operator, a) {
         (Unary::Not, a) => (!a.holds()).into(),
-        (Unary::Negative, Scalar::Whole(a)) => Scalar::Whole(a.wrapping_neg()),
-        (Unary::Absolute, Scalar::Whole(a)) => Scalar::Whole(a.wrapping_abs()),
-        (Unary::Square, Scalar::Whole(a)) => Scalar::Whole(a.wrapping_mul(a)),
+        (Unary::Negative, Scalar::Whole(a)) => Scalar::Whole(whole::negative(a)),
+        (Unary::Absolute, Scalar::Whole(a)) => Scalar::Whole(whole::absolute(a)),
+        (Unary::Square, Scalar::Whole(a)) => Scalar::Whole(whole::times(a, a)),
         (operator, a) => Scalar::Real(unary_real(operator, a.real())),
     }
 }
@@ -68,28 +68,19 @@ pub fn binary(operator: Binary, a: Scalar, b: Scalar) -> Scalar {
 
 fn binary_whole(operator: Binary, a: i64, b: i64) -> Scalar {
     Scalar::Whole(match operator {
-        Binary::Add => a.wrapping_add(b),
-        Binary::Subtract => a.wrapping_sub(b),
-        Binary::Multiply => a.wrapping_mul(b),
-        Binary::FloorDivide if b == 0 => 0,
-        Binary::FloorDivide => {
-            let inexact = a.wrapping_rem(b) != 0;
-            let toward_zero = a.wrapping_div(b);
-            if inexact && (a < 0) != (b < 0) { toward_zero - 1 } else { toward_zero }
-        }
-        Binary::Remainder if b == 0 => 0,
-        Binary::Remainder => {
-            let rest = a.wrapping_rem(b);
-            if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
-        }
-        Binary::Power => power_whole(a, b),
+        Binary::Add => whole::plus(a, b),
+        Binary::Subtract => whole::minus(a, b),
+        Binary::Multiply => whole::times(a, b),
+        Binary::FloorDivide => whole::quotient(a, b),
+        Binary::Remainder => whole::rest(a, b),
+        Binary::Power => whole::power(a, b),
         Binary::Minimum => a.min(b),
         Binary::Maximum => a.max(b),
         Binary::Less => return (a < b).into(),
         Binary::LessEqual => return (a <= b).into(),
         Binary::Equal => return (a == b).into(),
         Binary::NotEqual => return (a != b).into(),
-        Binary::Divide | Binary::And | Binary::Or => return binary_real(operator, a as f64, b as f64),
+        Binary::Divide | Binary::And | Binary::Or => return binary_real(operator, whole::widened(a), whole::widened(b)),
     })
 }
 
@@ -121,22 +112,6 @@ fn smaller(a: f64, b: f64) -> f64 {
 /// The larger; NaN if either is.
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
-}
-
-/// A power of whole numbers, by repeated squares; 0 for negative exponents.
-fn power_whole(base: i64, exponent: i64) -> i64 {
-    let (mut made, mut square, mut left) = (1_i64, base, exponent);
-    if exponent < 0 {
-        return 0;
-    }
-    while left > 0 {
-        if left % 2 == 1 {
-            made = made.wrapping_mul(square);
-        }
-        square = square.wrapping_mul(square);
-        left /= 2;
-    }
-    made
 }
 
 /// `a // b` and `a % b` as Python has them, from the exact remainder; by 0: `a / b` and NaN, as in numpy.
@@ -217,7 +192,7 @@ fn nothing(reduction: Reduction, kind: Type) -> Scalar {
     let largest = reduction == Reduction::Maximum;
     match kind {
         Type::Real => Scalar::Real(if largest { f64::NEG_INFINITY } else { f64::INFINITY }),
-        Type::Int => Scalar::Whole(if largest { i64::MIN } else { i64::MAX }),
+        Type::Int => Scalar::Whole(if largest { whole::BELOW } else { whole::ABOVE }),
         Type::Id => Scalar::Whole(u32::MAX.into()),
         Type::Bool => (!largest).into(),
     }

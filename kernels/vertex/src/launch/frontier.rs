@@ -12,23 +12,27 @@ use super::{Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason,
 use crate::gir::Op;
 
 impl LaunchList {
-    /// Finds the loops that go by frontiers, and says so among the reasons.
+    /// Finds the loops that go by frontiers, and says of each loop among the reasons why it does or does not.
     pub(crate) fn set_frontiers(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
-        let found: Vec<Option<Direction>> = iterate.loops.iter().map(|repeated| frontier(self, repeated)).collect();
+        let found: Vec<Found> = iterate.loops.iter().map(|repeated| look(self, repeated)).collect();
         let Body::Iterate(iterate) = &mut self.body else { return };
         for (number, (repeated, found)) in iterate.loops.iter_mut().zip(found).enumerate() {
-            if found.is_some() {
-                self.reasons.push(Reason {
-                    what: format!("supersteps of loop {number}"),
-                    chosen: "frontier".to_owned(),
-                    why: "a vertex reads its own values and its neighbours' alone: one that reads nothing that changed keeps what it has, to the bit; \
-                          where much has changed, all are made again"
-                        .to_owned(),
-                    alternatives: BTreeMap::new(),
-                });
-            }
-            repeated.frontier = found;
+            let (chosen, why) = match found {
+                Ok(_) => (
+                    "frontier",
+                    "a vertex reads its own values and its neighbours' alone: one that reads nothing that changed keeps what it has, to the bit; \
+                     where much has changed, all are made again",
+                ),
+                Err(why) => ("all rows", why),
+            };
+            self.reasons.push(Reason {
+                what: format!("supersteps of loop {number}"),
+                chosen: chosen.to_owned(),
+                why: why.to_owned(),
+                alternatives: BTreeMap::new(),
+            });
+            repeated.frontier = found.ok();
         }
     }
 
@@ -45,16 +49,34 @@ impl LaunchList {
     }
 }
 
+/// The edges along which a change is read, or why all rows are made each time.
+type Found = Result<Direction, &'static str>;
+
 /// The edges along which a change is read, where only what reads one has to be made again.
 pub fn frontier(list: &LaunchList, repeated: &Loop) -> Option<Direction> {
-    let (Some((walk, before)), Until::Unchanged(_) | Until::Nowhere(_)) = (repeated.superstep.split_last(), &repeated.until) else { return None };
-    let Operation::Fused { over: Over::EdgesOf(direction), steps, .. } = &walk.operation else { return None };
+    look(list, repeated).ok()
+}
+
+fn look(list: &LaunchList, repeated: &Loop) -> Found {
+    if let Until::ChangeAtMost(..) = repeated.until {
+        return Err("it ends when little changes, so that until then values change nearly everywhere");
+    }
+    let walk = repeated.superstep.split_last().map(|(walk, before)| (&walk.operation, before));
+    let Some((Operation::Fused { over: Over::EdgesOf(direction), steps, .. }, before)) = walk else {
+        return Err("its last launch is no fused walk over edges");
+    };
+    if !steps.iter().all(is_near) {
+        return Err("its walk reads from further than the ends of an edge, or draws");
+    }
+    if !before.iter().all(|launch| is_own(&launch.operation)) {
+        return Err("more than one of its launches reads what other vertices have");
+    }
     let of_vertices = |name: &str| list.buffers.iter().any(|buffer| buffer.name == name && buffer.rows == Rows::Nodes);
-    let fits = steps.iter().all(is_near)
-        && before.iter().all(|launch| is_own(&launch.operation))
-        && repeated.superstep.iter().flat_map(|launch| launch.operation.writes()).all(|name| of_vertices(&name))
-        && repeated.commit.iter().all(|commit| of_vertices(&commit.state));
-    fits.then_some(*direction)
+    let mut written = repeated.superstep.iter().flat_map(|launch| launch.operation.writes());
+    if !written.all(|name| of_vertices(&name)) || !repeated.commit.iter().all(|commit| of_vertices(&commit.state)) {
+        return Err("it has values that are not of vertices");
+    }
+    Ok(*direction)
 }
 
 /// Whether a step reads nothing from further than the ends of an edge, and draws nothing.

@@ -5,7 +5,7 @@ use super::calls::{Arguments, At};
 use super::constants;
 use super::tracer::{Step, Tracer};
 use super::value::Value;
-use crate::gir::{Binary, NodeId, Number, Span, Type, Unary};
+use crate::gir::{Binary, NodeId, Number, Op, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
 
 impl Tracer<'_> {
@@ -94,7 +94,26 @@ impl Tracer<'_> {
         }
         self.together(span, &mut nodes)?;
         let operator = if largest { Binary::Maximum } else { Binary::Minimum };
+        if largest && self.kind(nodes[0]) == Type::Id {
+            return self.largest_id(span, nodes).map(Value::Node);
+        }
         Ok(Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?))
+    }
+
+    /// The larger of two ids: what stands for none is above all, so where it comes out the other one is meant.
+    fn largest_id(&mut self, span: Span, [a, b]: [NodeId; 2]) -> Step<NodeId> {
+        let none = self.no_id(span)?;
+        self.make(span, |builder| {
+            let (least, most) = (builder.binary(Binary::Minimum, a, b)?, builder.binary(Binary::Maximum, a, b)?);
+            let is_none = builder.binary(Binary::Equal, most, none)?;
+            builder.make(Op::Select, &[is_none, least, most])
+        })
+    }
+
+    /// What stands for no id.
+    pub fn no_id(&mut self, span: Span) -> Step<NodeId> {
+        let number = self.constant(span, Number::Int(u32::MAX.into()));
+        self.make(span, |builder| builder.cast(Type::Id, number))
     }
 
     /// A real number known when compiled.

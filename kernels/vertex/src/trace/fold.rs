@@ -294,6 +294,7 @@ impl<'a> Walk<'_, 'a> {
             Binary::And | Binary::Or => return Err(self.mistyped(span, common)),
             Binary::Equal | Binary::NotEqual => (common, Type::Bool),
             Binary::Less | Binary::LessEqual => (common.max(Type::Int), Type::Bool),
+            Binary::Maximum if common == Type::Id => return Ok((largest_id(a.0, b.0), Type::Id)),
             Binary::Minimum | Binary::Maximum => (common.max(Type::Int), common.max(Type::Int)),
             _ if common == Type::Id => return Err(self.mistyped(span, common)),
             Binary::Divide => (Type::Real, Type::Real),
@@ -301,6 +302,14 @@ impl<'a> Walk<'_, 'a> {
         };
         Ok((Function::Binary(operator, Box::new(as_kind(a, operands)), Box::new(as_kind(b, operands))), result))
     }
+}
+
+/// The larger of two ids: where what stands for none comes out, which is above all, the other one is meant.
+fn largest_id(a: Function, b: Function) -> Function {
+    let of = |operator: Binary, a: Function, b: Function| Function::Binary(operator, Box::new(a), Box::new(b));
+    let none = Function::Cast(Type::Id, Box::new(Function::Number(Number::Int(u32::MAX.into()))));
+    let (least, most) = (of(Binary::Minimum, a.clone(), b.clone()), of(Binary::Maximum, a, b));
+    Function::Select(Box::new(of(Binary::Equal, most.clone(), none)), Box::new(least), Box::new(most))
 }
 
 fn as_kind(part: Part, kind: Type) -> Function {

@@ -250,7 +250,18 @@ impl Tracer<'_> {
         } else {
             node
         };
+        let mask = if (reduction, kind) == (Reduction::Maximum, Type::Id) { self.some_id(span, node, mask)? } else { mask };
         self.make(span, |builder| builder.reduce(reduction, edges, node, mask))
+    }
+
+    /// Leaves out edges that bring no id, which is above all ids and would be the largest.
+    fn some_id(&mut self, span: Span, node: NodeId, mask: Option<NodeId>) -> Step<Option<NodeId>> {
+        let none = self.no_id(span)?;
+        let some = self.make(span, |builder| builder.binary(Binary::NotEqual, node, none))?;
+        Ok(Some(match mask {
+            None => some,
+            Some(mask) => self.make(span, |builder| builder.binary(Binary::And, mask, some))?,
+        }))
     }
 
     /// Edges of each vertex that are left in.

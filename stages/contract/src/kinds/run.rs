@@ -71,6 +71,9 @@ pub struct Record {
     /// Names of the classes of that column, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+    /// Supersteps of each loop of an iteration.
+    #[serde(default)]
+    pub supersteps_of_loops: Vec<u64>,
     /// How each loop of an iteration was gone through: the name of its course, or `supersteps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<String>,

@@ -13,7 +13,7 @@ const CONTRACT: Contract = Contract { name: "reorder", version: 1, reads: &[], w
 fn quality() -> Quality {
     let figures = OrderFigures { aes: 0.0, bandwidth: 0, lines_per_32_edges: 0.0 };
     let aes_rule = AesRule { left: 0.0, right: 0.0, worth_it: false };
-    Quality { method: "none".into(), why: "test".into(), aes_rule, before: figures.clone(), after: figures }
+    Quality { method: "none".into(), why: "test".into(), aes_rule, communities: None, before: figures.clone(), after: figures }
 }
 
 fn document(seed: u64) -> KeyDocument {

@@ -24,7 +24,10 @@ use warploom_vertex::{
 use super::{
     evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of, saved_parameters, table, tolerance, unfit, violation,
 };
-use crate::{iterate::SUPERSTEPS, precision::Precision};
+use crate::{
+    iterate::{FRONTIER, SUPERSTEPS},
+    precision::Precision,
+};
 
 /// A run and what it was made of.
 pub(super) struct Again<'a> {
@@ -124,29 +127,20 @@ impl Again<'_> {
         iterate.loops.iter().fold([of(&iterate.finish), 0], add)
     }
 
-    /// As many as the run took, so that rounding decides no end; several loops, and those that took another course, end by
-    /// themselves. Whether they did.
+    /// As many of each loop as the run took, so that rounding decides no end; those that took another course end by themselves. Whether
+    /// they did.
     fn supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
-        let Body::Iterate(iterate) = &self.list.body else { return true };
-        let by_course = self.record.courses.iter().any(|course| course != SUPERSTEPS);
-        match iterate.loops.len() {
-            0 => true,
-            _ if by_course => {
-                let [once, superstep] = self.works(edges);
-                reference.iterate(self.work_max.saturating_sub(once) / superstep.max(1)).converged
-            }
-            1 => {
-                for _ in 0..self.record.supersteps {
-                    reference.superstep();
-                }
-                reference.go_on();
-                true
-            }
-            _ => {
-                reference.iterate(self.record.supersteps.saturating_mul(2));
-                true
-            }
+        if self.record.courses.iter().any(|course| course != SUPERSTEPS && course != FRONTIER) {
+            let [once, superstep] = self.works(edges);
+            return reference.iterate(self.work_max.saturating_sub(once) / superstep.max(1)).converged;
         }
+        for &count in &self.record.supersteps_of_loops {
+            for _ in 0..count {
+                reference.superstep();
+            }
+            reference.go_on();
+        }
+        true
     }
 
     /// The first list of edges, its ends compared with the graph's.

@@ -171,7 +171,7 @@ fn a_buffer_that_is_read_before_it_is_written_stays_in_the_round() {
 #[test]
 fn what_a_frontier_keeps_stays_in_the_round() {
     let lifetimes_with = |frontier: Option<Direction>| {
-        let superstep = vec![launch("a", &["s"]), launch("b", &["a"]), launch("v", &["b"]), launch("s.next", &["v"])];
+        let superstep = [launch("a", &["s"]), launch("b", &["a"]), launch("v", &["b"]), launch("s.next", &["v"])];
         let fused = |name: &str, launches: &[Launch]| {
             let steps = launches.iter().map(|launch| launch.operation.clone()).collect();
             Launch::unreckoned(name.to_owned(), Operation::Fused { over: Over::EdgesOf(Direction::In), locals: Vec::new(), steps })
