@@ -212,3 +212,33 @@ fn numbers_beyond_f16_are_told_with_the_way_out() {
     scene.front("pipeline", &recipe, &[]).expect(1).says(&["the loss is", "the first launch that made a number that is not finite is", "--set run.dtype=bf16"]);
     scene.build(&recipe.set("run.dtype=bf16"));
 }
+
+/// Scores by attention, and another entry for its shares.
+const ATTENTION: &str = "def own(v):\n    v.z, shares = attention(v)\n    return sum(a * e.src.z for a, e in zip(shares, v.inedges))\n\n\
+def shares(v):\n    v.z, shares = attention(v)\n    return shares, v.z, sum(a * e.src.z for a, e in zip(shares, v.inedges))\n\n\
+def attention(v):\n    v.z = linear(v.x, v.classes)\n    return v.z, softmax([dot(e.src.z, v.z) for e in v.inedges])\n";
+
+#[test]
+fn what_was_learned_is_applied_to_lists_of_edges() {
+    let scene = Scene::stand_in();
+    scene.write("own.py", ATTENTION);
+    let file = scene.write("own.yaml", "pipeline: own\ndataset: karate\nplan: {program: own.py}\nrun: {epochs: 20}\n");
+    let trained = Recipe::file(file);
+    let folder_of = |lines: &[serde_json::Value]| std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
+    let learned = folder_of(&scene.build(&trained));
+    let both = Recipe::file(scene.write("shares.yaml", "pipeline: shares\ndataset: karate\nplan: {program: 'own.py:shares'}\n"));
+    scene.front("pipeline", &both, &[]).expect(1).says(&["training needs one result", "run.mode=infer", "run.init"]);
+    let applied = both.set("run.mode=infer").set(&format!("run.init={}", learned.join("parameters.safetensors").display()));
+    let folder = folder_of(&scene.build(&applied));
+    scene.front("check", &applied, &[]).expect(0);
+    let edges = read_table(&folder.join("edge_values.parquet"), None).unwrap();
+    let (shares, targets) = (edges.numbers::<f32>("shares").unwrap(), edges.numbers::<u64>("target").unwrap());
+    let mut sums = std::collections::BTreeMap::<u64, f32>::new();
+    targets.iter().zip(&shares).for_each(|(target, share)| *sums.entry(*target).or_default() += share);
+    assert!(sums.len() == 34 && sums.values().all(|sum| (sum - 1.0).abs() < 1e-5), "{sums:?}");
+    // The scores among the values are those that training left.
+    let scores = |path: &std::path::Path, name: &str| format!("{:?}", read_table(path, None).unwrap().column(name).unwrap());
+    let values = read_table(&folder.join("values.parquet"), None).unwrap();
+    let last = values.batch.schema().fields().last().unwrap().name().clone();
+    assert_eq!(scores(&folder.join("values.parquet"), &last), scores(&learned.join("predictions.parquet"), "scores"));
+}

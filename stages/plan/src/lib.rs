@@ -131,7 +131,7 @@ fn make(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serd
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings = made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        let predicts = if made.data.inferring { Some(kind_of_scores(request, &made)?) } else { None };
+        let predicts = if made.data.inferring { kind_of_scores(request, &made) } else { None };
         return Ok(Made { facts: Facts::of(&made.data), list: made.list, settings: made.traced.settings, warnings, predicts });
     };
     let facts = facts::built_in(inputs, request, mode(request, builtin)?)?;
@@ -185,23 +185,19 @@ fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result
 }
 
 /// What the one result of a program is, whose parameters are applied: what they were learned for, else what is asked for, else what
-/// its width says.
-fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Result<LossKind, StageError> {
-    let refuse = |what: &str| {
-        let what = format!("`{}` returns {what}, and `run.mode: infer` writes one row of scores for each node, or graph", request.spec.program.entry);
-        Err(StageError::new(ErrorKind::Specification, what).hint("return the scores alone"))
-    };
-    let [result] = made.list.results.as_slice() else { return refuse("several values") };
-    let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer);
-    let Some(columns) = buffer.filter(|buffer| buffer.element == Element::Real && result.edges.is_none()).map(|buffer| buffer.columns) else {
-        return refuse("values of edges, or whole numbers");
-    };
-    Ok(match (request.run.loss, made.data.target) {
+/// its width says; nothing where it is no row of scores for each node, or graph: then values are written as they are.
+fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
+    let [result] = made.list.results.as_slice() else { return None };
+    let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer)?;
+    if buffer.element != Element::Real || result.edges.is_some() {
+        return None;
+    }
+    Some(match (request.run.loss, made.data.target) {
         (Loss::CrossEntropy, _) => LossKind::CrossEntropy,
         (Loss::Bce, _) => LossKind::Binary,
         (Loss::Mse, _) => LossKind::MeanSquares,
         (Loss::Auto, Some(target)) => target.loss,
-        (Loss::Auto, None) if columns > 1 => LossKind::CrossEntropy,
+        (Loss::Auto, None) if buffer.columns > 1 => LossKind::CrossEntropy,
         (Loss::Auto, None) => LossKind::MeanSquares,
     })
 }

@@ -129,7 +129,7 @@ fn execute<T: Precision>(
     match (&done, kind_of_scores(page)?) {
         (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,
         (Done::Iterated(_), Some(kind)) => results::write_predictions(outputs, &executor, list, (kind, spec.seed))?,
-        (Done::Iterated(_), None) => results::write_iteration(outputs, &executor)?,
+        (Done::Iterated(_), None) => results::write_iteration(outputs, &executor, list, spec.seed)?,
     }
     record::write(context, outputs, &executor, (page, &list.program), (request, &done, [begun.elapsed(), compute]))
 }

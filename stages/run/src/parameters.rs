@@ -1,7 +1,7 @@
 //! parameters: where training starts, and how its end is saved.
 //!
 //! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of ours is found in it
-//!           under its own or its mapped name and has the same shape (but for neighbouring axes that are one there, and axes
+//!           under its own or its mapped name, or as the file's entry calls it, and has the same shape (but for neighbouring axes that are one there, and axes
 //!           of length 1), or nothing is loaded and the error lists what is expected and what there is
 //! never     fills a parameter that a file lacks; ignores an entry of the map
 use std::{collections::BTreeMap, path::Path};
@@ -65,7 +65,8 @@ fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, Str
         return Err(refuse(format!("`run.init_map` names `{unknown}`, which is no parameter of `{}`", list.program), hint));
     }
     let load = |parameter: &Parameter| {
-        let theirs = map.get(&parameter.name).unwrap_or(&parameter.name);
+        let of_entry = of_their_entry(list, &file, parameter);
+        let theirs = map.get(&parameter.name).or(of_entry.as_ref()).unwrap_or(&parameter.name);
         let tensor = file.arrays.get(theirs).ok_or_else(|| {
             let near = nearest(theirs, file.arrays.keys().map(String::as_str)).unwrap_or("NAME_IN_FILE");
             refuse(format!("no tensor `{theirs}` for the parameter `{}`", parameter.name), Some(format!("add  run.init_map: {{{}: {near}}}", parameter.name)))
@@ -73,6 +74,18 @@ fn read<T: Precision>(list: &LaunchList, path: &Path, map: &BTreeMap<String, Str
         fitting(parameter, tensor).map_err(|(what, hint)| refuse(format!("tensor `{theirs}`: {what}"), Some(hint)))
     };
     list.parameters.iter().map(load).collect()
+}
+
+/// The name of a parameter under the entry that the file was learned with, where the file has that and not our own.
+fn of_their_entry(list: &LaunchList, file: &Tensors, parameter: &Parameter) -> Option<String> {
+    if file.arrays.contains_key(&parameter.name) {
+        return None;
+    }
+    let theirs = file.facts.get("program")?;
+    // The entry stands first, and again where it is the function that has the parameter.
+    let part = |(at, part): (usize, &str)| if at < 2 && part == list.program { theirs.clone() } else { part.to_owned() };
+    let name = parameter.name.split('.').enumerate().map(part).collect::<Vec<_>>().join(".");
+    file.arrays.contains_key(&name).then_some(name)
 }
 
 /// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
@@ -121,14 +134,15 @@ fn both_sides(list: &LaunchList, file: &Tensors) -> String {
     format!("{}\n{}", lines("expected:", expected.collect()), lines("in the file:", found.collect()))
 }
 
-/// The file of the learned parameters: with what they were learned for, by loss and width of a row of scores.
-pub fn file<T: Precision>(list: &LaunchList, (kind, columns, seed): (LossKind, usize, u64), parameters: &[Vec<T>]) -> Tensors {
+/// The file of the learned parameters: with what they were learned for, by loss and width of a row of scores, where they make such.
+pub fn file<T: Precision>(list: &LaunchList, (scores, seed): (Option<(LossKind, usize)>, u64), parameters: &[Vec<T>]) -> Tensors {
     let shape = |parameter: &Parameter| parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>();
     let arrays = list.parameters.iter().zip(parameters);
-    Tensors {
-        arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(),
-        facts: facts([("program", list.program.clone()), ("seed", seed.to_string()), ("loss", loss_name(kind).to_owned()), ("columns", columns.to_string())]),
+    let mut facts = facts([("program", list.program.clone()), ("seed", seed.to_string())]);
+    if let Some((kind, columns)) = scores {
+        facts.extend([("loss".to_owned(), loss_name(kind).to_owned()), ("columns".to_owned(), columns.to_string())]);
     }
+    Tensors { arrays: arrays.map(|(parameter, values)| (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))).collect(), facts }
 }
 
 /// As a plan says it.

@@ -6,7 +6,7 @@
 //!             the first largest score. Where graphs are learned, their predictions, for all graphs
 //! iteration   shipped programs: one more superstep from the values must meet the condition on which the run ended, rounding
 //!             apart. Compiled programs: all of it again in f64, where that is at most `WORK_MAX` steps
-//! inference   predictions are computed again from the parameters that were applied, as those of a compiled program
+//! inference   predictions, or values, are computed again from the parameters that were applied, as those of a compiled program
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each state of the parameters
 //! never       reads csr, permutation or partition; proves that the parameters are what training should have found (the
 //!             golden tests do)
@@ -60,8 +60,8 @@ pub fn results<T: Precision>(
     let (nodes, graphs) = (graph::read_nodes(graph)?, graphs::read(graph, list)?);
     let record = run::open_record(artifact)?;
     let ids = ids_of_table(list, &nodes, graphs.as_ref());
-    match &list.body {
-        Body::Train(train) => {
+    match (&list.body, predicts) {
+        (Body::Train(train), _) => {
             let Operation::Loss { kind, .. } = train.loss.operation else { return Err(Violation::new("the plan's loss is none")) };
             let scores = predictions::<T>(artifact, ids, kind)?;
             let losses = losses(artifact, &record)?;
@@ -69,14 +69,15 @@ pub fn results<T: Precision>(
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.recompute::<T>(context, artifact, (&scores, loss))
         }
-        Body::Iterate(_) if !list.parameters.is_empty() => {
-            let kind = predicts.ok_or_else(|| Violation::new("the plan applies parameters, and does not say to predict what"))?;
+        (Body::Iterate(_), Some(kind)) => {
             let scores = predictions::<T>(artifact, ids, kind)?;
             let again = again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max };
             again.prove_predictions::<T>(context, &scores)
         }
-        Body::Iterate(_) if is_compiled(list) => again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max }.prove::<T>(context),
-        Body::Iterate(_) => values::<T>(artifact, graph, &nodes, (list, &record)),
+        (Body::Iterate(_), None) if is_compiled(list) => {
+            again::Again { artifact, graph, nodes: &nodes, ids, list, record: &record, work_max }.prove::<T>(context)
+        }
+        (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, (list, &record)),
     }
 }
 

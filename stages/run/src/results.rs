@@ -69,15 +69,25 @@ pub fn write_predictions<T: Precision>(
         LossKind::MeanSquares => table.push_reals(VALUE, (reals.get(index), columns), &order, Shape::of(columns)),
     }
     table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
+    write_parameters(outputs, executor, list, (Some((kind, columns)), seed))?;
+    count_rows(outputs, executor, rows);
+    Ok(())
+}
+
+/// Writes the parameters, with what they are for where they make scores.
+fn write_parameters<T: Precision>(
+    outputs: &mut Outputs,
+    executor: &Executor<T>,
+    list: &LaunchList,
+    (scores, seed): (Option<(LossKind, usize)>, u64),
+) -> Result<(), StageError> {
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let mut file = parameters::file(list, (kind, columns, seed), &executor.parameters());
-    if let Some(learned) = &data.learned {
+    let mut file = parameters::file(list, (scores, seed), &executor.parameters());
+    if let Some(learned) = &executor.machine.data.learned {
         file.facts.extend(learned.facts());
     }
     let bytes = file.to_bytes()?;
-    std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))?;
-    count_rows(outputs, executor, rows);
-    Ok(())
+    std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))
 }
 
 /// Says how many rows the table has, and what they are.
@@ -89,8 +99,12 @@ fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows:
     }
 }
 
-/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many, and one for each list of edges that values are returned of.
-pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>) -> Result<(), StageError> {
+/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many, and one for each list of edges that
+/// values are returned of; and the parameters that were applied, if there are any.
+pub fn write_iteration<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, list: &LaunchList, seed: u64) -> Result<(), StageError> {
+    if !list.parameters.is_empty() {
+        write_parameters(outputs, executor, list, (None, seed))?;
+    }
     let data = &executor.machine.data;
     let of_rows: Vec<&Returned> = executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
     let rows = of_rows.first().map_or(Rows::Nodes, |result| result.rows);

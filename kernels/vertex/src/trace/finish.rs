@@ -118,11 +118,15 @@ impl<'a> Tracer<'a> {
         };
         let [result] = results else {
             let found = Diagnostic::error(span, "training needs one result", format!("expected scores alone, found {} values", results.len()));
-            return Err(Box::new(found.hint("return the scores only; make another entry for the rest")));
+            return Err(Box::new(
+                found.hint("return the scores only; another entry may return the rest, with what was learned:  --set run.mode=infer --set run.init=FILE"),
+            ));
         };
         if result.edges.is_some() {
             let found = Diagnostic::error(span, "training needs a result for each vertex", "found a list over edges");
-            return Err(Box::new(found.hint("reduce it:  sum(...)")));
+            return Err(Box::new(
+                found.hint("reduce it:  sum(...)  ; what was learned is applied to lists of edges with  --set run.mode=infer --set run.init=FILE"),
+            ));
         }
         if !self.builder.gir.parameters.iter().any(|parameter| parameter.learned) {
             let found = Diagnostic::error(span, "there is nothing to train", "the program has no parameters");

@@ -98,8 +98,9 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
             }
         }
         "infer" => {
-            for name in [PARAMETERS_FILE, PREDICTIONS_FILE] {
-                need_file(directory, manifest, name)?;
+            need_file(directory, manifest, PARAMETERS_FILE)?;
+            if !has_file(manifest, VALUES_FILE) {
+                need_file(directory, manifest, PREDICTIONS_FILE)?;
             }
         }
         "iterate" if !has_file(manifest, VALUES_FILE) => need_file(directory, manifest, VALUES_FILE)?,

@@ -46,7 +46,8 @@ impl Again<'_> {
     pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
         let found = table(self.artifact, run::VALUES_FILE, self.ids)?;
         let edges = graph::read_edges(self.graph)?;
-        self.run(context, &edges, BTreeMap::new(), |reference| self.compare_all::<T>(&found, &edges, reference))
+        let parameters = if self.list.parameters.is_empty() { BTreeMap::new() } else { saved_parameters::<T>(self.artifact, self.list)? };
+        self.run(context, &edges, parameters, |reference| self.compare_all::<T>(&found, &edges, reference))
     }
 
     /// Applies the saved parameters again and compares what they predict, element by element.
