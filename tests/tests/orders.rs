@@ -2,7 +2,7 @@
 //! orders are as good as those of the systems that are known for them.
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use warploom_tests::{Recipe, Scene};
+use warploom_tests::{Draws, Recipe, Scene};
 
 const METHODS: [&str; 9] = ["none", "random", "degree", "approx-degree", "hub-sort", "hub-cluster", "bfs", "rcm", "rabbit"];
 
@@ -16,19 +16,16 @@ fn quality(line: &serde_json::Value) -> serde_json::Value {
 }
 
 /// Pairs drawn so that some nodes have many edges.
-fn drawn(edges: u32, nodes: u64) -> String {
-    let mut state = 11u64;
-    let mut draw = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
-    };
-    (0..edges).map(|_| (draw(nodes), draw(nodes) * draw(nodes) / nodes)).map(|(source, target)| format!("{source} {target}\n")).collect()
+fn drawn(edges: u32, nodes: f64) -> String {
+    let mut draws = Draws::seeded(11);
+    let mut line = || format!("{} {}\n", (draws.unit() * nodes) as u64, (draws.unit() * draws.unit() * nodes) as u64);
+    (0..edges).map(|_| line()).collect()
 }
 
 #[test]
 fn no_order_changes_a_result() {
     let graphs =
-        [("star", "0 1\n0 2\n0 3\n0 4\n5 0\n6 0\n".to_owned()), ("parts", "0 1\n2 3\n3 4\n4 2\n7 7\n9 8\n9 8\n".to_owned()), ("drawn", drawn(3000, 700))];
+        [("star", "0 1\n0 2\n0 3\n0 4\n5 0\n6 0\n".to_owned()), ("parts", "0 1\n2 3\n3 4\n4 2\n7 7\n9 8\n9 8\n".to_owned()), ("drawn", drawn(3000, 700.0))];
     let lists: Vec<(&str, &str)> = graphs.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let scene = Scene::edge_lists(&lists, "symmetrize: false\nsplit: {rule: none}");
     for (name, _) in &lists {
@@ -48,7 +45,7 @@ fn no_order_changes_a_result() {
 
 #[test]
 fn no_number_of_threads_changes_an_order() {
-    let text = drawn(60_000, 20_000);
+    let text = drawn(60_000, 20_000.0);
     let scene = Scene::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
     let mut first: BTreeMap<&str, String> = BTreeMap::new();
     for threads in ["1", "2", "8"] {

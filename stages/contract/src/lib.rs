@@ -8,6 +8,7 @@
 //! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is in them; its header
 //! says how to add one).
 pub mod arrow_file;
+pub mod communities;
 pub mod digest;
 pub mod error;
 pub mod key;

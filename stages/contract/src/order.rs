@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::kinds::csr::Rows;
+use crate::kinds::{csr::Rows, permutation::inverse};
 
 /// Figures of one order of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,10 +58,7 @@ pub fn measure(incoming: Rows<'_>, new_of_old: Option<&[u32]>) -> OrderFigures {
 
 /// The sources in the order in which rows would be walked, by their new numbers.
 fn walk(incoming: Rows<'_>, new_of_old: &[u32]) -> Vec<u32> {
-    let mut old_of_new = vec![0u32; new_of_old.len()];
-    for (old, &new) in new_of_old.iter().enumerate() {
-        old_of_new[new as usize] = old as u32;
-    }
+    let old_of_new = inverse(new_of_old);
     let mut sources: Vec<u32> = Vec::with_capacity(incoming.neighbours.len());
     for &old in &old_of_new {
         sources.extend(incoming.row(old as usize).iter().map(|&source| new_of_old[source as usize]));

@@ -4,7 +4,7 @@
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Kind, Manifest,
+    Artifact, Kind, Manifest, communities as quality,
     kinds::graph::{NODES_FILE, read_edges},
     order,
 };
@@ -48,7 +48,7 @@ fn main() {
     say("homophily", &|| keep(attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing))));
     let found = communities::find(incoming, outgoing);
     say("communities", &|| keep(communities::find(incoming, outgoing)));
-    say("communities' figures", &|| keep(communities::figures(&found, incoming, outgoing)));
+    say("communities' figures", &|| keep(quality::figures(&found, incoming, outgoing)));
     say("all", &|| keep(measure(&rows, attributes.clone())));
     println!("{}", serde_json::to_string(&measure(&rows, attributes.clone()).communities).expect("plain numbers"));
 }

@@ -74,7 +74,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes) -> Profile {
         spans,
         components,
         component_largest,
-        communities: communities::figures(&community, incoming, outgoing),
+        communities: warploom_contract::communities::figures(&community, incoming, outgoing),
         windows: windows::windows(incoming, edges - parallel_edges),
         kind_nodes: attributes.kinds.map_or_else(Vec::new, |kinds| tally(&kinds, 0)),
         features: attributes.features,

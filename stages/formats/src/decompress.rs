@@ -170,14 +170,7 @@ impl<R: io::Read> io::Read for Counted<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::{Compression, write::GzEncoder};
-    use std::io::Write;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::gzip::tests::gzip;
 
     fn read(bytes: &[u8]) -> Read<Vec<u8>> {
         let dir = tempfile::tempdir().unwrap();

@@ -74,9 +74,14 @@ pub const READ: &str = "edge_index or edges, or source and target; weight, type,
 /// names what it passes over.
 pub fn is_more_than_a_table(path: &Path) -> bool {
     let names = names_of(path);
-    let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
     let in_table = |name: &String| [&BOTH[..], &SOURCE, &TARGET, &WEIGHT, &TYPE].iter().any(|known| known.contains(&name.as_str()));
-    (has(&BOTH) || has(&SOURCE) && has(&TARGET)) && !names.iter().all(in_table)
+    may_say_ends(names.iter().map(String::as_str)) && !names.iter().all(in_table)
+}
+
+/// Whether arrays of these names say both ends of edges, where it is known that they are of edges.
+pub fn may_say_ends<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    let has = |known: &[&str]| names.clone().any(|name| known.contains(&name));
+    has(&BOTH) || has(&SOURCE) && has(&TARGET)
 }
 
 /// The arrays of a file that are not unpacked before they are asked for.
@@ -330,4 +335,4 @@ fn numbers_of(array: &Array, columns: usize) -> Read<Vec<f32>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -90,12 +90,13 @@ pub fn trailing(error: &io::Error) -> Option<Trailing> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use flate2::{Compression, write::GzEncoder};
     use std::io::{BufReader, Write};
 
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
+    /// A gzip file of these bytes.
+    pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()

@@ -2,18 +2,11 @@
 //!
 //! promises  every case is read as a user's folder is, by `detect` and `attach`
 //! never     asks for the whole text of an error
-use crate::{Look, Options, attach, detect, raw::RawGraph, zip::tests::archive_of};
+use crate::{Look, Options, attach, detect, edge_arrays::tests::wholes as npy, raw::RawGraph, zip::tests::archive_of};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
-
-/// The bytes of a `.npy` file of whole numbers.
-fn npy(shape: &str, values: &[i64]) -> Vec<u8> {
-    let header = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({shape}), }}\n");
-    let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &values].concat()
-}
 
 fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let members: Vec<(String, &[u8])> = arrays.iter().map(|(name, bytes)| (format!("{name}.npy"), &bytes[..])).collect();

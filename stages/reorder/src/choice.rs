@@ -2,10 +2,8 @@
 //!
 //! promises  a method that was asked for is run; `auto` runs one only where figures say that it helps, and tells them
 use warploom_contract::{
-    kinds::{
-        csr::Csr,
-        permutation::{Communities, new_of_old},
-    },
+    communities,
+    kinds::{csr::Csr, permutation::inverse, profile::CommunityFigures},
     order::{self, AesRule, OrderFigures},
 };
 use warploom_spec::{Degree, Method, ReorderSpec};
@@ -26,7 +24,7 @@ pub struct Choice {
     /// What the new order is worth.
     pub after: OrderFigures,
     /// What the method found beside the order.
-    pub communities: Option<Communities>,
+    pub communities: Option<CommunityFigures>,
 }
 
 /// Runs what was asked for, or what helps.
@@ -52,9 +50,9 @@ pub fn choose(request: &ReorderSpec, csr: &Csr, before: &OrderFigures, rule: Aes
 fn run(request: &ReorderSpec, csr: &Csr) -> Choice {
     let degrees = || degrees(request.degree, csr);
     let undirected = || Undirected::of(csr);
-    let mut communities = None;
+    let mut found_communities = None;
     let old_of_new = match request.method {
-        Method::Auto | Method::None => (0..csr.nodes() as u32).collect(),
+        Method::Auto | Method::None => unreachable!("`choose` runs methods that make an order"),
         Method::Random => random::order(csr.nodes(), request.seed),
         Method::Degree => degree::order(&degrees(), request.ascending),
         Method::ApproximateDegree => approximate_degree::order(&degrees(), request.buckets, request.ascending),
@@ -63,15 +61,14 @@ fn run(request: &ReorderSpec, csr: &Csr) -> Choice {
         Method::Breadth => breadth::order(&undirected()),
         Method::Rcm => rcm::order(&undirected()),
         Method::Rabbit => {
-            let graph = undirected();
-            let found = rabbit::order(&graph);
-            communities = Some(graph.modularity(&found.community));
+            let found = rabbit::order(&undirected());
+            found_communities = Some(communities::figures(&found.community, csr.incoming.rows(), csr.outgoing.rows()));
             found.old_of_new
         }
     };
-    let new_of_old = new_of_old(&old_of_new);
+    let new_of_old = inverse(&old_of_new);
     let after = order::measure(csr.incoming.rows(), Some(&new_of_old));
-    Choice { method: request.method.name(), why: "asked for".to_owned(), new_of_old: Some(new_of_old), after, communities }
+    Choice { method: request.method.name(), why: "asked for".to_owned(), new_of_old: Some(new_of_old), after, communities: found_communities }
 }
 
 fn degrees(of: Degree, csr: &Csr) -> Vec<u64> {

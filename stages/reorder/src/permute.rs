@@ -3,17 +3,17 @@
 //! promises  in each new row neighbours ascend (typed: types first), then edge ids
 //! limits    O(edges log degree)
 use rayon::prelude::*;
-use warploom_contract::kinds::csr::{Csr, CsrParts, Direction, DirectionParts};
+use warploom_contract::kinds::{
+    csr::{Csr, CsrParts, Direction, DirectionParts},
+    permutation::inverse,
+};
 
 /// A slot on its way: type, neighbour, edge, weight bits.
 type Slot = (u16, u32, u64, u32);
 
 /// The csr under new numbers.
 pub fn permute(csr: &Csr, new_of_old: &[u32]) -> CsrParts {
-    let mut old_of_new = vec![0u32; new_of_old.len()];
-    for (old, &new) in new_of_old.iter().enumerate() {
-        old_of_new[new as usize] = old as u32;
-    }
+    let old_of_new = inverse(new_of_old);
     // Types by edge id, for the outgoing side, whose slots do not carry them.
     let type_of_edge = csr.types.as_ref().map(|types| {
         let mut by_edge = vec![0u16; types.len()];

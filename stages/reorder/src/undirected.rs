@@ -3,10 +3,7 @@
 //! promises  neighbours ascend, each once, and none is the node itself: direction, repeats, relations and self loops leave no trace
 //! limits    16 bytes an edge while it is made, then at most 8, and 8 a node
 use rayon::prelude::*;
-use warploom_contract::kinds::{
-    csr::{Csr, Rows},
-    permutation::Communities,
-};
+use warploom_contract::kinds::csr::{Csr, Rows};
 
 /// Nodes whose neighbours one task joins.
 const TASK_NODES: usize = 1 << 12;
@@ -54,6 +51,11 @@ impl Undirected {
         Undirected { offsets, neighbours }
     }
 
+    /// As rows of a csr.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { offsets: &self.offsets, neighbours: &self.neighbours }
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.offsets.len().saturating_sub(1)
@@ -79,20 +81,5 @@ impl Undirected {
         let mut nodes: Vec<u32> = (0..self.nodes() as u32).collect();
         nodes.par_sort_by_key(|&node| self.degree(node));
         nodes
-    }
-
-    /// What communities are worth: edges inside of them beside those that chance would put there. Each is called by one of its nodes.
-    pub fn modularity(&self, community: &[u32]) -> Communities {
-        let (mut inside, mut weight) = (0u64, vec![0u64; self.nodes()]);
-        for node in 0..self.nodes() as u32 {
-            let own = community[node as usize];
-            weight[own as usize] += self.degree(node);
-            inside += self.of_node(node).iter().filter(|&&far| community[far as usize] == own).count() as u64;
-        }
-        let by_chance: u128 = weight.iter().map(|&weight| u128::from(weight) * u128::from(weight)).sum();
-        let ends = self.ends() as f64;
-        let modularity = if self.ends() == 0 { 0.0 } else { inside as f64 / ends - by_chance as f64 / (ends * ends) };
-        let count = community.iter().enumerate().filter(|&(node, &own)| node as u32 == own).count() as u64;
-        Communities { count, modularity }
     }
 }

@@ -238,10 +238,7 @@ impl<T: Precision> Data<T> {
 
     /// The row of each row of the graph artifact; nothing where they are the same.
     pub fn new_of_old(&self) -> Option<Vec<u32>> {
-        let old_of_new = self.old_of_new.as_ref()?;
-        let mut new_of_old = vec![0u32; old_of_new.len()];
-        old_of_new.iter().enumerate().for_each(|(new, &old)| new_of_old[old as usize] = new as u32);
-        Some(new_of_old)
+        self.old_of_new.as_deref().map(permutation::inverse)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Depth, expect_length, need_count, need_file, read_json, write_json};
+use super::{Depth, expect_length, need_count, need_file, profile::CommunityFigures, read_json, write_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers, write_numbers},
@@ -29,27 +29,18 @@ pub struct Quality {
     pub aes_rule: AesRule,
     /// What the method found beside the order, where it looks for communities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub communities: Option<Communities>,
+    pub communities: Option<CommunityFigures>,
     /// Figures of the order that was found.
     pub before: OrderFigures,
     /// Figures of the new order.
     pub after: OrderFigures,
 }
 
-/// Communities of the graph without directions, weights, repeats and self loops.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Communities {
-    /// How many there are; a node alone is one.
-    pub count: u64,
-    /// Share of edges inside of them beyond what chance would put there.
-    pub modularity: f64,
-}
-
-/// The new number of each node, of the old number of each new one.
-pub fn new_of_old(old_of_new: &[u32]) -> Vec<u32> {
-    let mut new_of_old = vec![0; old_of_new.len()];
-    old_of_new.iter().zip(0u32..).for_each(|(&old, new)| new_of_old[old as usize] = new);
-    new_of_old
+/// The old number of each new one from the new number of each old one, and back.
+pub fn inverse(permutation: &[u32]) -> Vec<u32> {
+    let mut inverse = vec![0; permutation.len()];
+    permutation.iter().zip(0u32..).for_each(|(&to, from)| inverse[to as usize] = from);
+    inverse
 }
 
 /// Writes the permutation.

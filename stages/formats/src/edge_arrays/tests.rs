@@ -2,11 +2,12 @@
 use super::*;
 use crate::{
     detect,
+    gzip::tests::gzip,
     raw::{Features, IN_NO_PART, Labels, NodeIds, TEST, TRAIN},
     trial::both_ways,
     zip::tests::archive_of,
 };
-use std::{fs, io::Write};
+use std::fs;
 
 /// The bytes of a `.npy` file.
 fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
@@ -20,7 +21,8 @@ fn npy(descr: &str, shape: &str, values: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn wholes(shape: &str, values: &[i64]) -> Vec<u8> {
+/// Whole numbers as a `.npy` file.
+pub(crate) fn wholes(shape: &str, values: &[i64]) -> Vec<u8> {
     npy("<i8", shape, &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
 }
 
@@ -31,12 +33,6 @@ fn columns_first(shape: &str, values: &[i64]) -> Vec<u8> {
     let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
     bytes[at..at + text.len()].copy_from_slice(b"'fortran_order': True ");
     bytes
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn reals(shape: &str, values: &[f32]) -> Vec<u8> {

@@ -85,12 +85,9 @@ impl Direct {
         if !self.reordered {
             return (csr, None);
         }
-        let new_of_old = warploom_contract::kinds::permutation::new_of_old(&warploom_reorder::methods::degree::order(
-            &csr.incoming.rows().degrees().collect::<Vec<u64>>(),
-            false,
-        ));
-        let mut old_of_new = vec![0; self.nodes];
-        new_of_old.iter().enumerate().for_each(|(old, &new)| old_of_new[new as usize] = old as u32);
+        let degrees: Vec<u64> = csr.incoming.rows().degrees().collect();
+        let old_of_new = warploom_reorder::methods::degree::order(&degrees, false);
+        let new_of_old = warploom_contract::kinds::permutation::inverse(&old_of_new);
         (views(warploom_reorder::permute::permute(&csr, &new_of_old)), Some(old_of_new))
     }
 

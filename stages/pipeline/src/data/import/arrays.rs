@@ -110,9 +110,8 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
         let error = ReadError::new(path, "the arrays do not say both ends of edges, once").expected(edge_arrays::READ, found.join(", "));
         Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"))
     };
-    let has = |known: &[&str]| found.iter().any(|name| known.contains(&name.to_lowercase().as_str()));
-    let says_ends = has(&["edge_index", "edges"]) || has(&["source", "src", "row"]) && has(&["target", "dst", "col"]);
-    if !says_ends {
+    let lower: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
+    if !edge_arrays::may_say_ends(lower.iter().map(String::as_str)) {
         return Err(lacks_ends());
     }
     for (name, array) in &arrays {
