@@ -31,7 +31,7 @@ fn make(store: &Store, edges: u64) {
     let document = KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, serde_json::json!({"edges": edges}));
     let key = document.key();
     let mut outputs = Outputs::begin(store, &CONTRACT, document, &Inputs::new()).expect("a draft");
-    write(&mut outputs, CsrParts { incoming: side(), outgoing: side(), weights: None, types: None }).expect("written");
+    write(&mut outputs, CsrParts { incoming: side(), outgoing: side(), weights: None, types: None, graphs: None }).expect("written");
     outputs.publish(store).expect("published");
     println!("{key}");
 }

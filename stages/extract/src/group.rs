@@ -47,7 +47,7 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     }
     let weights = table.weight.as_ref().map(|weight| incoming.edges.par_iter().map(|&edge| weight[edge as usize]).collect());
     let types = table.kind.as_ref().map(|kind| incoming.edges.par_iter().map(|&edge| kind[edge as usize]).collect());
-    CsrParts { incoming, outgoing, weights, types }
+    CsrParts { incoming, outgoing, weights, types, graphs: None }
 }
 
 /// The end of each edge that is not grouped by.
@@ -241,7 +241,7 @@ mod tests {
         let incoming = side(&table.target, &table.source);
         let weights = table.weight.as_ref().map(|weight| incoming.edges.iter().map(|&edge| weight[edge as usize]).collect());
         let types = table.kind.as_ref().map(|kind| incoming.edges.iter().map(|&edge| kind[edge as usize]).collect());
-        CsrParts { incoming, outgoing: side(&table.source, &table.target), weights, types }
+        CsrParts { incoming, outgoing: side(&table.source, &table.target), weights, types, graphs: None }
     }
 
     fn table(nodes: u32, edges: usize, seed: u64, sorted: bool, typed: bool) -> EdgeTable {

@@ -26,11 +26,13 @@ impl Stage for Extract {
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
         context.progress.begin("grouping edges", edges, "edges");
         let table = graph::read_edges(artifact)?;
-        let parts = group::both_directions(nodes as usize, &table);
+        let mut parts = group::both_directions(nodes as usize, &table);
         drop(table);
         context.progress.advance(edges);
         context.progress.begin("measuring", 0, "edges");
-        let profile = profile::measure(&parts, profile::Attributes::read(artifact)?);
+        let attributes = profile::Attributes::read(artifact)?;
+        parts.graphs.clone_from(&attributes.graph_of);
+        let profile = profile::measure(&parts, attributes);
         let degrees = |direction: &csr::DirectionParts| direction.rows().degrees().collect::<Vec<u64>>();
         warploom_contract::kinds::profile::write_degrees(outputs, degrees(&parts.incoming), degrees(&parts.outgoing))?;
         warploom_contract::kinds::profile::write(outputs, &profile)?;
@@ -45,6 +47,10 @@ impl Stage for Extract {
         prove::csr_holds_edges(nodes, &csr, &table)?;
         let profile = warploom_contract::kinds::profile::open(outputs.get(Kind::Profile)?)?;
         prove::profile_counts(nodes, &profile, &table)?;
-        prove::profile_labels(&profile, graph::read_nodes(inputs.get(Kind::Graph)?)?.labels.as_ref(), &table)
+        let nodes = graph::read_nodes(inputs.get(Kind::Graph)?)?;
+        if csr.graphs.as_deref() != nodes.graph.as_deref() {
+            return Err(Violation::new("the graphs of the nodes are not those of the node table".to_owned()));
+        }
+        prove::profile_labels(&profile, nodes.labels.as_ref(), &table)
     }
 }

@@ -25,7 +25,8 @@ pub fn permute(csr: &Csr, new_of_old: &[u32]) -> CsrParts {
     let out_slots = one_direction(&csr.outgoing, new_of_old, &old_of_new, &kind_of, &|_| 0);
     let weights = csr.weights.as_ref().map(|_| in_slots.1.par_iter().map(|slot| f32::from_bits(slot.3)).collect());
     let types = csr.types.as_ref().map(|_| in_slots.1.par_iter().map(|slot| slot.0).collect());
-    CsrParts { incoming: parts_of(in_slots), outgoing: parts_of(out_slots), weights, types }
+    let graphs = csr.graphs.as_ref().map(|graphs| old_of_new.iter().map(|&old| graphs[old as usize]).collect());
+    CsrParts { incoming: parts_of(in_slots), outgoing: parts_of(out_slots), weights, types, graphs }
 }
 
 fn parts_of((offsets, slots): (Vec<u64>, Vec<Slot>)) -> DirectionParts {

@@ -9,6 +9,10 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
     if (old.nodes(), old.edges()) != (new.nodes(), new.edges()) || new_of_old.len() != old.nodes() {
         return Err(Violation::new(format!("expected {} nodes and {} edges, found {} and {}", old.nodes(), old.edges(), new.nodes(), new.edges())));
     }
+    let graphs = |csr: &Csr, node: usize| csr.graphs.as_ref().map(|graphs| graphs[node]);
+    if let Some(node) = (0..old.nodes()).find(|&node| graphs(old, node) != graphs(new, new_of_old[node] as usize)) {
+        return Err(Violation::new(format!("node {node} is not in its own graph under its new number {}", new_of_old[node])));
+    }
     let mut ends = vec![(u32::MAX, u32::MAX); old.edges()];
     let mut traits = vec![(0u32, 0u16); old.edges()];
     for row in 0..old.nodes() {

@@ -7,9 +7,9 @@ use warploom_contract::{Contract, Kind};
 /// Raw files to graph.
 pub const INGEST: Contract = Contract { name: "ingest", version: 5, reads: &[], writes: &[Kind::Graph] };
 /// Graph to neighbours in both directions.
-pub const EXTRACT: Contract = Contract { name: "extract", version: 2, reads: &[Kind::Graph], writes: &[Kind::Csr, Kind::Profile] };
+pub const EXTRACT: Contract = Contract { name: "extract", version: 3, reads: &[Kind::Graph], writes: &[Kind::Csr, Kind::Profile] };
 /// Neighbours to a better order.
-pub const REORDER: Contract = Contract { name: "reorder", version: 1, reads: &[Kind::Csr], writes: &[Kind::Csr, Kind::Permutation] };
+pub const REORDER: Contract = Contract { name: "reorder", version: 2, reads: &[Kind::Csr], writes: &[Kind::Csr, Kind::Permutation] };
 /// Neighbours to work units.
 pub const PARTITION: Contract = Contract { name: "partition", version: 1, reads: &[Kind::Csr], writes: &[Kind::Partition] };
 /// Program, profile and device to launches.

@@ -1,7 +1,7 @@
 //! csr: neighbours in both directions.
 //!
 //! files     `in_offsets` u64 (nodes + 1), `in_sources` u32, `in_edge` u64; `out_offsets`, `out_targets`, `out_edge`;
-//!           `weights` f32 and `types` u16 in in-edge order, where the graph has them
+//!           `weights` f32 and `types` u16 in in-edge order, where the graph has them; `graphs` u32 for each node, in sets of many
 //! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge ids (typed graphs: type
 //!           first); an edge id is the row of edges.parquet
 //! never     drops or merges an edge
@@ -37,6 +37,8 @@ pub struct Csr {
     pub weights: Option<View<f32>>,
     /// Relation of each edge in in-edge order.
     pub types: Option<View<u16>>,
+    /// Graph of each node, as a row of the graph table, in sets of many graphs.
+    pub graphs: Option<View<u32>>,
 }
 
 /// One direction, to be written.
@@ -106,13 +108,24 @@ pub struct CsrParts {
     pub weights: Option<Vec<f32>>,
     /// Relations in in-edge order.
     pub types: Option<Vec<u16>>,
+    /// Graph of each node.
+    pub graphs: Option<Vec<u32>>,
 }
 
 const DIRECTIONS: [(&str, &str); 2] = [("in", "sources"), ("out", "targets")];
 
 /// Names of all files that a csr may have.
-pub const FILES: [&str; 8] =
-    ["in_offsets.arrow", "in_sources.arrow", "in_edge.arrow", "out_offsets.arrow", "out_targets.arrow", "out_edge.arrow", "weights.arrow", "types.arrow"];
+pub const FILES: [&str; 9] = [
+    "in_offsets.arrow",
+    "in_sources.arrow",
+    "in_edge.arrow",
+    "out_offsets.arrow",
+    "out_targets.arrow",
+    "out_edge.arrow",
+    "weights.arrow",
+    "types.arrow",
+    "graphs.arrow",
+];
 
 impl Csr {
     /// Maps the files of an artifact.
@@ -129,6 +142,25 @@ impl Csr {
     /// Number of edges.
     pub fn edges(&self) -> usize {
         self.incoming.neighbours.len()
+    }
+}
+
+impl From<DirectionParts> for Direction {
+    fn from(parts: DirectionParts) -> Self {
+        Direction { offsets: parts.offsets.into(), neighbours: parts.neighbours.into(), edges: parts.edges.into() }
+    }
+}
+
+/// A csr that no file holds.
+impl From<CsrParts> for Csr {
+    fn from(parts: CsrParts) -> Self {
+        Csr {
+            incoming: parts.incoming.into(),
+            outgoing: parts.outgoing.into(),
+            weights: parts.weights.map(View::from),
+            types: parts.types.map(View::from),
+            graphs: parts.graphs.map(View::from),
+        }
     }
 }
 
@@ -171,6 +203,7 @@ impl CsrParts {
         }
         columns.extend(self.weights.map(|weights| ("weights".to_owned(), Column::Weights(weights))));
         columns.extend(self.types.map(|types| ("types".to_owned(), Column::Types(types))));
+        columns.extend(self.graphs.map(|graphs| ("graphs".to_owned(), Column::Nodes(graphs))));
         columns
     }
 }
@@ -185,7 +218,8 @@ fn open_parts(directory: &Path, manifest: &Manifest) -> Result<Csr, StageError> 
     };
     let weights = has_file(manifest, "weights.arrow").then(|| open_numbers(&directory.join("weights.arrow"), "weights")).transpose()?;
     let types = has_file(manifest, "types.arrow").then(|| open_numbers(&directory.join("types.arrow"), "types")).transpose()?;
-    Ok(Csr { incoming: side("in", "sources")?, outgoing: side("out", "targets")?, weights, types })
+    let graphs = has_file(manifest, "graphs.arrow").then(|| open_numbers(&directory.join("graphs.arrow"), "graphs")).transpose()?;
+    Ok(Csr { incoming: side("in", "sources")?, outgoing: side("out", "targets")?, weights, types, graphs })
 }
 
 /// Schema and invariants.
@@ -213,6 +247,9 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     }
     if let Some(types) = &csr.types {
         expect_length(&directory.join("types.arrow"), "types", edges, types.len() as u64)?;
+    }
+    if let Some(graphs) = &csr.graphs {
+        expect_length(&directory.join("graphs.arrow"), "nodes", nodes, graphs.len() as u64)?;
     }
     Ok(())
 }

@@ -4,12 +4,8 @@
 //!           degrees if asked to
 use std::collections::BTreeMap;
 
-use arrow_buffer::{ArrowNativeType, ScalarBuffer};
-use warploom_contract::kinds::{
-    csr::{Csr, CsrParts, Direction, DirectionParts},
-    graph::EdgeTable,
-    partition::RowUnits,
-};
+use arrow_buffer::ArrowNativeType;
+use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     buffers::{Aligned, Contents},
@@ -81,14 +77,14 @@ impl Direct {
         let weight = self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
         let kind = (!self.relation.is_empty()).then(|| self.relation.iter().map(|&relation| relation as u16).collect());
         let table = EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
-        let csr = views(warploom_extract::group::both_directions(self.nodes, &table));
+        let csr = Csr::from(warploom_extract::group::both_directions(self.nodes, &table));
         if !self.reordered {
             return (csr, None);
         }
         let degrees: Vec<u64> = csr.incoming.rows().degrees().collect();
         let old_of_new = warploom_reorder::methods::degree::order(&degrees, false);
         let new_of_old = warploom_contract::kinds::permutation::inverse(&old_of_new);
-        (views(warploom_reorder::permute::permute(&csr, &new_of_old)), Some(old_of_new))
+        (Csr::from(warploom_reorder::permute::permute(&csr, &new_of_old)), Some(old_of_new))
     }
 
     pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
@@ -216,16 +212,6 @@ fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> 
     }
     let by_columns = Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
     Sparse { offsets: offsets.into(), index: index.into(), values: values.into(), columns, by_columns }
-}
-
-fn views(parts: CsrParts) -> Csr {
-    let side = |side: DirectionParts| Direction { offsets: side.offsets.into(), neighbours: side.neighbours.into(), edges: side.edges.into() };
-    Csr {
-        incoming: side(parts.incoming),
-        outgoing: side(parts.outgoing),
-        weights: parts.weights.map(ScalarBuffer::from),
-        types: parts.types.map(ScalarBuffer::from),
-    }
 }
 
 /// A list whose buffers are never written over, so that each can be looked at when a part has ended.
