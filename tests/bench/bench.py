@@ -9,6 +9,7 @@ from rig import HERE, RELEASE, ROOT, Skip, THREADS, WORK, arrow, artifact, gcn, 
 from analytics import analytics
 from epochs import epochs
 from gather import gather, planning
+from orders import dividing, orders
 
 def csr():
     numpy, scipy, parquet = modules("numpy", "scipy.sparse", "pyarrow.parquet")
@@ -262,7 +263,7 @@ def profile():
 
 
 BENCHMARKS = {"ingest": ingest, "external": external, "stand_in": stand_in, "profile": profile, "compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm,
-              "gather": gather, "planning": planning, "epochs": epochs, "analytics": analytics}
+              "gather": gather, "planning": planning, "epochs": epochs, "analytics": analytics, "orders": orders, "dividing": dividing}
 
 
 def machine():

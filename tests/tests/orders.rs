@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use warploom_tests::{Draws, Recipe, Scene};
 
-const METHODS: [&str; 9] = ["none", "random", "degree", "approx-degree", "hub-sort", "hub-cluster", "bfs", "rcm", "rabbit"];
+const METHODS: [&str; 12] =
+    ["none", "random", "degree", "approx-degree", "hub-sort", "hub-cluster", "bfs", "rcm", "rabbit", "metis", "first-column", "columns-then-rows"];
 
 fn folder(line: &serde_json::Value, kind: &str) -> PathBuf {
     let artifacts = line["artifacts"].as_array().unwrap();
@@ -51,7 +52,8 @@ fn no_number_of_threads_changes_an_order() {
     for threads in ["1", "2", "8"] {
         let scene = scene.with_store(format!("store-{threads}"));
         for method in METHODS {
-            let recipe = Recipe::of("pagerank", "drawn").set(&format!("reorder.method={method}"));
+            // So few classes that they are not single degrees, which another method sorts by.
+            let recipe = Recipe::of("pagerank", "drawn").set(&format!("reorder.method={method}")).set("reorder.buckets=4");
             for stage in ["ingest", "extract", "reorder"] {
                 scene.stage(stage, &recipe, &["--threads", threads]).expect(0);
             }
@@ -85,8 +87,7 @@ fn settings_of_an_order() {
     scene.front("pipeline", &none, &[]).expect(1).says(&["buckets", "1048576"]);
 }
 
-/// Figures of wiki-Vote: its order and scipy's reverse Cuthill-McKee (golden case `orders_medium`). networkit's Louvain finds communities
-/// of modularity 0.415 to 0.427 there; Rabbit joins each node once and never parts what was joined.
+/// Figures of wiki-Vote: its order and scipy's reverse Cuthill-McKee (golden case `orders_medium`).
 #[test]
 fn orders_are_as_good_as_others() {
     let Some(scene) = Scene::real("orders_are_as_good_as_others") else { return };
@@ -95,6 +96,136 @@ fn orders_are_as_good_as_others() {
     assert_eq!((rcm["before"]["aes"].as_f64(), rcm["before"]["bandwidth"].as_u64()), (Some(1205.0612601143805), Some(7104)));
     let band = rcm["after"]["bandwidth"].as_u64().unwrap();
     assert!(band as f64 <= 1.05 * 4808.0, "{band}");
-    let communities = &of("rabbit")["communities"];
-    assert_eq!((communities["count"].as_u64(), communities["modularity"].as_f64().map(|found| (found * 1e4).round())), (Some(27), Some(3826.0)));
+    // networkit's Louvain finds 0.415 to 0.427.
+    let modularity = of("rabbit")["communities"]["modularity"].as_f64().unwrap();
+    assert!(modularity >= 0.38, "{modularity}");
+}
+
+/// Pairs of neighbours that pymetis 2025.2.2 cuts, in the mean over its own seed and 1 to 3 (its own alone: golden cases `orders_tiny` and
+/// `orders_medium`). One seed does not mean the same draws in both: METIS takes them from the C library it was built with, and its
+/// cuts of wiki-Vote in 8 parts go from 47,064 to 48,901.
+#[test]
+fn parts_are_as_good_as_those_of_pymetis() {
+    let Some(scene) = Scene::real("parts_are_as_good_as_those_of_pymetis") else { return };
+    let karate = [(2, 10.0, 1.0), (4, 27.0, 1.06), (8, 47.0, 1.18), (16, 58.0, 1.89)];
+    let votes = [(2, 15_700.0, 1.001), (4, 32_503.0, 1.001), (8, 48_133.0, 1.002), (16, 64_230.0, 1.03)];
+    for (name, cuts) in [("karate", karate), ("wiki-Vote", votes)] {
+        for (parts, expected, imbalance) in cuts {
+            let of_seed = |seed: u32| {
+                let sets = ["reorder.method=metis".to_owned(), format!("reorder.parts={parts}"), format!("reorder.seed={seed}")];
+                let recipe = sets.iter().fold(Recipe::of("pagerank", name), |recipe, set| recipe.set(set));
+                let cut = quality(&reordered(&scene, &recipe))["cut"].clone();
+                assert_eq!(cut["parts"].as_u64(), Some(parts));
+                (cut["pairs"].as_f64().unwrap(), cut["imbalance"].as_f64().unwrap())
+            };
+            let found = [0, 1, 2, 3].map(of_seed);
+            let mean = found.iter().map(|cut| cut.0).sum::<f64>() / 4.0;
+            let worst = found.iter().fold(0.0, |worst: f64, cut| worst.max(cut.1));
+            // Of 34 nodes in 16 parts pymetis leaves one part empty and overfills others: a better balance may cut a pair more.
+            let is_fairer = worst < imbalance - 0.4;
+            assert!(mean <= 1.01 * expected + f64::from(u8::from(is_fairer)), "{name} in {parts}: {mean} pairs, pymetis cuts {expected}");
+            assert!(worst <= imbalance + 0.005, "{name} in {parts}: {worst} of the mean, pymetis {imbalance}");
+        }
+    }
+}
+
+fn reordered(scene: &Scene, recipe: &Recipe) -> serde_json::Value {
+    for stage in ["ingest", "extract"] {
+        scene.stage(stage, recipe, &[]).expect(0);
+    }
+    scene.stage("reorder", recipe, &[]).expect(0).lines()[0].clone()
+}
+
+fn manifest(line: &serde_json::Value) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(folder(line, "permutation").join("manifest.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn self_loops_and_weights_share_an_order() {
+    let loops = "0 1\n1 1\n2 0\n3 0\n3 3\n4 2\n1 4\n";
+    let weights = "0 1 2.5\n2 0 1\n3 0 1\n4 2 1\n1 4 1\n";
+    let scene = Scene::edge_lists(&[("loops", loops), ("weights", weights)], "symmetrize: false\nsplit: {rule: none}");
+    for method in ["degree", "rabbit", "metis", "first-column", "columns-then-rows"] {
+        let of = |name: &str, handling: &str| {
+            let recipe = Recipe::of("pagerank", name).set(&format!("reorder.method={method}")).set(&format!("ingest.self_loops={handling}"));
+            let line = reordered(&scene, &recipe);
+            let manifest = manifest(&line);
+            (manifest["facts"]["order"].clone(), manifest["digest"].clone(), line["key"].clone())
+        };
+        let (kept, dropped, added, weighted) = (of("loops", "keep"), of("loops", "drop"), of("loops", "add"), of("weights", "keep"));
+        for other in [&dropped, &added, &weighted] {
+            assert_eq!((&kept.0, &kept.1), (&other.0, &other.1), "{method}");
+            assert_ne!(kept.2, other.2, "another csr has another key");
+        }
+    }
+}
+
+#[test]
+fn the_graphs_of_a_set_stay_apart() {
+    let Some(scene) = Scene::real("the_graphs_of_a_set_stay_apart") else { return };
+    for method in ["random", "degree", "rabbit", "metis"] {
+        let line = reordered(&scene, &Recipe::of("gin", "tu-mutag").set(&format!("reorder.method={method}")));
+        let graphs = warploom_contract::arrow_file::open_numbers::<u32>(&folder(&line, "csr").join("graphs.arrow"), "graphs").unwrap();
+        let runs: Vec<&[u32]> = graphs.chunk_by(|left, right| left == right).collect();
+        assert_eq!(runs.len(), 188, "{method} mixes graphs");
+        assert!(runs.windows(2).all(|pair| pair[0].len() >= pair[1].len()), "{method}: graphs by size");
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_told_early() {
+    let text = drawn(60_000, 20_000.0);
+    let scene = Scene::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let recipe = Recipe::of("pagerank", "drawn").set("reorder.method=rabbit");
+    for stage in ["ingest", "extract"] {
+        scene.stage(stage, &recipe, &[]).expect(0);
+    }
+    scene.stage("reorder", &recipe, &["--memory", "1MiB"]).expect(1).says(&[
+        "an order by `rabbit` needs",
+        "nodes and 5",
+        "(1048576 bytes) may be used",
+        "--memory",
+    ]);
+    assert!(scene.view().of_kind("permutation").is_empty() && scene.view().leftovers().is_empty());
+}
+
+/// A device whose cache holds little, so that a small graph is worth an order; communities of 64 in shuffled order.
+#[test]
+fn auto_weighs_bytes_against_seconds() {
+    let mut draws = Draws::seeded(3);
+    let mut node = |below: u64| (draws.unit() * below as f64) as u64;
+    let mut edge = || {
+        let target = node(20_000);
+        (target / 64 * 64 + node(64), target)
+    };
+    let shuffled = |node: u64| node * 7919 % 20_011;
+    let text: String = (0..100_000).map(|_| edge()).map(|(source, target)| format!("{} {}\n", shuffled(source), shuffled(target))).collect();
+    let scene = Scene::edge_lists(&[("hidden", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let facts = "{name: tiny, kind: cpu, bytes_per_second: 1e9, flops_per_second: {f32: 1e9, f64: 1e9}, launch_nanoseconds: 1, \
+                 cache: {bytes: 65536, line_bytes: 64}, gather: [{row_bytes: 64, tables: [[32768, 1e10], [1e7, 2e9]]}]}";
+    let device = scene.write("tiny.yaml", facts);
+    let device = device.to_str().unwrap();
+    let run = |sets: &[&str]| {
+        let recipe = sets.iter().fold(Recipe::of("pagerank", "hidden").set("reorder.method=auto"), |recipe, set| recipe.set(set));
+        for stage in ["ingest", "extract"] {
+            scene.stage(stage, &recipe, &[]).expect(0);
+        }
+        scene.stage("reorder", &recipe, &["--device", device]).expect(0).lines()[0].clone()
+    };
+    let once = run(&["reorder.runs=1", "run.mode=train", "run.epochs=1"]);
+    let found = quality(&once);
+    assert_eq!(found["method"], "none", "{found}");
+    assert!(found["why"].as_str().unwrap().contains("over 4 walks (4 of a run, 1 runs) at 64 columns on tiny, whose cache holds 64.0 KiB"), "{found}");
+    let often = run(&["reorder.runs=100", "run.mode=train", "run.epochs=200"]);
+    let found = quality(&often);
+    assert_eq!(found["method"], "rabbit", "{found}");
+    let moved = |side: &str| {
+        let predicted = found[side]["predicted"].as_array().unwrap();
+        predicted.iter().find(|moved| moved["device"] == "tiny" && moved["columns"] == 64).unwrap()["memory_bytes"].as_u64().unwrap()
+    };
+    assert!(moved("after") * 2 < moved("before"), "{found}");
+    // A power of ten of the epochs is in the key, where `auto` weighs them.
+    let more = run(&["reorder.runs=100", "run.mode=train", "run.epochs=999"]);
+    assert_eq!((&more["status"], &more["key"]), (&serde_json::json!("hit"), &often["key"]));
+    assert_ne!(run(&["reorder.runs=100", "run.mode=train", "run.epochs=1000"])["key"], often["key"]);
 }

@@ -30,6 +30,8 @@ pub struct Facts {
     /// Memory of its own; none: that of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub memory_bytes: Option<u64>,
+    /// What keeps rows that were read for the next reader.
+    pub cache: Cache,
     /// How threads are put together, on a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
@@ -57,6 +59,18 @@ pub struct Flops {
     /// Of 64 bits.
     #[serde(deserialize_with = "whole")]
     pub f64: u64,
+}
+
+/// The cache that neighbours' rows are read through: of all processors on a GPU, of one core on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// What it holds.
+    #[serde(deserialize_with = "whole")]
+    pub bytes: u64,
+    /// What is fetched at once.
+    #[serde(deserialize_with = "whole")]
+    pub line_bytes: u64,
 }
 
 /// How threads are put together.
@@ -156,7 +170,9 @@ mod tests {
     #[test]
     fn what_is_no_facts_file_is_refused_with_the_field() {
         let text = |bytes: &str| {
-            format!("{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, gather: []}}")
+            format!(
+                "{{name: x, kind: cuda, bytes_per_second: {bytes}, flops_per_second: {{f32: 1, f64: 1}}, launch_nanoseconds: 1, cache: {{bytes: 1, line_bytes: 1}}, gather: []}}"
+            )
         };
         let read = |text: &str| serde_yaml::from_str::<Facts>(text).map_err(|error| error.to_string());
         assert!(read(&text("1e9")).is_ok());

@@ -50,6 +50,11 @@ pub fn resolve(name: &str) -> Result<Facts, Unknown> {
     Ok(facts)
 }
 
+/// Facts of every device that comes with the program.
+pub fn shipped() -> Vec<Facts> {
+    FILES.iter().filter_map(|(name, _)| known(name)).collect()
+}
+
 /// The facts of a file that comes with the program.
 pub(crate) fn known(name: &str) -> Option<Facts> {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;

@@ -1,6 +1,7 @@
 //! contract: what crosses the disk between stages, and nothing else.
 //!
-//! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store, `Stage`, errors
+//! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store, `Stage`, errors; figures that several stages
+//!           state of a graph (`order`, `communities`, `windows`), each defined once
 //! promises  a directory under its final name is complete, always; what was published passed `validate`, what is opened
 //!           passes its cheap part again; a key is the hash of a readable document
 //! never     parses a command line, prints, prompts, or knows a device
@@ -20,6 +21,7 @@ pub mod order;
 pub mod parquet_file;
 pub mod stage;
 pub mod store;
+pub mod windows;
 
 pub use digest::Digest;
 pub use error::{ErrorKind, StageError};

@@ -56,6 +56,15 @@ pub fn measure(incoming: Rows<'_>, new_of_old: Option<&[u32]>) -> OrderFigures {
     OrderFigures { aes: if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }, bandwidth, lines_per_32_edges }
 }
 
+/// Sum of |source - target| over all edges that are no self loops, and how many these are.
+pub fn distances(incoming: Rows<'_>) -> (u128, u64) {
+    let of_row = |node: usize| {
+        let far = incoming.row(node).iter().filter(|&&source| source as usize != node);
+        far.fold((0u128, 0u64), |(sum, count), &source| (sum + u128::from(source.abs_diff(node as u32)), count + 1))
+    };
+    (0..incoming.len()).into_par_iter().with_min_len(ROWS_PER_TASK).map(of_row).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
 /// The sources in the order in which rows would be walked, by their new numbers.
 fn walk(incoming: Rows<'_>, new_of_old: &[u32]) -> Vec<u32> {
     let old_of_new = inverse(new_of_old);

@@ -6,11 +6,11 @@ use std::{path::Path, time::Instant};
 use warploom_contract::{
     Artifact, Kind, Manifest, communities as quality,
     kinds::graph::{NODES_FILE, read_edges},
-    order,
+    order, windows,
 };
 use warploom_extract::{
     group::both_directions,
-    profile::{Attributes, communities, degrees, labels, measure, parts, windows},
+    profile::{Attributes, communities, degrees, labels, measure, parts},
 };
 
 const ROUNDS: usize = 5;

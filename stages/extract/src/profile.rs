@@ -7,7 +7,6 @@ pub mod degrees;
 pub mod features;
 pub mod labels;
 pub mod parts;
-pub mod windows;
 
 use rayon::prelude::*;
 use warploom_contract::{
@@ -51,7 +50,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes) -> Profile {
     let rows = |count: &(dyn Fn(usize) -> u64 + Sync)| (0..nodes).into_par_iter().with_min_len(1 << 12).map(count).sum::<u64>();
     let isolated = rows(&|row| u64::from(incoming.row(row).is_empty() && outgoing.row(row).is_empty()));
     let self_loops = rows(&|row| incoming.row(row).iter().filter(|&&source| source as usize == row).count() as u64);
-    let parallel_edges = rows(&|row| parallel_in_row(incoming.row(row), parts.types.is_some()));
+    let parallel_edges = incoming.repeats(parts.types.is_some());
     // One thread goes through the components while the others find communities.
     let ((components, component_largest), community) = rayon::join(|| parts::components(incoming), || communities::find(incoming, outgoing));
     let spans = spans(incoming);
@@ -75,7 +74,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes) -> Profile {
         components,
         component_largest,
         communities: warploom_contract::communities::figures(&community, incoming, outgoing),
-        windows: windows::windows(incoming, edges - parallel_edges),
+        windows: warploom_contract::windows::windows(incoming, edges - parallel_edges),
         kind_nodes: attributes.kinds.map_or_else(Vec::new, |kinds| tally(&kinds, 0)),
         features: attributes.features,
         homophily: attributes.labels.as_ref().and_then(|labels| labels::homophily(labels, incoming, outgoing)),
@@ -123,17 +122,6 @@ fn graph_figures(count: usize, graph_of: &[u32], labels: Option<&Labels>) -> Gra
         deviation: if count == 0 { 0.0 } else { (off / count as f64).sqrt() },
         labels: labels.map(labels::figures),
     }
-}
-
-/// Edges beyond the first with the same ends; in typed rows equal neighbours need not be adjacent.
-fn parallel_in_row(neighbours: &[u32], typed: bool) -> u64 {
-    let repeats = |row: &[u32]| row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
-    if !typed {
-        return repeats(neighbours);
-    }
-    let mut sorted = neighbours.to_vec();
-    sorted.sort_unstable();
-    repeats(&sorted)
 }
 
 /// Whether every edge has its reverse, as often and with the same weight and type.

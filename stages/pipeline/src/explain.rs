@@ -55,16 +55,36 @@ struct Choice {
     json: serde_json::Value,
 }
 
+/// What an order was worth, before and after.
+fn order_text(quality: &kinds::permutation::Quality) -> String {
+    let (before, after) = (&quality.before, &quality.after);
+    let (was, is) = (&before.order, &after.order);
+    let mut text = format!(
+        "\nreorder: {} ({})\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, profile {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
+        quality.method, quality.why, was.aes, is.aes, was.bandwidth, is.bandwidth, before.profile, after.profile, was.lines_per_32_edges, is.lines_per_32_edges
+    );
+    for (was, is) in before.windows.iter().zip(&after.windows) {
+        text += &format!("         windows of {} rows: {:.1}% -> {:.1}% full\n", was.rows, 100.0 * was.density, 100.0 * is.density);
+    }
+    for (was, is) in before.predicted.iter().zip(&after.predicted) {
+        let [from, to, through] = [was.memory_bytes, is.memory_bytes, is.cache_bytes].map(warploom_shell::limits::show_size);
+        text += &format!("         a sum of {} columns on {}: {from} -> {to} to and from memory, {through} through the cache\n", is.columns, is.device);
+    }
+    if let Some(found) = &quality.communities {
+        text += &format!("         communities: {}, modularity {:.4}, largest of {} nodes\n", found.count, found.modularity, found.largest);
+    }
+    if let Some(cut) = &quality.cut {
+        text += &format!("         {} parts, {} pairs of neighbours cut, largest part {:.3} of the mean\n", cut.parts, cut.pairs, cut.imbalance);
+    }
+    text
+}
+
 /// What reorder and plan chose, if they are in the store.
 fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
     let mut found = Vec::new();
     if let Some(artifact) = chain.available(Kind::Permutation) {
         let quality: kinds::permutation::Quality = kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
-        let (before, after) = (&quality.before, &quality.after);
-        let text = format!(
-            "\nreorder: {} ({})\n         AES {:.1} -> {:.1}, bandwidth {} -> {}, lines per 32 edges {:.2} -> {:.2}\n",
-            quality.method, quality.why, before.aes, after.aes, before.bandwidth, after.bandwidth, before.lines_per_32_edges, after.lines_per_32_edges
-        );
+        let text = order_text(&quality);
         found.push(Choice { text, json: serde_json::json!({"choice": "reorder", "quality": quality}) });
     }
     if let Some(artifact) = chain.available(Kind::Plan) {

@@ -7,7 +7,7 @@ use warploom_spec::Pipeline;
 
 use crate::{
     Environment, contracts,
-    requests::{IngestRequest, PlanRequest, Request, RunRequest},
+    requests::{IngestRequest, PlanRequest, ReorderRequest, Request, RunRequest},
 };
 
 /// A pipeline and what is in the store of it so far.
@@ -75,7 +75,7 @@ impl<'a> Chain<'a> {
         Ok(match contract.name {
             "ingest" => self.step::<IngestRequest>(contract)?.document,
             "extract" => self.step::<warploom_spec::ExtractSpec>(contract)?.document,
-            "reorder" => self.step::<warploom_spec::ReorderSpec>(contract)?.document,
+            "reorder" => self.step::<ReorderRequest>(contract)?.document,
             "partition" => self.step::<warploom_spec::PartitionSpec>(contract)?.document,
             "plan" => self.step::<PlanRequest>(contract)?.document,
             _ => self.step::<RunRequest>(contract)?.document,

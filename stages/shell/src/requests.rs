@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
 use warploom_contract::{Digest, ErrorKind, StageError};
 use warploom_device::Facts;
-use warploom_spec::{ExtractSpec, IngestSpec, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
+use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
 
 use crate::{Environment, flags::Real};
 
@@ -129,8 +129,46 @@ macro_rules! plain_request {
 
 plain_request! {
     ExtractSpec, extract;
-    ReorderSpec, reorder;
     PartitionSpec, partition;
+}
+
+/// For `reorder`: its settings, and what `auto` weighs.
+#[derive(Clone, Debug)]
+pub struct ReorderRequest {
+    /// Settings.
+    pub spec: ReorderSpec,
+    /// Static facts of the device.
+    pub device: Facts,
+    /// Walks over all edges that a run makes at least, to a power of ten of its epochs.
+    pub walks: u64,
+}
+
+/// Walks of an epoch: two layers, forward and backward.
+const WALKS_OF_EPOCH: u64 = 4;
+/// Walks of a run until nothing changes, where nobody knows how many there will be.
+const WALKS_OF_LOOP: u64 = 20;
+
+impl Request for ReorderRequest {
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        let walks = match pipeline.run.mode {
+            Mode::Iterate => WALKS_OF_LOOP,
+            _ => WALKS_OF_EPOCH * 10u64.pow(pipeline.run.epochs.max(1).ilog10()),
+        };
+        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(&pipeline.plan.device)?, walks })
+    }
+
+    fn document(&self) -> Value {
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // A limit shapes nothing.
+            settings.remove("seconds");
+        }
+        if self.spec.method != Method::Auto {
+            return json!({"settings": settings});
+        }
+        let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
+        json!({"settings": settings, "device": device, "walks": self.walks})
+    }
 }
 
 /// For `plan`: its settings, the program's text, the device, and what of `run` shapes the launches.

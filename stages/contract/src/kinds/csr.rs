@@ -77,6 +77,20 @@ impl<'a> Rows<'a> {
         &self.neighbours[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 
+    /// How many edges repeat another of the same two nodes. Neighbours ascend in each row, typed rows by type first.
+    pub fn repeats(self, typed: bool) -> u64 {
+        let of_row = |node: usize| {
+            let repeats = |row: &[u32]| row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+            if !typed {
+                return repeats(self.row(node));
+            }
+            let mut sorted = self.row(node).to_vec();
+            sorted.sort_unstable();
+            repeats(&sorted)
+        };
+        (0..self.len()).into_par_iter().with_min_len(1 << 12).map(of_row).sum()
+    }
+
     /// How many neighbours each node has.
     pub fn degrees(self) -> impl Iterator<Item = u64> + 'a {
         self.offsets.windows(2).map(|pair| pair[1] - pair[0])

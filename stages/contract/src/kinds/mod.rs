@@ -76,14 +76,18 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Profile => 2,
+            Kind::Profile | Kind::Permutation => 2,
             _ => 1,
         }
     }
 
-    /// Whether a file tells of the making (times, host) and so is no part of the input digest.
+    /// Whether a file tells of the making (times, host, reasons) and so is no part of the input digest.
     pub fn is_record(self, file: &str) -> bool {
-        self == Kind::Run && (file == run::RECORD_FILE || file == run::METRICS_FILE)
+        match self {
+            Kind::Run => file == run::RECORD_FILE || file == run::METRICS_FILE,
+            Kind::Permutation => file == permutation::QUALITY_FILE,
+            _ => false,
+        }
     }
 }
 

@@ -6,7 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Depth, expect_length, need_count, need_file, profile::CommunityFigures, read_json, write_json};
+use super::{
+    Depth, expect_length, need_count, need_file,
+    profile::{CommunityFigures, WindowFigures},
+    read_json, write_json,
+};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers, write_numbers},
@@ -30,10 +34,53 @@ pub struct Quality {
     /// What the method found beside the order, where it looks for communities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communities: Option<CommunityFigures>,
+    /// Parts that METIS cut the graph into, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
     /// Figures of the order that was found.
-    pub before: OrderFigures,
+    pub before: Standing,
     /// Figures of the new order.
-    pub after: OrderFigures,
+    pub after: Standing,
+}
+
+/// What one order is worth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Distances, and lines of 32 edges.
+    #[serde(flatten)]
+    pub order: OrderFigures,
+    /// Sum over all nodes of the distance to the lowest neighbour below, whichever way the edge goes.
+    pub profile: u64,
+    /// Windows of 8 and of 16 targets.
+    pub windows: [WindowFigures; 2],
+    /// What one sum over all in-edges would move.
+    pub predicted: Vec<Moved>,
+}
+
+/// What one sum over all in-edges moves on a device, as predicted: rows of f32, each neighbour's row read, each node's written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// The device's name.
+    pub device: String,
+    /// Width of the rows.
+    pub columns: u64,
+    /// To and from memory: what its cache does not hold.
+    pub memory_bytes: u64,
+    /// Through its cache.
+    pub cache_bytes: u64,
+}
+
+/// A division of the nodes, and what it cuts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Parts.
+    pub parts: u64,
+    /// Pairs of neighbours in different parts.
+    pub pairs: u64,
+    /// Nodes of the largest part over nodes / parts.
+    pub imbalance: f64,
 }
 
 /// The old number of each new one from the new number of each old one, and back.

@@ -2,8 +2,8 @@
 use super::*;
 use crate::{
     ErrorKind, Inputs, KeyDocument, Outputs, Provenance,
-    kinds::permutation::Quality,
-    order::{AesRule, OrderFigures},
+    kinds::permutation::{Quality, Standing},
+    order::AesRule,
     stage::Contract,
 };
 use serde_json::json;
@@ -11,9 +11,8 @@ use serde_json::json;
 const CONTRACT: Contract = Contract { name: "reorder", version: 1, reads: &[], writes: &[Kind::Permutation] };
 
 fn quality() -> Quality {
-    let figures = OrderFigures { aes: 0.0, bandwidth: 0, lines_per_32_edges: 0.0 };
     let aes_rule = AesRule { left: 0.0, right: 0.0, worth_it: false };
-    Quality { method: "none".into(), why: "test".into(), aes_rule, communities: None, before: figures.clone(), after: figures }
+    Quality { method: "none".into(), why: "test".into(), aes_rule, communities: None, cut: None, before: Standing::default(), after: Standing::default() }
 }
 
 fn document(seed: u64) -> KeyDocument {

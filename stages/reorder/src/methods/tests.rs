@@ -6,7 +6,7 @@ use warploom_contract::{
 };
 use warploom_extract::group::both_directions;
 
-use super::{approximate_degree, breadth, degree, hubs, rabbit, random, rcm};
+use super::{approximate_degree, breadth, columns_then_rows, degree, first_column, hubs, metis, rabbit, random, rcm};
 use crate::undirected::Undirected;
 
 fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
@@ -24,6 +24,11 @@ fn figures(graph: &Undirected, community: &[u32]) -> CommunityFigures {
     communities::figures(community, graph.rows(), graph.rows())
 }
 
+/// Cut in this process.
+fn metis_order(graph: &Undirected, parts: u64) -> metis::Found {
+    metis::order(graph, metis::Wish { parts, seed: 0 }, |pairs, wish| metis::parts(&pairs, wish)).unwrap()
+}
+
 /// The order of every method, by its name.
 fn all(nodes: usize, edges: &[(u32, u32)]) -> Vec<(&'static str, Vec<u32>)> {
     let degrees: Vec<u64> = csr(nodes, edges).incoming.rows().degrees().collect();
@@ -38,6 +43,10 @@ fn all(nodes: usize, edges: &[(u32, u32)]) -> Vec<(&'static str, Vec<u32>)> {
         ("bfs", breadth::order(&graph)),
         ("rcm", rcm::order(&graph)),
         ("rabbit", rabbit::order(&graph).old_of_new),
+        ("metis", metis_order(&graph, 4).old_of_new),
+        ("metis, more parts", metis_order(&graph, 9).old_of_new),
+        ("first-column", first_column::order(csr(nodes, edges).incoming.rows())),
+        ("columns-then-rows", columns_then_rows::order(csr(nodes, edges).incoming.rows())),
     ]
 }
 

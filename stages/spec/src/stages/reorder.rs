@@ -20,6 +20,14 @@ spec! {
         ascending: bool = false;
         /// How many classes of degrees `approx-degree` tells apart.
         buckets: u64 = 1000, range(Range::within(1.0, 1_048_576.0)), unit("buckets");
+        /// How many parts `metis` cuts the graph into.
+        parts: u64 = 64, range(Range::within(1.0, 16_777_216.0)), unit("parts");
+        /// How long METIS may take.
+        seconds: u64 = 600, range(Range::within(1.0, 1e6)), unit("seconds");
+        /// Width of the rows that `auto` decides for, in numbers of 4 bytes.
+        columns: u64 = 64, range(Range::within(1.0, 65_536.0)), unit("columns");
+        /// How many runs `auto` takes to share the order, which is made once and kept.
+        runs: u64 = 10, range(Range::within(1.0, 1e6)), unit("runs");
     }
 }
 
@@ -46,6 +54,12 @@ choices! {
         Rcm = "rcm",
         /// Rabbit order: communities, and communities inside of them, lie side by side.
         Rabbit = "rabbit",
+        /// By the parts of METIS: few edges lead from part to part.
+        Metis = "metis",
+        /// By the lowest neighbour whose edge comes in.
+        FirstColumn = "first-column",
+        /// Neighbours are numbered as rows meet them; rows stand by the mean of these numbers.
+        ColumnsThenRows = "columns-then-rows",
     }
 }
 

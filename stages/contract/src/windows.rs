@@ -1,9 +1,11 @@
-//! How full windows of 8 and of 16 target rows are, for kernels on tensor cores.
+//! windows: how full windows of 8 and of 16 target rows are, for kernels on tensor cores. One definition, for the profile of a graph and
+//! for what an order is worth.
 //!
 //! promises  exact
 //! limits    O(edges log degree) time; memory of one window at a time and thread
 use rayon::prelude::*;
-use warploom_contract::kinds::{csr::Rows, profile::WindowFigures};
+
+use crate::kinds::{csr::Rows, profile::WindowFigures};
 
 /// Rows of the lower window; the higher has two of them.
 const ROWS: usize = 8;

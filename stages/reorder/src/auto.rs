@@ -1,0 +1,108 @@
+//! auto: which order pays, by document 000's rule, then by predicted bytes and by what the order costs.
+//!
+//! A walk over all edges fetches rows that the device's cache does not hold; `cache` predicts how many under each order. What is saved in
+//! a walk, times the walks of all runs that will share the order, is weighed against the seconds that the order takes to make.
+//!
+//! promises  a decision that depends on the graph without its self loops, the device's facts, the width, and the walks; with all numbers
+//!           in the reason
+//! never     tries an order that could not pay even if it left nothing to fetch twice
+use warploom_contract::{StageError, kinds::csr::Csr};
+use warploom_shell::requests::ReorderRequest;
+use warploom_spec::{Method, ReorderSpec};
+
+use crate::{
+    cache::{Curve, Walk},
+    methods::{self, Order},
+    worth::Block,
+};
+
+/// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying one takes (two threads of a Xeon at
+/// 2.8 GHz, amazon0505 and dblp-2010).
+const TRIED: [(Method, f64); 3] = [(Method::Degree, 60.0), (Method::HubCluster, 60.0), (Method::Rabbit, 300.0)];
+
+/// What weighs for and against.
+struct Scales<'a> {
+    request: &'a ReorderRequest,
+    block: Block<'a>,
+    /// Walks of all runs.
+    walks: f64,
+    /// Bytes of rows in a second where the cache does not hold them, and where it does.
+    far: f64,
+    near: f64,
+    edges: f64,
+}
+
+impl<'a> Scales<'a> {
+    fn of(request: &'a ReorderRequest, csr: &Csr) -> Self {
+        let columns = request.spec.columns;
+        let row = 4 * columns;
+        let rate = |table: u64| request.device.gathered_per_second(row, table);
+        Scales {
+            request,
+            block: Block::of(&request.device, columns),
+            walks: (request.walks * request.spec.runs) as f64,
+            far: rate(row * csr.nodes() as u64),
+            near: rate(request.device.cache.bytes / 2),
+            edges: csr.edges() as f64,
+        }
+    }
+
+    /// Seconds that all walks save if so many bytes less are fetched in each.
+    fn saved(&self, bytes: f64) -> f64 {
+        self.walks * bytes * (1.0 / self.far - 1.0 / self.near).max(0.0)
+    }
+
+    fn cost(&self, nanoseconds: f64) -> f64 {
+        nanoseconds * 1e-9 * self.edges
+    }
+
+    fn of_walks(&self) -> String {
+        format!(
+            "over {} walks ({} of a run, {} runs) at {} columns on {}, whose cache holds {}",
+            self.walks,
+            self.request.walks,
+            self.request.spec.runs,
+            self.request.spec.columns,
+            self.request.device.name,
+            warploom_shell::limits::show_size(self.request.device.cache.bytes)
+        )
+    }
+}
+
+/// What was decided.
+pub struct Decision {
+    /// The order, if one pays.
+    pub taken: Option<(Method, Order)>,
+    /// Why.
+    pub why: String,
+}
+
+/// Decides.
+pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
+    let scales = Scales::of(request, csr);
+    let rows = (csr.incoming.rows(), csr.outgoing.rows());
+    let curve = Curve::of(&Walk::new(rows.0, rows.1, None), scales.block.rows);
+    let before = scales.block.fetched(&curve);
+    let least = curve.distinct() as f64 * scales.block.bytes as f64;
+    let at_most = scales.saved(before - least);
+    let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
+    let (mut told, mut best): (Vec<String>, Option<(f64, Method, Order)>) = (Vec::new(), None);
+    for (method, nanoseconds) in TRIED {
+        let cost = scales.cost(nanoseconds);
+        if at_most <= cost {
+            told.push(format!("{} would cost {cost:.3} s", method.name()));
+            continue;
+        }
+        let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr)?;
+        let walk = Walk::new(rows.0, rows.1, Some(&order.new_of_old));
+        let fetched = scales.block.fetched(&Curve::of(&walk, scales.block.rows));
+        let gain = scales.saved(before - fetched) - cost;
+        told.push(format!("{} fetches {}, which saves {:.3} s for {cost:.3} s", method.name(), megabytes(fetched), scales.saved(before - fetched)));
+        if gain > best.as_ref().map_or(0.0, |(best, ..)| *best) {
+            best = Some((gain, method, order));
+        }
+    }
+    let outset =
+        format!("a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}", megabytes(before), megabytes(least), scales.of_walks());
+    Ok(Decision { why: format!("{outset}; {}", told.join("; ")), taken: best.map(|(_, method, order)| (method, order)) })
+}

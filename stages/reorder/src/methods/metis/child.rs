@@ -1,0 +1,137 @@
+//! METIS in a process of its own: it can be ended when its time is over or the stage is stopped, and takes nothing along.
+//!
+//! promises  the child ends with the process that started it; what it could not do is an error with METIS's own words
+//! never     reads or writes a file
+use std::{
+    io::{Read, Write},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use metis::Idx;
+use warploom_contract::{ErrorKind, StageError};
+
+use super::{Pairs, Wish, parts};
+
+/// What a program is called with, alone, to be the child.
+const ROLE: &str = "cut-with-metis";
+/// How often it is asked whether the child is done.
+const ASK: Duration = Duration::from_millis(10);
+
+/// To be called first of all by every program that has this stage: does not go on if this process is the child.
+pub fn serve_if_child() {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(ROLE) && arguments.next().is_none() {
+        std::process::exit(i32::from(serve()));
+    }
+}
+
+/// Cuts in a child that may take so many seconds.
+pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError> {
+    move |pairs, wish| {
+        let wrong = |error: &std::io::Error| StageError::new(ErrorKind::Transient, format!("METIS could not be run in a process of its own: {error}"));
+        let program = std::env::current_exe().map_err(|error| wrong(&error))?;
+        let mut child =
+            Command::new(program).arg(ROLE).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| wrong(&error))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let nodes = pairs.starts.len() - 1;
+        // A child that ends early breaks the pipe: its exit and what it said tell why.
+        let writer = std::thread::spawn(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish)));
+        let reader = std::thread::spawn(move || stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()));
+        let talk = std::thread::spawn(move || stderr.map(|stderr| std::io::read_to_string(stderr).unwrap_or_default()).unwrap_or_default());
+        let in_time = wait(&mut child, Duration::from_secs(seconds)).map_err(|error| wrong(&error))?;
+        let (_, found, said) = (writer.join(), reader.join().ok().flatten(), talk.join().unwrap_or_default());
+        if !in_time {
+            let what = format!("METIS did not cut the graph into {} parts within {seconds} seconds", wish.parts);
+            return Err(
+                StageError::new(ErrorKind::LimitReached, what).hint("give it longer with  --set reorder.seconds=N  or use  --set reorder.method=rabbit")
+            );
+        }
+        found.ok_or_else(|| StageError::new(ErrorKind::Memory, format!("METIS did not cut the graph into {} parts", wish.parts)).detail(said.trim()))
+    }
+}
+
+/// Whether the child ended by itself; it has ended in any case.
+fn wait(child: &mut Child, limit: Duration) -> std::io::Result<bool> {
+    let begun = Instant::now();
+    while child.try_wait()?.is_none() {
+        if begun.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        std::thread::sleep(ASK);
+    }
+    Ok(true)
+}
+
+/// The child's work: a graph from stdin, parts to stdout.
+fn serve() -> u8 {
+    #[cfg(target_os = "linux")]
+    let _unsupported = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let done = read(&mut std::io::stdin().lock()).map_err(|error| error.to_string()).and_then(|(pairs, wish)| {
+        let part = parts(&pairs, wish).map_err(|error| error.what)?;
+        write_numbers(&mut std::io::stdout().lock(), &part).map_err(|error| error.to_string())
+    });
+    match done {
+        Ok(()) => 0,
+        Err(what) => {
+            let _closed = writeln!(std::io::stderr(), "{what}");
+            1
+        }
+    }
+}
+
+fn write(to: &mut impl Write, pairs: &Pairs, wish: Wish) -> std::io::Result<()> {
+    let sizes = [wish.parts, wish.seed, pairs.starts.len() as u64, pairs.neighbours.len() as u64];
+    sizes.iter().try_for_each(|size| to.write_all(&size.to_ne_bytes()))?;
+    write_numbers(to, &pairs.starts)?;
+    write_numbers(to, &pairs.neighbours)
+}
+
+fn read(from: &mut impl Read) -> std::io::Result<(Pairs, Wish)> {
+    let mut size = || {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes).map(|()| u64::from_ne_bytes(bytes))
+    };
+    let (parts, seed, starts, neighbours) = (size()?, size()?, size()? as usize, size()? as usize);
+    let pairs = Pairs { starts: read_numbers(from, starts)?, neighbours: read_numbers(from, neighbours)? };
+    Ok((pairs, Wish { parts, seed }))
+}
+
+fn write_numbers(to: &mut impl Write, numbers: &[Idx]) -> std::io::Result<()> {
+    numbers.chunks(1 << 14).try_for_each(|some| to.write_all(&some.iter().flat_map(|number| number.to_ne_bytes()).collect::<Vec<u8>>()))
+}
+
+fn read_numbers(from: &mut impl Read, count: usize) -> std::io::Result<Vec<Idx>> {
+    let mut numbers = Vec::with_capacity(count);
+    let mut bytes = vec![0; 4 << 14];
+    while numbers.len() < count {
+        let some = &mut bytes[..4 * (count - numbers.len()).min(1 << 14)];
+        from.read_exact(some)?;
+        numbers.extend(some.chunks_exact(4).map(|four| Idx::from_ne_bytes([four[0], four[1], four[2], four[3]])));
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let pairs = Pairs { starts: (0..40_000).collect(), neighbours: (0..70_000).rev().collect() };
+        let mut bytes = Vec::new();
+        write(&mut bytes, &pairs, Wish { parts: 5, seed: 7 }).unwrap();
+        assert_eq!(read(&mut bytes.as_slice()).unwrap(), (pairs, Wish { parts: 5, seed: 7 }));
+        assert!(read(&mut &bytes[..100]).is_err());
+    }
+
+    #[test]
+    fn a_child_that_takes_too_long_is_ended() {
+        let mut slow = Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!wait(&mut slow, Duration::ZERO).unwrap());
+        assert!(!slow.wait().unwrap().success());
+        assert!(wait(&mut Command::new("true").spawn().unwrap(), Duration::from_secs(60)).unwrap());
+    }
+}
