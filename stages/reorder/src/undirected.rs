@@ -27,12 +27,17 @@ impl Undirected {
             let (mut ends, mut neighbours) = (Vec::with_capacity(TASK_NODES), Vec::new());
             let mut row: Vec<u32> = Vec::new();
             for node in first..(first + TASK_NODES).min(incoming.len()) {
-                row.clear();
-                row.extend(incoming.row(node).iter().chain(outgoing.row(node)).filter(|&&far| far as usize != node));
-                // Two runs that ascend, but for relations.
-                row.sort();
-                row.dedup();
-                neighbours.extend_from_slice(&row);
+                let (sources, targets) = (incoming.row(node), outgoing.row(node));
+                if sources.is_sorted() && targets.is_sorted() {
+                    merge(&mut neighbours, sources, targets, node as u32);
+                } else {
+                    // Rows of relations ascend by relation first.
+                    row.clear();
+                    row.extend(sources.iter().chain(targets).filter(|&&far| far as usize != node));
+                    row.sort_unstable();
+                    row.dedup();
+                    neighbours.extend_from_slice(&row);
+                }
                 ends.push(neighbours.len() as u64);
             }
             (ends, neighbours)
@@ -81,5 +86,39 @@ impl Undirected {
         let mut nodes: Vec<u32> = (0..self.nodes() as u32).collect();
         nodes.par_sort_by_key(|&node| self.degree(node));
         nodes
+    }
+}
+
+/// Adds both of two rows that ascend, as one that ascends: each once, without the node itself.
+fn merge(neighbours: &mut Vec<u32>, left: &[u32], right: &[u32], node: u32) {
+    let mut last = node;
+    let mut push = |next: u32| {
+        if next != last && next != node {
+            neighbours.push(next);
+        }
+        last = next;
+    };
+    let (mut at, mut to) = (0, 0);
+    while at < left.len() && to < right.len() {
+        let next = left[at].min(right[to]);
+        at += usize::from(left[at] == next);
+        to += usize::from(right[to] == next);
+        push(next);
+    }
+    left[at..].iter().chain(&right[to..]).for_each(|&next| push(next));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of relations start again with each relation; they say the same as rows that ascend.
+    #[test]
+    fn rows_that_do_not_ascend() {
+        let (offsets, rising, relations) = ([0, 5, 5, 6, 6], [0, 1, 1, 2, 3, 0], [1, 2, 0, 1, 3, 0]);
+        let of =
+            |neighbours: &[u32]| Undirected::of_rows(Rows { offsets: &offsets, neighbours }, Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] });
+        assert_eq!(of(&rising), of(&relations));
+        assert_eq!([0, 1, 2, 3].map(|node| of(&rising).of_node(node).to_vec()), [vec![1, 2, 3], vec![0], vec![0], vec![]]);
     }
 }

@@ -1,0 +1,42 @@
+//! From communities of communities to an order.
+//!
+//! promises  stable: what is in one community of a level keeps the order of the level below, on the lowest that of the old numbers
+//! limits    O(nodes of all levels)
+
+/// The old number of each new one. `levels`: for each the number that each node has on the next.
+pub fn numbered(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
+    let mut order: Option<Vec<u32>> = None;
+    for groups in levels.iter().rev() {
+        let nodes: Vec<u32> = (0..groups.len() as u32).collect();
+        order = Some(match order {
+            None => by_key(&nodes, groups, groups.len()),
+            Some(above) => {
+                let mut rank = vec![0u32; above.len()];
+                above.iter().zip(0..).for_each(|(&group, at)| rank[group as usize] = at);
+                let keys: Vec<u32> = groups.iter().map(|&group| rank[group as usize]).collect();
+                by_key(&nodes, &keys, above.len())
+            }
+        });
+    }
+    order.unwrap_or_else(|| (0..nodes as u32).collect())
+}
+
+/// Items by rising key, those of one key as they stand. Keys are below `count`.
+pub fn by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
+    let mut heads = starts(key, count);
+    let mut sorted = vec![0u32; items.len()];
+    for &item in items {
+        let head = &mut heads[key[item as usize] as usize];
+        sorted[*head as usize] = item;
+        *head += 1;
+    }
+    sorted
+}
+
+/// Where each key's items begin, and their number.
+pub fn starts(key: &[u32], count: usize) -> Vec<u32> {
+    let mut starts = vec![0u32; count + 1];
+    key.iter().for_each(|&key| starts[key as usize + 1] += 1);
+    (0..count).for_each(|at| starts[at + 1] += starts[at]);
+    starts
+}
