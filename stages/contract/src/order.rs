@@ -1,5 +1,5 @@
 //! order: what an order of the nodes is worth for a sum over neighbours. One definition, for the profile of a graph and for the
-//! figures before and after of a permutation.
+//! figures before and after of a permutation; and the order by degree, for renumbering and for launching.
 //!
 //! promises  exact, and the same bits for any number of threads
 //! limits    O(edges) time; 4 bytes an edge and 4 a node for a numbering that was not applied, else nothing that grows
@@ -54,6 +54,16 @@ pub fn measure(incoming: Rows<'_>, new_of_old: Option<&[u32]>) -> OrderFigures {
         Some(numbers) => lines_per_group(&walk(incoming, numbers)),
     };
     OrderFigures { aes: if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }, bandwidth, lines_per_32_edges }
+}
+
+/// Nodes by degree, falling unless told otherwise; nodes of the same degree stand by number.
+pub fn by_degree(nodes: usize, degree_of: impl Fn(u32) -> u64 + Sync, ascending: bool) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..nodes as u32).collect();
+    match ascending {
+        true => order.par_sort_by_key(|&node| degree_of(node)),
+        false => order.par_sort_by_key(|&node| std::cmp::Reverse(degree_of(node))),
+    }
+    order
 }
 
 /// The sources in the order in which rows would be walked, by their new numbers.
