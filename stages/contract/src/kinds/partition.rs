@@ -19,6 +19,7 @@
 //! | `row-major` | `row_major_places`: in-slot, hence place of the message, of each out-slot |
 //! | `relation-major` | `*_relations`: start of each relation, and the number of edges; `*_relation_edges`: row, neighbour, slot by relation, then row |
 //! | `row-relation` | `*_row_types`: relation of each slot; or `*_row_runs`: first run of each row, and their number, with `*_runs`: relation and start slot |
+//! | `packed-graphs` | `graph_blocks`: first graph and first row of each block, and the ends; `block_graphs`: graph and its first row; `block_rows`: rows by block, graph, number |
 //! | `file` | `file_groups`: node, start and end slot, in the order of the user's file |
 use std::{collections::BTreeMap, path::Path};
 
@@ -146,6 +147,15 @@ pub enum Scheme {
         /// Edges, relations of each row added up, and what follows of them.
         forms: [RelationForm; 2],
     },
+    /// Whole graphs of a set of many in blocks.
+    PackedGraphs {
+        /// Nodes of a block, at most.
+        block_nodes: u64,
+        /// Blocks.
+        blocks: u64,
+        /// Blocks of one graph that is larger.
+        oversize: u64,
+    },
     /// A user's own groups of in-neighbours.
     File {
         /// The digest of the file.
@@ -187,6 +197,7 @@ impl Scheme {
             Scheme::RowMajor {} => "row-major",
             Scheme::RelationMajor { .. } => "relation-major",
             Scheme::RowRelation { .. } => "row-relation",
+            Scheme::PackedGraphs { .. } => "packed-graphs",
             Scheme::File { .. } => "file",
         }
     }

@@ -149,3 +149,117 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     cover.done()?;
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::PathBuf, sync::Arc};
+
+    use arrow_array::{Float64Array, Int64Array, UInt8Array, UInt32Array};
+    use arrow_schema::Field;
+    use tempfile::TempDir;
+    use warploom_contract::{kinds::graph::EdgeTable, parquet_file::write_table};
+    use warploom_extract::group::both_directions;
+    use warploom_spec::PartitionSpec;
+
+    use super::*;
+
+    /// 0 has the in-neighbours 1, 2, 2; 2 has 0.
+    fn graph() -> Csr {
+        both_directions(3, &EdgeTable { source: vec![1, 2, 2, 0], target: vec![0, 0, 0, 2], ..EdgeTable::default() }).into()
+    }
+
+    fn written(folder: &TempDir, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
+        let path = folder.path().join("groups.parquet");
+        let fields = columns.into_iter().map(|(name, array)| (Field::new(name, array.data_type().clone(), true), array));
+        write_table(&path, fields.collect()).unwrap();
+        path
+    }
+
+    fn divided(columns: Vec<(&str, ArrayRef)>) -> Result<Table, StageError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(&folder, columns);
+        let digest = Digest::of_file(&path).unwrap().as_str().to_owned();
+        let request = PartitionRequest { spec: PartitionSpec { groups: Some(path), ..PartitionSpec::default() }, groups_digest: Some(digest) };
+        let outline = outline(&request, &graph())?;
+        let tables = build(&graph(), &request)?;
+        assert_eq!(outline.tables, [tables[0].facts()]);
+        prove(&graph(), &tables.iter().cloned().collect()).unwrap();
+        Ok(tables.into_iter().next().unwrap())
+    }
+
+    fn wide(numbers: &[i64]) -> ArrayRef {
+        Arc::new(Int64Array::from(numbers.to_vec()))
+    }
+
+    fn of(node: &[i64], start: &[i64], end: &[i64]) -> Result<Table, StageError> {
+        divided(vec![("node", wide(node)), ("start", wide(start)), ("end", wide(end))])
+    }
+
+    #[test]
+    fn groups_of_neighbours_are_groups_of_slots_in_the_users_order() {
+        let narrow: Vec<(&str, ArrayRef)> = vec![
+            ("name", wide(&[7, 8, 9])),
+            ("end", Arc::new(UInt32Array::from(vec![3, 1, 1]))),
+            ("start", Arc::new(UInt8Array::from(vec![1, 0, 0]))),
+            ("node", wide(&[0, 2, 0])),
+        ];
+        for table in [of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap(), divided(narrow).unwrap()] {
+            let column = |name: &str| table.column(name).unwrap().iter().collect::<Vec<u64>>();
+            assert_eq!([column("node"), column("start"), column("end")], [vec![0, 2, 0], vec![1, 3, 0], vec![3, 4, 1]]);
+        }
+    }
+
+    #[test]
+    fn no_number_can_be_changed_unseen() {
+        let table = of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap();
+        for (column, row) in (0..3).flat_map(|column| (0..3).map(move |row| (column, row))) {
+            for number in [0, 1, 2, 3, 4, 5].into_iter().filter(|&number| number != table.columns()[column].1.get(row)) {
+                let other = super::super::tests::tampered(&table, column, row, number);
+                assert!(prove(&graph(), &std::iter::once(other).collect()).is_err(), "column {column}, row {row}: {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_file_row_expected_and_found() {
+        let left_out: Result<Table, StageError> = of(&[0, 2], &[0, 0], &[2, 1]);
+        let reals: ArrayRef = Arc::new(Float64Array::from(vec![0.0]));
+        for (found, place, what) in [
+            (of(&[0, 3], &[0, 0], &[3, 1]), "groups.parquet, row 1", "`node`: expected a row of the csr, 0 to 2, found 3"),
+            (of(&[0, -1], &[0, 0], &[3, 1]), "groups.parquet, row 1", "`node`: expected a whole number from 0 on, found `-1`"),
+            (of(&[0, 2], &[0, 0], &[4, 1]), "groups.parquet, row 0", "within the 3 in-neighbours of node 0, found 0 to 4"),
+            (
+                of(&[0, 2], &[0, 1], &[3, 1]),
+                "groups.parquet, row 1",
+                "expected `start` below `end`, and both within the 1 in-neighbours of node 2, found 1 to 1",
+            ),
+            (of(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]), "groups.parquet, row 2", "expected in-neighbour 2 of node 0 in one group, found it in a row before too"),
+            (left_out, "groups.parquet", "expected each of 4 in-edges in one group, found in-neighbour 2 of the 3 of node 0 in none"),
+            (of(&[], &[], &[]), "groups.parquet", "found in-neighbour 0 of the 3 of node 0 in none"),
+            (divided(vec![("node", wide(&[0])), ("start", wide(&[0]))]), "groups.parquet", "expected the columns `node`, `start` and `end`, found no `end`"),
+            (
+                divided(vec![("node", reals), ("start", wide(&[0])), ("end", wide(&[1]))]),
+                "groups.parquet",
+                "column `node`: expected whole numbers, found Float64",
+            ),
+        ] {
+            let error = found.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Data, "{error}");
+            assert!(error.place.as_ref().is_some_and(|found| found.ends_with(place)) && error.what.contains(what) && error.hint.is_some(), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_or_has_changed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("groups.parquet");
+        std::fs::write(&path, "node,start,end\n").unwrap();
+        let spec = PartitionSpec { groups: Some(path.clone()), ..PartitionSpec::default() };
+        let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)) };
+        let error = outline(&request, &graph()).unwrap_err();
+        assert!(error.kind == ErrorKind::Data && error.place.as_ref().is_some_and(|place| place.ends_with("groups.parquet")), "{error}");
+        std::fs::remove_file(&path).unwrap();
+        written(&folder, vec![("node", wide(&[0, 2])), ("start", wide(&[0, 0])), ("end", wide(&[3, 1]))]);
+        assert!(build(&graph(), &request).unwrap_err().what.contains("has changed since this stage began"));
+    }
+}

@@ -7,6 +7,7 @@ pub mod file;
 pub mod interleaved;
 pub mod merge_path;
 pub mod neighbour_groups;
+pub mod packed_graphs;
 pub mod relation_major;
 pub mod row_major;
 pub mod row_relation;
@@ -43,6 +44,7 @@ pub fn outline(asked: Asked, csr: &Csr, request: &PartitionRequest, room: Room) 
         Asked::RowMajor => row_major::outline(csr),
         Asked::RelationMajor => relation_major::outline(csr)?,
         Asked::RowRelation => row_relation::outline(csr, room)?,
+        Asked::PackedGraphs => packed_graphs::outline(csr, spec.block_nodes, room)?,
         Asked::File => file::outline(request, csr)?,
     };
     room.refuse_beyond(outline.scheme.name(), outline.bytes_peak())?;
@@ -63,6 +65,7 @@ pub fn build(scheme: &Scheme, csr: &Csr, request: &PartitionRequest) -> Result<V
         Scheme::RowMajor {} => row_major::build(csr),
         Scheme::RelationMajor { relations } => relation_major::build(csr, *relations)?,
         Scheme::RowRelation { forms } => row_relation::build(csr, *forms)?,
+        Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::build(csr, *block_nodes)?,
         Scheme::File { .. } => file::build(csr, request)?,
     })
 }
@@ -81,6 +84,7 @@ pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Paddi
         Scheme::RowMajor {} => row_major::prove(csr, tables),
         Scheme::RelationMajor { .. } => relation_major::prove(csr, tables),
         Scheme::RowRelation { forms } => row_relation::prove(csr, tables, *forms),
+        Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::prove(csr, tables, *block_nodes),
         Scheme::File { .. } => file::prove(csr, tables),
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use warploom_contract::{
     ErrorKind,
     kinds::{
-        csr::{Csr, Direction, DirectionParts},
+        csr::{Csr, Direction},
         graph::EdgeTable,
         partition::{Cells, Column, Scheme, Table, Tables, Width},
     },
@@ -23,11 +23,16 @@ use crate::{
 /// Source, target and relation.
 type Edge = (u32, u32, u16);
 
-/// Schemes that need no file; those with relations are left out of graphs without.
+/// Schemes that need no file and only what the graph has.
 fn asked(csr: &Csr) -> impl Iterator<Item = Asked> {
-    let typed = csr.types.is_some();
-    let needs_types = |scheme: Asked| matches!(scheme, Asked::RelationMajor | Asked::RowRelation);
-    Asked::ALL.iter().copied().filter(move |&scheme| !matches!(scheme, Asked::Auto | Asked::File) && (typed || !needs_types(scheme)))
+    let (typed, many) = (csr.types.is_some(), csr.graphs.is_some());
+    let fits = move |scheme: &Asked| match scheme {
+        Asked::Auto | Asked::File => false,
+        Asked::RelationMajor | Asked::RowRelation => typed,
+        Asked::PackedGraphs => many,
+        _ => true,
+    };
+    Asked::ALL.iter().copied().filter(fits)
 }
 
 fn csr(nodes: usize, edges: &[Edge], typed: bool) -> Csr {
@@ -37,14 +42,36 @@ fn csr(nodes: usize, edges: &[Edge], typed: bool) -> Csr {
         kind: typed.then(|| edges.iter().map(|edge| edge.2).collect()),
         ..EdgeTable::default()
     };
-    let parts = both_directions(nodes, &table);
-    let direction = |parts: DirectionParts| Direction { offsets: parts.offsets.into(), neighbours: parts.neighbours.into(), edges: parts.edges.into() };
-    Csr { incoming: direction(parts.incoming), outgoing: direction(parts.outgoing), weights: None, types: parts.types.map(Into::into) }
+    both_directions(nodes, &table).into()
+}
+
+/// The same as a set of many graphs: what hangs together is one.
+fn of_many(nodes: usize, edges: &[Edge]) -> Csr {
+    let mut graph: Vec<u32> = (0..nodes as u32).collect();
+    // Joining goes on until nothing changes, which is slow and plain.
+    while edges.iter().any(|&(source, target, _)| {
+        let (of_source, of_target) = (graph[source as usize], graph[target as usize]);
+        let least = of_source.min(of_target);
+        (graph[source as usize], graph[target as usize]) = (least, least);
+        of_source != of_target
+    }) {}
+    Csr { graphs: Some(graph.into()), ..csr(nodes, edges, false) }
 }
 
 /// Settings that are small, so that small graphs have several of everything.
 fn small() -> PartitionSpec {
-    PartitionSpec { unit_edges: 8, ngs: 3, dw: 16, block_threads: 64, merge_items: 7, warp_tile: 2, block_tile: 4, lanes: 4, ..PartitionSpec::default() }
+    PartitionSpec {
+        unit_edges: 8,
+        ngs: 3,
+        dw: 16,
+        block_threads: 64,
+        merge_items: 7,
+        warp_tile: 2,
+        block_tile: 4,
+        lanes: 4,
+        block_nodes: 4,
+        ..PartitionSpec::default()
+    }
 }
 
 fn request(spec: PartitionSpec) -> PartitionRequest {
@@ -94,6 +121,8 @@ fn degenerate_graphs() {
             made_by_all(&csr(nodes, &edges, typed), &small());
             made_by_all(&csr(nodes, &edges, typed), &PartitionSpec::default());
         }
+        made(&of_many(nodes, &edges), Asked::PackedGraphs, &small());
+        made(&of_many(nodes, &edges), Asked::PackedGraphs, &PartitionSpec::default());
     }
 }
 
@@ -112,6 +141,17 @@ fn sixteen() -> Csr {
     let ring = (0..14).map(|node| (node, (node + 1) % 14));
     let far = (0..14).map(|node| (node, node * 5 % 14));
     csr(16, &plain(hub.chain(ring).chain(far).chain([(2, 2), (2, 2), (7, 1), (14, 14)])), true)
+}
+
+/// Eight graphs of 16 nodes; the rows of one do not lie side by side.
+fn eight() -> Csr {
+    of_many(16, &plain([(0, 9), (9, 0), (1, 2), (2, 3), (3, 1), (4, 5), (6, 7), (7, 8), (8, 10), (10, 11), (11, 6), (14, 14)]))
+}
+
+/// The example for a scheme.
+fn examples() -> Vec<(Asked, Csr)> {
+    let typed = sixteen();
+    asked(&typed).map(|asked| (asked, typed.clone())).chain([(Asked::PackedGraphs, eight())]).collect()
 }
 
 /// A table as a person reads it: a line a column.
@@ -149,7 +189,8 @@ fn every_format_of_an_example() {
     let of_edge = |edge: u64| graph.types.as_ref().unwrap()[graph.incoming.edges.iter().position(|&known| known == edge).unwrap()];
     let pages = format!("in-rows, each neighbour with its relation\n{}out-rows\n{}", rows(&graph.incoming, &of_edge), rows(&graph.outgoing, &of_edge));
     compare("csr", pages);
-    for asked in asked(&graph) {
+    compare("graphs", format!("graph of each node of the set of many: {:?}\n", &eight().graphs.unwrap()[..]));
+    for (asked, graph) in examples() {
         let (outline, tables) = made(&graph, asked, &small());
         let padding = outline.padding.map_or_else(String::new, |padding| format!("{} of {} places empty\n", padding.empty, padding.places));
         let scheme = serde_json::to_string(&outline.scheme).unwrap();
@@ -158,7 +199,7 @@ fn every_format_of_an_example() {
 }
 
 /// The same table with another number in a cell.
-fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
+pub(super) fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
     let cells = |index: usize, column: &Column| {
         let mut cells = Cells::room(column.width(), column.len() as u64);
         column.iter().enumerate().for_each(|(at, known)| cells.push(if (index, at) == (column_index, row) { number } else { known }));
@@ -169,9 +210,8 @@ fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Tabl
 
 #[test]
 fn no_number_can_be_changed_unseen() {
-    let graph = sixteen();
     let mut changed = 0;
-    for asked in asked(&graph) {
+    for (asked, graph) in examples() {
         let (outline, tables) = made(&graph, asked, &small());
         for (index, table) in tables.iter().enumerate() {
             for (column_index, (name, column)) in table.columns().iter().enumerate() {
@@ -209,8 +249,7 @@ fn no_number_of_threads_changes_a_table() {
 
 #[test]
 fn what_needs_too_much_memory_is_refused_before_it_is_made() {
-    let graph = sixteen();
-    for asked in asked(&graph) {
+    for (asked, graph) in examples() {
         let outline_of = |room| outline(asked, &graph, &request(small()), Room(room));
         let needed = outline_of(u64::MAX).unwrap().bytes_peak();
         assert!(outline_of(needed).is_ok(), "{asked}");
@@ -218,8 +257,8 @@ fn what_needs_too_much_memory_is_refused_before_it_is_made() {
         assert_eq!(error.kind, ErrorKind::Memory);
         assert!(error.what.contains(&format!("scheme `{asked}` needs")) && error.what.contains(&format!("({needed} bytes)")), "{}", error.what);
         assert!(error.hint.unwrap().contains(&format!("--memory {needed}")));
-        // A graph of 44 edges and 17 offsets in both directions.
-        assert!(needed <= 3 * (24 * 44 + 16 * 17), "{asked}: {needed}");
+        let bytes_of_csr = (24 * graph.edges() + 16 * (graph.nodes() + 1)) as u64;
+        assert!(needed <= 3 * bytes_of_csr, "{asked}: {needed} of {bytes_of_csr}");
     }
 }
 
@@ -231,6 +270,16 @@ fn graphs_without_relations_are_told_so() {
         assert_eq!(error.kind, ErrorKind::Specification);
         assert!(error.what.contains("has no relations") && error.hint.unwrap().contains("partition.scheme"), "{}", error.what);
     }
+}
+
+#[test]
+fn one_graph_is_not_packed_and_neither_are_joined_ones() {
+    let outline_of = |graph: &Csr| outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err();
+    let error = outline_of(&sixteen());
+    assert!(error.kind == ErrorKind::Specification && error.what.contains("this data set is one graph"), "{}", error.what);
+    let joined = Csr { graphs: Some(vec![0, 1].into()), ..csr(2, &plain([(0, 1)]), false) };
+    let error = outline_of(&joined);
+    assert!(error.kind == ErrorKind::Data && error.what.contains("found one from node 0 of graph 0 to node 1 of graph 1"), "{}", error.what);
 }
 
 /// Document 003's rule: offsets only where edges are more than twice the relations of all rows.
@@ -258,9 +307,9 @@ fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>)> {
 
 prop_compose! {
     fn settings()(
-        unit_edges in 1u64..60, ngs in 1u64..9, warps in 1u64..5, merge_items in 1u64..40, warp_tile in 1u64..9, block_tile in 1u64..40, lanes in 1u64..40,
+        unit_edges in 1u64..60, ngs in 1u64..9, warps in 1u64..5, merge_items in 1u64..40, warp_tile in 1u64..9, block_tile in 1u64..40, lanes in 1u64..40, block_nodes in 1u64..20,
     ) -> PartitionSpec {
-        PartitionSpec { unit_edges, ngs, block_threads: 32 * warps, merge_items, warp_tile, block_tile, lanes, ..PartitionSpec::default() }
+        PartitionSpec { unit_edges, ngs, block_threads: 32 * warps, merge_items, warp_tile, block_tile, lanes, block_nodes, ..PartitionSpec::default() }
     }
 }
 
@@ -270,6 +319,8 @@ proptest! {
     #[test]
     fn what_is_built_expands_to_the_csr((nodes, edges) in graphs(), typed in any::<bool>(), spec in settings()) {
         made_by_all(&csr(nodes, &edges, typed), &spec);
+        let few: Vec<Edge> = edges.into_iter().take(nodes / 2).collect();
+        made(&of_many(nodes, &few), Asked::PackedGraphs, &spec);
     }
 
     /// Coordinates by column are those of the sorted list of edges.

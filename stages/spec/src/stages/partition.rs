@@ -36,6 +36,8 @@ spec! {
         shared_bytes: u64 = 49_152, range(Range::within(1024.0, 232_448.0)), unit("bytes");
         /// `interleaved`: how many vertices a group has, each a lane.
         lanes: u64 = 32, range(Range::within(1.0, 1024.0)), unit("vertices");
+        /// `packed-graphs`: how many nodes a block of graphs has at most; a larger graph has a block of its own.
+        block_nodes: u64 = 256, range(Range::within(1.0, PIECE_MOST)), unit("nodes");
         /// `file`: a Parquet table with the columns `node`, `start` and `end`, a group of a node's in-neighbours in each row; in YAML relative
         /// to the file, on the command line to the current folder.
         groups: Option<PathBuf> = None;
@@ -71,6 +73,8 @@ choices! {
         RelationMajor = "relation-major",
         /// Relations inside each row, for each edge or by runs, whichever is shorter (Seastar).
         RowRelation = "row-relation",
+        /// Whole graphs of a set of many in blocks of `block_nodes` nodes.
+        PackedGraphs = "packed-graphs",
         /// The groups of the table `groups`.
         File = "file",
     }
@@ -85,6 +89,7 @@ impl Scheme {
             Scheme::WarpTiles => &["warp_tile", "block_threads", "shared_bytes"],
             Scheme::BlockTiles => &["block_tile", "shared_bytes"],
             Scheme::Interleaved => &["lanes"],
+            Scheme::PackedGraphs => &["block_nodes"],
             Scheme::File => &["groups"],
             Scheme::Auto | Scheme::Rows | Scheme::DegreeBins | Scheme::SortedColumns | Scheme::RowMajor | Scheme::RelationMajor | Scheme::RowRelation => &[],
         }

@@ -43,6 +43,8 @@ const OF_ROW_MAJOR: Schema = &[("row_major_places", &[("", Slots)])];
 const OF_RELATIONS: Schema = &[("relations", &[("", Slots)]), ("relation_edges", &[("row", Rows), ("neighbour", Rows), ("slot", Slots)])];
 const OF_ROW_TYPES: Schema = &[("row_types", &[("", Short)])];
 const OF_ROW_RUNS: Schema = &[("row_runs", &[("", Counts)]), ("runs", &[("relation", Short), ("start", Slots)])];
+const OF_PACKED: Schema =
+    &[("graph_blocks", &[("graph", Rows), ("row", Rows)]), ("block_graphs", &[("graph", Rows), ("row", Rows)]), ("block_rows", &[("", Rows)])];
 const OF_FILE: Schema = &[("file_groups", &[("node", Rows), ("start", Slots), ("end", Slots)])];
 
 /// The tables of each direction of a scheme.
@@ -63,6 +65,7 @@ fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
             let of = |runs| if runs { OF_ROW_RUNS } else { OF_ROW_TYPES };
             vec![("in_", of(forms[0].runs)), ("out_", of(forms[1].runs))]
         }
+        Scheme::PackedGraphs { .. } => vec![("", OF_PACKED)],
         Scheme::File { .. } => vec![("", OF_FILE)],
     }
 }
@@ -191,6 +194,14 @@ impl Look<'_> {
                 self.starts(runs)
             }
             Scheme::RowRelation { .. } => self.length(table("row_types")?, edges),
+            Scheme::PackedGraphs { blocks, .. } => {
+                let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
+                self.length(starts, blocks.saturating_add(1))?;
+                self.climbs(&starts.name, starts.column("graph")?, (0, graphs.rows() as u64), Step::Up)?;
+                self.climbs(&starts.name, starts.column("row")?, (0, nodes), Step::Up)?;
+                self.below(graphs, "row", nodes)?;
+                self.each_row_once(table("block_rows")?, only("block_rows")?)
+            }
             Scheme::File { .. } => self.user_groups(table("file_groups")?),
         }
     }
