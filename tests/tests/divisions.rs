@@ -96,7 +96,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         let recipe = sets.iter().fold(recipe(), |recipe, set| recipe.set(set));
         scene.front("pipeline", &recipe, &[]).expect(1).says(texts);
     };
-    refused(&["partition.ngs=0"], &["`partition.ngs` is out of range", "expected 1 to 4294967295, found `0`"]);
+    refused(&["partition.ngs=0"], &["`partition.ngs` is out of range", "expected 1 to 16777216, found `0`"]);
     refused(&["partition.block_threads=48"], &["expected a multiple of 32, 32 to 1024, found `48`"]);
     refused(
         &["partition.scheme=warp-tiles", "partition.warp_tile=2048"],

@@ -8,8 +8,8 @@ use warploom_contract::{
     kinds::{csr::Csr, partition::Tables},
 };
 use warploom_partition::{
+    outline::Room,
     schemes::{build, outline, prove},
-    sides::Room,
 };
 use warploom_shell::requests::PartitionRequest;
 use warploom_spec::{Scheme, read_text};

@@ -3,6 +3,7 @@
 //! reads   csr (and a user's own table of groups)     keeps   every edge exactly once in each division of edges, every row in each of rows
 //! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most that of the csr
 //! never   copies weights or features; lets a scheme change a result
+pub mod outline;
 pub mod prove;
 pub mod schemes;
 pub mod sides;
@@ -17,7 +18,7 @@ use warploom_contract::{
 use warploom_shell::{contracts, requests::PartitionRequest};
 use warploom_spec::Scheme as Asked;
 
-use crate::sides::{Outline, Room};
+use crate::outline::{Outline, Room};
 
 /// The stage.
 pub struct PartitionStage;

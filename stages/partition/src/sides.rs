@@ -3,7 +3,7 @@
 //! promises  both are worked on at the same time, and what comes of them stands in one order: in-edges, then out-edges
 //! never     knows a scheme
 use warploom_contract::{
-    StageError, Violation,
+    Violation,
     kinds::{
         csr::{Csr, Direction, Rows},
         partition::{Padding, Table},
@@ -71,41 +71,4 @@ pub fn prove(csr: &Csr, prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Viol
 /// Padding of two directions.
 pub fn added(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
     left.zip(right).map(|(left, right)| Padding { places: left.places + right.places, empty: left.empty + right.empty })
-}
-
-/// What a scheme will take, known before any of it is allocated.
-#[derive(Clone, Debug)]
-pub struct Outline {
-    /// With its settings.
-    pub scheme: warploom_contract::kinds::partition::Scheme,
-    /// Its tables.
-    pub tables: Vec<warploom_contract::kinds::partition::TableFacts>,
-    /// What lies empty.
-    pub padding: Option<Padding>,
-    /// Bytes that making them takes beside them.
-    pub scratch_bytes: u64,
-}
-
-impl Outline {
-    /// Bytes that are in use at most while it is made.
-    pub fn bytes_peak(&self) -> u64 {
-        self.tables.iter().map(|table| table.bytes()).sum::<u64>() + self.scratch_bytes
-    }
-}
-
-/// Memory that may be used.
-#[derive(Clone, Copy, Debug)]
-pub struct Room(pub u64);
-
-impl Room {
-    /// Refuses what needs more.
-    pub fn refuse_beyond(self, scheme: &str, needed: u64) -> Result<(), StageError> {
-        if needed <= self.0 {
-            return Ok(());
-        }
-        let show = warploom_shell::limits::show_size;
-        let what = format!("scheme `{scheme}` needs {} ({needed} bytes) of memory, and {} ({} bytes) may be used", show(needed), show(self.0), self.0);
-        let hint = format!("--memory {needed}  if the machine has it, or leave `{scheme}` out of  partition.scheme");
-        Err(StageError::new(warploom_contract::ErrorKind::Memory, what).at("partition.scheme").hint(hint))
-    }
 }

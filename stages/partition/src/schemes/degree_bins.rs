@@ -12,8 +12,9 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::Outline,
     prove::rows_once,
-    sides::{Outline, Side, added, both},
+    sides::{Side, added, both},
 };
 
 /// Bins that numbers of 64 bits can ask for.

@@ -19,7 +19,7 @@ use warploom_contract::{
 };
 use warploom_shell::requests::PartitionRequest;
 
-use crate::{prove::Cover, sides::Outline};
+use crate::{outline::Outline, prove::Cover};
 
 const NAME: &str = "file_groups";
 const COLUMNS: [&str; 3] = ["node", "start", "end"];

@@ -13,7 +13,7 @@ use warploom_contract::{
 };
 
 use super::row_major::{Arrivals, places};
-use crate::{prove::same, sides::Outline};
+use crate::{outline::Outline, prove::same};
 
 const GROUPS: &str = "interleaved_groups";
 const PLACES: &str = "interleaved_places";

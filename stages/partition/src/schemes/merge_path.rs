@@ -13,8 +13,9 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::Outline,
     prove::{Cover, same},
-    sides::{Outline, Side, both},
+    sides::{Side, both},
 };
 
 fn chunks(side: Side<'_>, merge_items: u64) -> u64 {

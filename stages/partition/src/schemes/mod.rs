@@ -27,7 +27,10 @@ use warploom_contract::{
 use warploom_shell::requests::PartitionRequest;
 use warploom_spec::Scheme as Asked;
 
-use crate::sides::{Outline, Room, prove as prove_both, tables};
+use crate::{
+    outline::{Outline, Room},
+    sides::{prove as prove_both, tables},
+};
 
 /// What a scheme will take.
 pub fn outline(asked: Asked, csr: &Csr, request: &PartitionRequest, room: Room) -> Result<Outline, StageError> {

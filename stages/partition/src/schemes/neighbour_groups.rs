@@ -15,8 +15,9 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
+    outline::Outline,
     prove::{Cover, firsts, same},
-    sides::{Outline, Side, both},
+    sides::{Side, both},
 };
 
 /// Groups of a row of so many neighbours.

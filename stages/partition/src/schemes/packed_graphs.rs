@@ -18,8 +18,8 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::{Outline, Room},
     prove::{rows_once, same},
-    sides::{Outline, Room},
 };
 
 const NAME: &str = "packed-graphs";

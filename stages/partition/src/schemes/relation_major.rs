@@ -14,8 +14,9 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::Outline,
     prove::{Cover, same},
-    sides::{Outline, Side, both},
+    sides::{Side, both},
 };
 
 /// Relations of in-edges, or an error.

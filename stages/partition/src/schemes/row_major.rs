@@ -11,7 +11,7 @@ use warploom_contract::{
     },
 };
 
-use crate::{prove::Cover, sides::Outline};
+use crate::{outline::Outline, prove::Cover};
 
 const NAME: &str = "row_major_places";
 

@@ -15,8 +15,9 @@ use warploom_contract::{
 
 use super::relation_major::{relation_of_edge, turning_bytes, types_of, types_of_both};
 use crate::{
+    outline::{Outline, Room},
     prove::{Cover, firsts, same},
-    sides::{Outline, Room, Side, both},
+    sides::{Side, both},
 };
 
 const NAME: &str = "row-relation";

@@ -14,8 +14,9 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::Outline,
     prove::{rows_once, same},
-    sides::{Outline, Side, both, each},
+    sides::{Side, both, each},
 };
 
 /// What it will take.

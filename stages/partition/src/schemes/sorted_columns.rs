@@ -12,8 +12,9 @@ use warploom_contract::{
 };
 
 use crate::{
+    outline::Outline,
     prove::Cover,
-    sides::{Outline, Side, both},
+    sides::{Side, both},
 };
 
 /// What it will take.

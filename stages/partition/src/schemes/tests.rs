@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use warploom_contract::{
-    ErrorKind,
+    Artifact, ErrorKind, Inputs, KeyDocument, Kind, Outputs, StageError, Store,
     kinds::{
         csr::{Csr, Direction},
         graph::EdgeTable,
-        partition::{Cells, Column, Scheme, Table, Tables, Width},
+        partition::{self, Cells, Column, Division, Partition, Scheme, Table, Tables, Width},
     },
 };
 use warploom_extract::group::both_directions;
-use warploom_shell::requests::PartitionRequest;
+use warploom_shell::{contracts, requests::PartitionRequest};
 use warploom_spec::{PartitionSpec, Scheme as Asked};
 
 use crate::{
+    outline::{Outline, Room},
     schemes::{build, outline, prove},
-    sides::{Outline, Room},
 };
 
 /// Source, target and relation.
@@ -233,6 +233,56 @@ fn no_number_can_be_changed_unseen() {
         }
     }
     assert!(changed > 1000);
+}
+
+/// Publishes tables as the stage does.
+fn published(store: &Store, graph: &Csr, division: Division, tables: &[Table], mark: usize) -> Result<Artifact, StageError> {
+    let document = KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
+    let mut outputs = Outputs::begin(store, &contracts::PARTITION, document, &Inputs::new())?;
+    let rows = made(graph, Asked::Rows, &small());
+    let mut schemes = vec![Division { scheme: rows.0.scheme, why: "asked for".into(), tables: rows.0.tables, padding: None }];
+    let is_rows = division.scheme.name() == "rows";
+    if is_rows {
+        schemes.clear();
+    }
+    schemes.push(division);
+    let others = if is_rows { &[][..] } else { &rows.1[..] };
+    tables.iter().chain(others).try_for_each(|table| partition::write_table(&outputs, table))?;
+    partition::write(&mut outputs, &Partition { parts: 1, schemes }, (graph.nodes() as u64, graph.edges() as u64))?;
+    Ok(outputs.publish(store)?.remove(0))
+}
+
+/// What leaves the bounds of rows, slots and tables is not published; what is, opens as it was made.
+#[test]
+fn no_table_that_leaves_its_bounds_is_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let mut mark = 0;
+    for (asked, graph) in examples() {
+        let (outline, tables) = made(&graph, asked, &small());
+        let division = Division { scheme: outline.scheme, why: "asked for".into(), tables: outline.tables, padding: outline.padding };
+        let mut publish = |tables: &[Table]| {
+            mark += 1;
+            published(&store, &graph, division.clone(), tables, mark)
+        };
+        let artifact = publish(&tables).unwrap_or_else(|error| panic!("{asked}: {error}"));
+        let opened = Tables::open(&artifact.path, partition::open(&artifact).unwrap().schemes.last().unwrap()).unwrap();
+        assert!(tables.iter().all(|table| opened.get(&table.name).unwrap() == table), "{asked}");
+        for (index, table) in tables.iter().enumerate() {
+            for (column_index, (name, column)) in table.columns().iter().enumerate() {
+                // Relations and graphs have no bound that a partition knows, and the last first place says itself how many places there are.
+                let free = matches!(name.as_str(), "relation" | "in_row_types" | "out_row_types" | "graph");
+                for row in [0, column.len().saturating_sub(1)] {
+                    if column.is_empty() || free && table.name != "graph_blocks" || name == "interleaved_groups" && row > 0 {
+                        continue;
+                    }
+                    let mut others = tables.clone();
+                    others[index] = tampered(table, column_index, row, u64::MAX);
+                    assert!(publish(&others).is_err(), "{asked}: {}.{name}[{row}] beyond all bounds was published", table.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]

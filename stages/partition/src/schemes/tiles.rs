@@ -13,8 +13,9 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
+    outline::Outline,
     prove::{Cover, firsts},
-    sides::{Outline, Side, both},
+    sides::{Side, both},
 };
 
 /// Names of the tables of tiles and of the first of each row.

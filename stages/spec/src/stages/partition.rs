@@ -10,8 +10,8 @@ use crate::{
     types::OneOrMore,
 };
 
-/// Numbers of rows, edges and neighbours that a piece of work may have at most.
-const PIECE_MOST: f64 = 4_294_967_295.0;
+/// Rows, edges or neighbours that a piece of work may have: far more than any block works on, and times all rows still below 2^64.
+const PIECE_MOST: f64 = 16_777_216.0;
 
 spec! {
     /// Settings of the stage `partition`.

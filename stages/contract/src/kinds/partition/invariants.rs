@@ -169,31 +169,8 @@ impl Look<'_> {
                 self.each_row_once(table("bin_rows")?, only("bin_rows")?)
             }
             Scheme::SortedColumns {} => self.coordinates(table("sorted_columns")?, ["column", "row"]),
-            Scheme::Interleaved { lanes } => {
-                let (groups, places) = (only("interleaved_groups")?, table("interleaved_places")?);
-                self.length(table("interleaved_groups")?, nodes.div_ceil((*lanes).max(1)) + 1)?;
-                let all = groups.last().unwrap_or(0);
-                self.climbs("interleaved_groups", groups, (0, all), Step::Level)?;
-                self.length(places, edges)?;
-                self.below(places, "interleaved_places", all)
-            }
-            Scheme::RowMajor {} => {
-                let places = table("row_major_places")?;
-                self.length(places, edges)?;
-                self.below(places, "row_major_places", edges)
-            }
-            Scheme::RelationMajor { relations } => {
-                self.length(table("relations")?, relations.saturating_add(1))?;
-                self.climbs(&format!("{side}relations"), only("relations")?, (0, edges), Step::Level)?;
-                self.coordinates(table("relation_edges")?, ["row", "neighbour"])
-            }
-            Scheme::RowRelation { forms } if forms[index].runs => {
-                let runs = table("runs")?;
-                self.firsts(&format!("{side}row_runs"), only("row_runs")?, runs)?;
-                self.length(runs, forms[index].distinct)?;
-                self.starts(runs)
-            }
-            Scheme::RowRelation { .. } => self.length(table("row_types")?, edges),
+            Scheme::Interleaved { .. } | Scheme::RowMajor {} => self.messages(scheme, tables),
+            Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => self.relations(scheme, tables, (side, index)),
             Scheme::PackedGraphs { blocks, .. } => {
                 let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
                 self.length(starts, blocks.saturating_add(1))?;
@@ -203,6 +180,41 @@ impl Look<'_> {
                 self.each_row_once(table("block_rows")?, only("block_rows")?)
             }
             Scheme::File { .. } => self.user_groups(table("file_groups")?),
+        }
+    }
+
+    /// The tables of messages.
+    fn messages(&self, scheme: &Scheme, tables: &Tables) -> Looked {
+        if let Scheme::Interleaved { lanes } = scheme {
+            let (groups, places) = (tables.only("interleaved_groups")?, tables.get("interleaved_places")?);
+            self.length(tables.get("interleaved_groups")?, self.nodes.div_ceil((*lanes).max(1)) + 1)?;
+            let all = groups.last().unwrap_or(0);
+            self.climbs("interleaved_groups", groups, (0, all), Step::Level)?;
+            self.length(places, self.edges)?;
+            return self.below(places, "interleaved_places", all);
+        }
+        let places = tables.get("row_major_places")?;
+        self.length(places, self.edges)?;
+        self.below(places, "row_major_places", self.edges)
+    }
+
+    /// The tables of relations.
+    fn relations(&self, scheme: &Scheme, tables: &Tables, (side, index): (&str, usize)) -> Looked {
+        let only = |name: &str| tables.only(&format!("{side}{name}"));
+        let table = |name: &str| tables.get(&format!("{side}{name}"));
+        match scheme {
+            Scheme::RelationMajor { relations } => {
+                self.length(table("relations")?, relations.saturating_add(1))?;
+                self.climbs(&format!("{side}relations"), only("relations")?, (0, self.edges), Step::Level)?;
+                self.coordinates(table("relation_edges")?, ["row", "neighbour"])
+            }
+            Scheme::RowRelation { forms } if forms[index].runs => {
+                let runs = table("runs")?;
+                self.firsts(&format!("{side}row_runs"), only("row_runs")?, runs)?;
+                self.length(runs, forms[index].distinct)?;
+                self.starts(runs)
+            }
+            _ => self.length(table("row_types")?, self.edges),
         }
     }
 }
