@@ -56,14 +56,13 @@ pub fn measure(incoming: Rows<'_>, new_of_old: Option<&[u32]>) -> OrderFigures {
     OrderFigures { aes: if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }, bandwidth, lines_per_32_edges }
 }
 
-/// Nodes by degree, falling unless told otherwise; nodes of the same degree stand by number.
+/// Nodes by degree, falling unless told otherwise; nodes of the same degree stand by number. Takes 16 bytes a node on the way: pairs that lie
+/// in one array are sorted faster than nodes whose degrees are looked up.
 pub fn by_degree(nodes: usize, degree_of: impl Fn(u32) -> u64 + Sync, ascending: bool) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..nodes as u32).collect();
-    match ascending {
-        true => order.par_sort_by_key(|&node| degree_of(node)),
-        false => order.par_sort_by_key(|&node| std::cmp::Reverse(degree_of(node))),
-    }
-    order
+    let key = |degree: u64| if ascending { degree } else { !degree };
+    let mut pairs: Vec<(u64, u32)> = (0..nodes as u32).into_par_iter().map(|node| (key(degree_of(node)), node)).collect();
+    pairs.par_sort_unstable();
+    pairs.into_par_iter().map(|(_, node)| node).collect()
 }
 
 /// The sources in the order in which rows would be walked, by their new numbers.

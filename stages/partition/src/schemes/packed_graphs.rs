@@ -4,7 +4,7 @@
 //! promises  graphs go by falling size, those of a size by number, each into the block with the least room that is enough (the first of such), else into a new
 //!           one; a graph that is larger than a block has one of its own; inside a block graphs stand as they came, inside a graph rows by number
 //! never     parts a graph; needs the rows of a graph to lie side by side; takes a graph with edges into another
-//! limits    O(edges + graphs log blocks); 48 bytes a graph beside the tables
+//! limits    O(edges + graphs log blocks); 56 bytes a graph beside the tables
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ const BLOCKS: &str = "graph_blocks";
 const GRAPHS: &str = "block_graphs";
 const ROWS: &str = "block_rows";
 /// Bytes a graph while they are packed: size, order, block and its entry in the set of blocks with room.
-const PACKING_BYTES: u64 = 48;
+const PACKING_BYTES: u64 = 56;
 
 /// The graph of each row, or an error.
 fn graphs_of(csr: &Csr) -> Result<&[u32], StageError> {

@@ -3,7 +3,7 @@
 //!
 //! promises  units ascend and cover every row once; a unit of several rows stays within the aim; rows of the same degree stand by number; the
 //!           division depends on the graph and the aim alone
-//! limits    O(rows log rows); 4 bytes a row beside the tables
+//! limits    O(rows log rows); 16 bytes a row and direction beside the tables
 use warploom_contract::{
     Violation,
     kinds::{
@@ -30,7 +30,7 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     };
     let tables = both(csr).into_iter().zip(&units).flat_map(facts).collect();
     let units = units.map(|starts| starts.len() as u64 - 1);
-    Outline { scheme: Scheme::Rows { unit_edges, units, unit_edges_max }, tables, padding: None, scratch_bytes: 8 * csr.nodes() as u64 }
+    Outline { scheme: Scheme::Rows { unit_edges, units, unit_edges_max }, tables, padding: None, scratch_bytes: 32 * csr.nodes() as u64 }
 }
 
 /// The tables of one direction.
