@@ -5,11 +5,11 @@ with the same threads. What misses its target is printed like what reaches it. u
 """
 import datetime, json, os, pathlib, platform, shutil, subprocess, sys, time
 
-from rig import HERE, RELEASE, ROOT, Skip, THREADS, WORK, arrow, artifact, gcn, measured, modules, write_safetensors
+from rig import HERE, RELEASE, ROOT, Skip, THREADS, WORK, arrow, artifact, by_stages, gcn, made_by, measured, modules, no_network, write_safetensors
 from analytics import analytics
 from epochs import epochs
 from gather import gather, planning
-from orders import dividing, orders
+from orders import orders, permuting
 
 def csr():
     numpy, scipy, parquet = modules("numpy", "scipy.sparse", "pyarrow.parquet")
@@ -262,8 +262,27 @@ def profile():
     return {"seconds": next(part["seconds"] for part in parts if part["part"] == "all"), "seconds_by_part": {part["part"]: part["seconds"] for part in parts}}
 
 
+def divisions():
+    """Every scheme on a graph that has what it divides by; the slowest of its graphs counts."""
+    found = {}
+    for name in ("amazon0505", "am", "OVCAR-8H"):
+        no_network(name)
+        csr = made_by(by_stages("gcn", name, again=(), last="reorder"), "reorder", "csr")
+        out = subprocess.run([RELEASE / "examples/scheme_speed", csr, str(THREADS)], capture_output=True, text=True, check=True).stdout
+        for line in map(json.loads, out.splitlines()):
+            if "seconds" in line:
+                found.setdefault(line["scheme"], {})[name] = {figure: line[figure] for figure in ("edges_per_second", "bytes_peak_of_csr", "seconds", "prove_seconds")}
+    every = [figures for graphs in found.values() for figures in graphs.values()]
+    return {
+        "schemes": len(found),
+        "edges_per_second_least": min(figures["edges_per_second"] for figures in every),
+        "bytes_peak_of_csr_most": max(figures["bytes_peak_of_csr"] for figures in every),
+        "by_scheme": found,
+    }
+
+
 BENCHMARKS = {"ingest": ingest, "external": external, "stand_in": stand_in, "profile": profile, "compile": compile_programs, "csr": csr, "open": open_large, "epoch": epoch, "warm": warm,
-              "gather": gather, "planning": planning, "epochs": epochs, "analytics": analytics, "orders": orders, "dividing": dividing}
+              "divisions": divisions, "gather": gather, "planning": planning, "epochs": epochs, "analytics": analytics, "orders": orders, "permuting": permuting}
 
 
 def machine():

@@ -129,21 +129,10 @@ def orders():
     }
 
 
-def dividing():
-    """Edges renumbered, and divided by each scheme, in a second: the worst of the graphs above a million edges."""
-    found = {"permute": {}, "schemes": {}}
-    worst = lambda table, key, rate: table.__setitem__(key, min(rate, table.get(key, float("inf"))))
-    memory = {}
+def permuting():
+    """Edges renumbered in a second: the worst of the graphs of some millions of edges; and what else the stage does beside finding an order."""
+    found = {}
     for name in ("cnr-2000", "dblp-2010", "com-amazon", "amazon0505"):
-        csr = made_by(extracted(name), "extract", "csr")
-        for line in example("stage_speed", csr, THREADS):
-            worst(found["permute"], line["part"], line["edges_per_second"])
-        for line in (line for line in example("scheme_speed", csr, THREADS) if "seconds" in line):
-            worst(found["schemes"], line["scheme"], line["edges_per_second"])
-            memory[line["scheme"]] = max(memory.get(line["scheme"], 0), line["bytes_peak_of_csr"])
-    relations = made_by(by_stages("rgcn", "FB15k-237", again=(), last="extract"), "extract", "csr")
-    for line in (line for line in example("scheme_speed", relations, THREADS) if "seconds" in line and line["scheme"] not in found["schemes"]):
-        found["schemes"][line["scheme"]] = line["edges_per_second"]
-        memory[line["scheme"]] = line["bytes_peak_of_csr"]
-    permuted = min(rate for part, rate in found["permute"].items() if part.startswith("permute"))
-    return {"permuted_edges_per_second": permuted, "divided_edges_per_second": min(found["schemes"].values()), "memory_of_csr": max(memory.values()), "memory": memory, **found}
+        for line in example("stage_speed", made_by(extracted(name), "extract", "csr"), THREADS):
+            found[line["part"]] = min(line["edges_per_second"], found.get(line["part"], float("inf")))
+    return {"edges_per_second": min(rate for part, rate in found.items() if part.startswith("permute")), "edges_per_second_of": found}

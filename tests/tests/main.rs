@@ -12,6 +12,8 @@ mod degenerate;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod divisions;
+#[cfg(test)]
 mod downloads;
 #[cfg(test)]
 mod exit_codes;

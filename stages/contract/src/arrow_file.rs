@@ -6,7 +6,7 @@ use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, LargeListArray, PrimitiveArray, RecordBatch, StructArray,
-    types::{ArrowPrimitiveType, Float32Type, UInt16Type, UInt32Type, UInt64Type},
+    types::{ArrowPrimitiveType, Float32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type},
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::{
@@ -26,6 +26,9 @@ pub trait Number: arrow_buffer::ArrowNativeType {
     type Arrow: ArrowPrimitiveType<Native = Self>;
 }
 
+impl Number for u8 {
+    type Arrow = UInt8Type;
+}
 impl Number for u16 {
     type Arrow = UInt16Type;
 }

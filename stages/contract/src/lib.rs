@@ -12,6 +12,7 @@ pub mod arrow_file;
 pub mod communities;
 pub mod digest;
 pub mod error;
+pub mod group;
 pub mod key;
 pub mod kinds;
 pub mod manifest;

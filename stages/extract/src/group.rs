@@ -1,28 +1,17 @@
-//! Grouping edges by an end: a stable two-level counting sort.
+//! Both directions of a graph: edges grouped by each end.
 //!
-//! promises  the result of a stable sort, hence the same bytes for any number of threads
-//! never     compares two edges; writes at random over more than a cache holds: the first level spreads edges over
-//!           runs of nodes, the second sorts inside a run; asks for memory beside its result that grows with the graph, but
-//!           for one run at a time and thread: edges on their way lie where the result will be, since first touching memory
-//!           costs more than all the sorting (5.3 M shuffled edges, one thread, EPYC: 236 ms with a buffer of their own, 93 ms so)
+//! promises  in each row neighbours ascend (typed: types first), then edge ids; the same bytes for any number of threads
+//! never     sorts an edge table that stands in the order of its sources
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
-use std::ops::Range;
-
 use rayon::prelude::*;
 use warploom_contract::{
+    group::{Others, group, split_by_sizes},
     kinds::{
         csr::{CsrParts, DirectionParts},
         graph::EdgeTable,
     },
     mapped::zeros,
 };
-
-/// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.
-const RUNS_MAX: usize = 256;
-/// Edges below which one level is enough.
-const SMALL: usize = 1 << 12;
-/// An edge on its way is its node's place in the run above its id: 24 bits (2^32 nodes in 256 runs) and 40.
-const ID_BITS: u32 = 40;
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types first.
 pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
@@ -48,132 +37,6 @@ pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
     let weights = table.weight.as_ref().map(|weight| incoming.edges.par_iter().map(|&edge| weight[edge as usize]).collect());
     let types = table.kind.as_ref().map(|kind| incoming.edges.par_iter().map(|&edge| kind[edge as usize]).collect());
     CsrParts { incoming, outgoing, weights, types, graphs: None }
-}
-
-/// The end of each edge that is not grouped by.
-#[derive(Clone, Copy)]
-pub enum Others<'a> {
-    /// One for each edge.
-    Listed(&'a [u32]),
-    /// Edges stand in the rows of these offsets, and the row is the end.
-    Rows(&'a [u64]),
-}
-
-impl Others<'_> {
-    /// Calls for each edge of a range, in order, with its position and that end.
-    fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
-        match self {
-            Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
-            Others::Rows(offsets) => {
-                let mut at = range.start;
-                let mut row = offsets.partition_point(|&offset| offset as usize <= at).saturating_sub(1);
-                while at < range.end {
-                    let end = range.end.min(offsets[row + 1] as usize);
-                    (at..end).for_each(|at| visit(at, row as u32));
-                    (at, row) = (at.max(end), row + 1);
-                }
-            }
-        }
-    }
-}
-
-/// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position. What `parts` held
-/// is replaced, in the same memory if it fits.
-pub fn group(parts: &mut DirectionParts, nodes: usize, keys: &[u32], others: Others, ids: Option<&[u64]>) {
-    let edges = keys.len();
-    if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
-        // Zeros come from the system as they are first written, by the thread that writes them.
-        *parts = DirectionParts { offsets: zeros(nodes + 1), neighbours: zeros(edges), edges: zeros(edges) };
-    }
-    let shift = if edges <= SMALL { 0 } else { run_shift(nodes) };
-    let run_nodes = if edges <= SMALL { nodes.max(1) } else { 1 << shift };
-    let runs = nodes.div_ceil(run_nodes).max(1);
-    let run_of = |key: u32| if runs == 1 { 0 } else { (key >> shift) as usize };
-    let chunk = edges.div_ceil(4 * rayon::current_num_threads()).max(SMALL);
-    let of_chunk = |index: usize| index * chunk..edges.min((index + 1) * chunk);
-    let counts: Vec<Vec<usize>> = (0..edges.div_ceil(chunk))
-        .into_par_iter()
-        .map(|index| {
-            let mut counts = vec![0; runs];
-            keys[of_chunk(index)].iter().for_each(|&key| counts[run_of(key)] += 1);
-            counts
-        })
-        .collect();
-    let neighbours = split_by_counts(&mut parts.neighbours, &counts, runs);
-    let slots = split_by_counts(&mut parts.edges, &counts, runs);
-    neighbours.into_par_iter().zip(slots).enumerate().for_each(|(index, (neighbours, slots))| {
-        let mut heads: Vec<_> = neighbours.into_iter().zip(slots).map(|(neighbours, slots)| neighbours.iter_mut().zip(slots)).collect();
-        others.each(of_chunk(index), |at, other| {
-            let (key, id) = (keys[at], ids.map_or(at as u64, |ids| ids[at]));
-            let run = run_of(key);
-            let place = (key as usize - run * run_nodes) as u64;
-            let (neighbour, slot) = heads[run].next().expect("a run has a place for each edge that was counted");
-            (*neighbour, *slot) = (other, place << ID_BITS | id);
-        });
-    });
-    let run_sizes: Vec<usize> = (0..runs).map(|run| counts.iter().map(|counts| counts[run]).sum()).collect();
-    sort_runs(parts, run_nodes, &run_sizes);
-}
-
-/// Nodes of a run as a power of two, so that there are at most `RUNS_MAX` runs.
-fn run_shift(nodes: usize) -> u32 {
-    let per_run = nodes.div_ceil(RUNS_MAX).max(1);
-    per_run.next_power_of_two().trailing_zeros()
-}
-
-/// For each chunk its slice of each run: runs follow each other, and in a run the chunks.
-fn split_by_counts<'a, T>(mut rest: &'a mut [T], counts: &[Vec<usize>], runs: usize) -> Vec<Vec<&'a mut [T]>> {
-    let mut heads: Vec<Vec<&'a mut [T]>> = counts.iter().map(|_| Vec::with_capacity(runs)).collect();
-    for run in 0..runs {
-        for (chunk, counts) in counts.iter().enumerate() {
-            let (head, tail) = rest.split_at_mut(counts[run]);
-            heads[chunk].push(head);
-            rest = tail;
-        }
-    }
-    heads
-}
-
-/// Cuts a slice into consecutive pieces of these sizes.
-fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut [T]> {
-    let mut pieces = Vec::with_capacity(sizes.len());
-    for &size in sizes {
-        let (piece, tail) = rest.split_at_mut(size);
-        pieces.push(piece);
-        rest = tail;
-    }
-    pieces
-}
-
-/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node of it is a hub.
-fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) {
-    let nodes = parts.offsets.len() - 1;
-    parts.offsets[0] = 0;
-    let node_sizes: Vec<usize> = (0..run_sizes.len()).map(|run| run_nodes.min(nodes.saturating_sub(run * run_nodes))).collect();
-    let starts: Vec<usize> = run_sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size))).collect();
-    let offsets = split_by_sizes(&mut parts.offsets[1..], &node_sizes);
-    let neighbours = split_by_sizes(&mut parts.neighbours, run_sizes);
-    let edges = split_by_sizes(&mut parts.edges, run_sizes);
-    let work: Vec<_> = offsets.into_iter().zip(neighbours).zip(edges).enumerate().collect();
-    work.into_par_iter().for_each_init(<(Vec<u32>, Vec<u64>)>::default, |(others, slots), (run, ((offsets, neighbours), edges))| {
-        others.clear();
-        others.extend_from_slice(neighbours);
-        slots.clear();
-        slots.extend_from_slice(edges);
-        let mut heads = vec![0usize; offsets.len()];
-        slots.iter().for_each(|slot| heads[(slot >> ID_BITS) as usize] += 1);
-        let mut sum = 0;
-        for (head, offset) in heads.iter_mut().zip(offsets.iter_mut()) {
-            sum += std::mem::replace(head, sum);
-            *offset = (starts[run] + sum) as u64;
-        }
-        for (&other, &slot) in others.iter().zip(slots.iter()) {
-            let head = &mut heads[(slot >> ID_BITS) as usize];
-            neighbours[*head] = other;
-            edges[*head] = slot & ((1 << ID_BITS) - 1);
-            *head += 1;
-        }
-    });
 }
 
 /// Whether edges ascend by source, then target.

@@ -1,48 +1,84 @@
-//! partition: divide the work over a permuted csr.
+//! partition: divide the work over a permuted csr, in as many ways as are asked for.
 //!
-//! reads   csr                                keeps   every row, in order, in exactly one unit of each direction
-//! writes  partition                          bounds  memory 4 bytes a unit
-//! never   copies an edge
+//! reads   csr (and a user's own table of groups)     keeps   every edge exactly once in each division of edges, every row in each of rows
+//! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most that of the csr
+//! never   copies weights or features; lets a scheme change a result
+pub mod outline;
+pub mod prove;
 pub mod schemes;
+pub mod sides;
 
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         csr::Csr,
-        partition::{self, Partition, Scheme},
+        partition::{self, Division, Partition, TableFacts, Tables},
     },
 };
-use warploom_shell::contracts;
-use warploom_spec::PartitionSpec;
+use warploom_shell::{contracts, requests::PartitionRequest};
+use warploom_spec::Scheme as Asked;
+
+use crate::outline::{Outline, Room};
 
 /// The stage.
 pub struct PartitionStage;
 
 impl Stage for PartitionStage {
-    type Request = PartitionSpec;
+    type Request = PartitionRequest;
     const CONTRACT: Contract = contracts::PARTITION;
 
-    fn run(_context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PartitionSpec) -> Result<(), StageError> {
+    fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PartitionRequest) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        let incoming = schemes::rows::divide(&csr.incoming.offsets, request.unit_edges);
-        let outgoing = schemes::rows::divide(&csr.outgoing.offsets, request.unit_edges);
-        let unit_edges_max = schemes::rows::largest(&csr.incoming.offsets, &incoming).max(schemes::rows::largest(&csr.outgoing.offsets, &outgoing));
-        let why = match request.scheme {
-            warploom_spec::Scheme::Rows => "asked for",
-            warploom_spec::Scheme::Auto => "the one scheme that the CPU executor reads",
-        };
-        let scheme =
-            Scheme::Rows { unit_edges: request.unit_edges, units: [incoming.len() as u64 - 1, outgoing.len() as u64 - 1], unit_edges_max, why: why.to_owned() };
-        partition::write_rows(outputs, &Partition { parts: request.parts, schemes: vec![scheme] }, incoming, outgoing)
+        // What any of them needs is known, and refused, before the first is made.
+        let outlines = outlines(&csr, request, Room(context.memory))?;
+        let mut schemes = Vec::new();
+        for (outline, why) in outlines {
+            context.progress.begin(&format!("dividing: {}", outline.scheme.name()), csr.edges() as u64, "edges");
+            let made = schemes::build(&outline.scheme, &csr, request)?;
+            let facts: Vec<TableFacts> = made.iter().map(|table| table.facts()).collect();
+            if facts != outline.tables {
+                return Err(StageError::defect(format!("scheme `{}` made {facts:?} where {:?} was foreseen", outline.scheme.name(), outline.tables)));
+            }
+            made.iter().try_for_each(|table| partition::write_table(outputs, table))?;
+            schemes.push(Division { scheme: outline.scheme, why: why.to_owned(), tables: facts, padding: outline.padding });
+            context.progress.advance(csr.edges() as u64);
+        }
+        partition::write(outputs, &Partition { parts: request.spec.parts, schemes }, (csr.nodes() as u64, csr.edges() as u64))
     }
 
-    /// Gives every row to the unit that claims it and counts: each row once, and no unit of several rows above the aim.
-    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PartitionSpec) -> Result<(), Violation> {
+    /// Expands every division to edges and compares them with the csr; settings and sizes are compared with what was asked for.
+    fn check(_context: &Context, outputs: &Inputs, inputs: &Inputs, request: &PartitionRequest) -> Result<(), Violation> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        let units = partition::open_rows(outputs.get(Kind::Partition)?)?;
-        for (side, offsets, starts) in [("in", &csr.incoming.offsets, &units.incoming), ("out", &csr.outgoing.offsets, &units.outgoing)] {
-            schemes::rows::prove(side, offsets, starts, request.unit_edges)?;
+        let artifact = outputs.get(Kind::Partition)?;
+        let page = partition::open(artifact)?;
+        let expected = outlines(&csr, request, Room(u64::MAX))?;
+        let names = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
+        let asked = names(&mut expected.iter().map(|(outline, _)| outline.scheme.name()));
+        let found = names(&mut page.schemes.iter().map(|division| division.scheme.name()));
+        if asked != found {
+            return Err(Violation::new(format!("partition.json: expected the schemes {asked}, found {found}")));
+        }
+        for (division, (outline, _)) in page.schemes.iter().zip(expected) {
+            let name = outline.scheme.name();
+            if (&division.scheme, &division.tables) != (&outline.scheme, &outline.tables) {
+                return Err(Violation::new(format!(
+                    "scheme `{name}`: expected {:?} with {:?}, found {:?} with {:?}",
+                    outline.scheme, outline.tables, division.scheme, division.tables
+                )));
+            }
+            let padding = schemes::prove(&division.scheme, &csr, &Tables::open(&artifact.path, division)?)?;
+            if padding != division.padding {
+                return Err(Violation::new(format!("scheme `{name}`: expected the padding {padding:?}, found {:?}", division.padding)));
+            }
         }
         Ok(())
     }
+}
+
+/// What each scheme that is asked for will take, and why it is there: `rows` first, whatever is asked.
+fn outlines(csr: &Csr, request: &PartitionRequest, room: Room) -> Result<Vec<(Outline, &'static str)>, StageError> {
+    let asked = &request.spec.scheme;
+    let of_rows = if asked.contains(&Asked::Rows) { "asked for" } else { "the one scheme that the CPU executor reads" };
+    let others = asked.iter().filter(|scheme| !matches!(scheme, Asked::Auto | Asked::Rows)).map(|&scheme| (scheme, "asked for"));
+    std::iter::once((Asked::Rows, of_rows)).chain(others).map(|(scheme, why)| Ok((schemes::outline(scheme, csr, request, room)?, why))).collect()
 }

@@ -1,6 +1,6 @@
 //! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
 use warploom_contract::{Kind, StageError, kinds};
-use warploom_shell::{Chain, Environment, explain::explain_all, talk::Talk};
+use warploom_shell::{Chain, Environment, explain::explain_all, limits::show_size, talk::Talk};
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::LaunchList;
 
@@ -50,6 +50,20 @@ fn predicted(predicted: &kinds::plan::Predicted) -> String {
     text
 }
 
+/// What each division takes, table by table, and what of it lies empty.
+fn divided(page: &kinds::partition::Partition) -> String {
+    let mut text = String::new();
+    for division in &page.schemes {
+        let padding = division.padding.map_or_else(String::new, |padding| format!(", {} of {} places empty", padding.empty, padding.places));
+        text += &format!("\npartition: {} ({}), {}{padding}\n", division.scheme.name(), division.why, show_size(division.bytes()));
+        for table in &division.tables {
+            let columns: Vec<String> = table.columns.iter().map(|column| format!("{} {}", column.name, column.width.name())).collect();
+            text += &format!("      {}: {} rows, {} ({})\n", table.name, table.rows, show_size(table.bytes()), columns.join(", "));
+        }
+    }
+    text
+}
+
 struct Choice {
     text: String,
     json: serde_json::Value,
@@ -79,7 +93,7 @@ fn order_text(quality: &kinds::permutation::Quality) -> String {
     text
 }
 
-/// What reorder and plan chose, if they are in the store.
+/// What reorder, partition and plan chose, if they are in the store.
 fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
     let mut found = Vec::new();
     if let Some(artifact) = chain.available(Kind::Permutation) {
@@ -87,17 +101,20 @@ fn choices(chain: &Chain<'_>) -> Result<Vec<Choice>, StageError> {
         let text = order_text(&quality);
         found.push(Choice { text, json: serde_json::json!({"choice": "reorder", "quality": quality}) });
     }
+    if let Some(artifact) = chain.available(Kind::Partition) {
+        let page = kinds::partition::open(artifact)?;
+        found.push(Choice { text: divided(&page), json: serde_json::json!({"choice": "partition", "schemes": page.schemes}) });
+    }
     if let Some(artifact) = chain.available(Kind::Plan) {
         let plan = kinds::plan::open(artifact)?;
         let list: LaunchList =
             serde_json::from_value(plan.launches.clone()).map_err(|error| StageError::damaged(&artifact.file("plan.json"), error.to_string()))?;
-        let mut text =
-            format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], warploom_shell::limits::show_size(plan.memory.bytes_peak));
+        let mut text = format!("\nplan: {} for {}, predicted peak {}\n", plan.mode, plan.device["name"], show_size(plan.memory.bytes_peak));
         text += &predicted(&plan.predicted);
         for reason in &list.reasons {
             text += &format!("  {}: {} ({})\n", reason.what, reason.chosen, reason.why);
             for (name, bytes) in &reason.alternatives {
-                text += &format!("      {name}: {}\n", warploom_shell::limits::show_size(*bytes));
+                text += &format!("      {name}: {}\n", show_size(*bytes));
             }
         }
         text += &format!("\n{}", list.render());

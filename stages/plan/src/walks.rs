@@ -5,8 +5,7 @@
 //! never     chooses: one form of edges and one division are executed here, and this says what they save
 use warploom_contract::{
     Inputs, Kind, StageError,
-    kinds::partition::{PARTITION_FILE, Partition, Scheme},
-    kinds::read_json,
+    kinds::partition::{self, Division, Scheme},
 };
 use warploom_vertex::{
     Facts,
@@ -31,9 +30,9 @@ pub fn reasons(list: &LaunchList, facts: &Facts, inputs: &Inputs) -> Result<Vec<
         why: format!("a row is added up where it is computed and written once: {} walks, bytes of each once", works.len()),
         alternatives: [(rows.to_owned(), by_rows), (edges.to_owned(), by_edges)].into(),
     }];
-    let path = inputs.get(Kind::Partition)?.file(PARTITION_FILE);
-    let partition: Partition = read_json(&path)?;
-    for Scheme::Rows { unit_edges, units, unit_edges_max, why } in partition.schemes {
+    for Division { scheme, why, .. } in partition::open(inputs.get(Kind::Partition)?)?.schemes {
+        // What no executor of a CPU reads, it does not walk by.
+        let Scheme::Rows { unit_edges, units, unit_edges_max } = scheme else { continue };
         let of_edges = |edges: u64| edges.saturating_mul(NUMBER + widest);
         let (chosen, alone) = (format!("units of near {unit_edges} edges"), "one task".to_owned());
         let why = format!("{why}; {} units of in-edges, of which the fullest has {unit_edges_max} edges: bytes that its widest walk reads", units[0]);

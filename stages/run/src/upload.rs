@@ -461,10 +461,7 @@ impl<T: Precision> Data<T> {
 
 /// Weights in the order of out-edges, by way of the edge ids.
 fn turned<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
-    let mut by_edge = vec![0f32; weights.len()];
-    csr.incoming.edges.iter().zip(weights.iter()).for_each(|(&edge, &weight)| by_edge[edge as usize] = weight);
-    let turned: Vec<T> = csr.outgoing.edges.par_iter().map(|&edge| T::of_f32(by_edge[edge as usize])).collect();
-    turned.into()
+    csr.in_order_of_out(|_, slot| T::of_f32(weights[slot])).into()
 }
 
 /// Row r of `out` becomes row `from[r]` of `source`.

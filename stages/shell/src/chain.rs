@@ -7,7 +7,7 @@ use warploom_spec::Pipeline;
 
 use crate::{
     Environment, contracts,
-    requests::{IngestRequest, PlanRequest, ReorderRequest, Request, RunRequest},
+    requests::{IngestRequest, PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest},
 };
 
 /// A pipeline and what is in the store of it so far.
@@ -76,7 +76,7 @@ impl<'a> Chain<'a> {
             "ingest" => self.step::<IngestRequest>(contract)?.document,
             "extract" => self.step::<warploom_spec::ExtractSpec>(contract)?.document,
             "reorder" => self.step::<ReorderRequest>(contract)?.document,
-            "partition" => self.step::<warploom_spec::PartitionSpec>(contract)?.document,
+            "partition" => self.step::<PartitionRequest>(contract)?.document,
             "plan" => self.step::<PlanRequest>(contract)?.document,
             _ => self.step::<RunRequest>(contract)?.document,
         })

@@ -11,7 +11,7 @@ pub const EXTRACT: Contract = Contract { name: "extract", version: 3, reads: &[K
 /// Neighbours to a better order.
 pub const REORDER: Contract = Contract { name: "reorder", version: 2, reads: &[Kind::Csr], writes: &[Kind::Csr, Kind::Permutation] };
 /// Neighbours to work units.
-pub const PARTITION: Contract = Contract { name: "partition", version: 1, reads: &[Kind::Csr], writes: &[Kind::Partition] };
+pub const PARTITION: Contract = Contract { name: "partition", version: 2, reads: &[Kind::Csr], writes: &[Kind::Partition] };
 /// Program, profile and device to launches.
 pub const PLAN: Contract =
     Contract { name: "plan", version: 1, reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition], writes: &[Kind::Plan] };

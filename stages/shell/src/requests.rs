@@ -7,9 +7,12 @@ use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Source};
-use warploom_contract::{Digest, ErrorKind, StageError};
+use warploom_contract::{
+    Digest, ErrorKind, StageError,
+    kinds::partition::{STAGED_BYTES, WARP},
+};
 use warploom_device::Facts;
-use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Spec};
+use warploom_spec::{ExtractSpec, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec, RunSpec, Scalar, Scheme, Spec};
 
 use crate::{Environment, flags::Real};
 
@@ -129,7 +132,74 @@ macro_rules! plain_request {
 
 plain_request! {
     ExtractSpec, extract;
-    PartitionSpec, partition;
+}
+
+/// For `partition`.
+#[derive(Clone, Debug)]
+pub struct PartitionRequest {
+    /// Settings.
+    pub spec: PartitionSpec,
+    /// Digest of the user's own groups, where they are asked for.
+    pub groups_digest: Option<String>,
+}
+
+impl Request for PartitionRequest {
+    fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        let spec = pipeline.partition.clone();
+        refuse_large_tiles(&spec)?;
+        let groups_digest = match (&spec.groups, spec.scheme.contains(&Scheme::File)) {
+            (None, false) => None,
+            (None, true) => {
+                let what = "scheme `file` needs a table of groups, and none is named";
+                let hint = "name a Parquet table with the columns node, start and end:  --set partition.groups=GROUPS.parquet";
+                return Err(StageError::new(ErrorKind::Specification, what).at("partition.groups").hint(hint));
+            }
+            (Some(path), false) => {
+                let what = "a table of groups is named, and no scheme reads it";
+                let hint = "ask for it with  --set partition.scheme=file  or leave `partition.groups` out";
+                return Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint));
+            }
+            (Some(path), true) => {
+                let digest = warploom_catalog::seen::digest(path, Some(&environment.seen()), environment.verify);
+                let hint = "`partition.groups` is a Parquet table with the columns  node, start  and  end";
+                Some(digest.map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error).hint(hint))?)
+            }
+        };
+        Ok(PartitionRequest { spec, groups_digest })
+    }
+
+    /// Settings that no asked scheme reads are no ingredient.
+    fn document(&self) -> Value {
+        let read: Vec<&str> = self.spec.scheme.iter().flat_map(|scheme| scheme.settings()).copied().chain(["scheme", "unit_edges", "parts"]).collect();
+        let mut settings = self.spec.document();
+        if let Some(settings) = settings.as_object_mut() {
+            // A path is no ingredient either: the digest of what lies there is.
+            settings.retain(|name, _| name != "groups" && read.contains(&name.as_str()));
+        }
+        let mut document = json!({"settings": settings});
+        if let Some(digest) = &self.groups_digest {
+            document["groups"] = json!(digest);
+        }
+        document
+    }
+}
+
+/// Refuses tiles that no block has room for.
+fn refuse_large_tiles(spec: &PartitionSpec) -> Result<(), StageError> {
+    let warps = spec.block_threads / WARP;
+    let tiles = [(Scheme::WarpTiles, "warp_tile", spec.warp_tile, warps), (Scheme::BlockTiles, "block_tile", spec.block_tile, 1)];
+    for (scheme, setting, tile, count) in tiles {
+        let (needed, most) = (tile.saturating_mul(count * STAGED_BYTES), spec.shared_bytes / (count * STAGED_BYTES));
+        if spec.scheme.contains(&scheme) && needed > spec.shared_bytes {
+            let what = format!(
+                "{count} x `{setting}` of {tile} nonzeros takes {needed} bytes of shared memory, and a block has {}: expected 1 to {most}",
+                spec.shared_bytes
+            );
+            let hint = format!("--set partition.{setting}={most} , or more of  partition.shared_bytes  if the device has it (227 KiB at most)");
+            return Err(StageError::new(ErrorKind::Specification, what).at(format!("partition.{setting}")).hint(hint));
+        }
+    }
+    Ok(())
 }
 
 /// For `reorder`: its settings, and what `auto` weighs.

@@ -95,7 +95,7 @@ macro_rules! choices {
         $choice:ident { $( $(#[doc = $doc:literal])* $variant:ident = $name:literal, )+ }
     ) => {
         $(#[doc = $about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $choice {
             $( $(#[doc = $doc])* $variant, )+
         }

@@ -59,6 +59,8 @@ pub enum Shape {
     Choice(Vec<ChoiceDoc>),
     /// A list of values of one type.
     List(Box<Shape>),
+    /// A value, or a list of several.
+    OneOrMore(Box<Shape>),
     /// Free names, each with a value of one type.
     Map(Box<Shape>),
     /// A value or nothing.
@@ -91,39 +93,50 @@ pub struct Range {
     pub high: Option<f64>,
     /// Whether `high` itself is out.
     pub high_open: bool,
+    /// What the number must be a multiple of; 0: anything.
+    pub step: u64,
 }
 
 impl Range {
     /// `low <= x <= high`.
     pub const fn within(low: f64, high: f64) -> Self {
-        Self { low, low_open: false, high: Some(high), high_open: false }
+        Self { low, low_open: false, high: Some(high), high_open: false, step: 0 }
     }
 
     /// `low <= x`.
     pub const fn from(low: f64) -> Self {
-        Self { low, low_open: false, high: None, high_open: false }
+        Self { low, low_open: false, high: None, high_open: false, step: 0 }
     }
 
     /// `low < x`.
     pub const fn above(low: f64) -> Self {
-        Self { low, low_open: true, high: None, high_open: false }
+        Self { low, low_open: true, high: None, high_open: false, step: 0 }
     }
 
     /// `low <= x < high`.
     pub const fn below(low: f64, high: f64) -> Self {
-        Self { low, low_open: false, high: Some(high), high_open: true }
+        Self { low, low_open: false, high: Some(high), high_open: true, step: 0 }
+    }
+
+    /// The same, and a multiple of `step`.
+    pub const fn by(self, step: u64) -> Self {
+        Self { step, ..self }
     }
 
     /// Whether the number lies inside.
     pub fn holds(&self, number: f64) -> bool {
+        let even = self.step == 0 || number % self.step as f64 == 0.0;
         let above = if self.low_open { number > self.low } else { number >= self.low };
         let below = self.high.is_none_or(|high| if self.high_open { number < high } else { number <= high });
-        above && below
+        above && below && even
     }
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.step > 0 {
+            write!(out, "a multiple of {}, ", self.step)?;
+        }
         let least = if self.low_open { "more than" } else { "at least" };
         match self.high {
             None => write!(out, "{least} {}", self.low),
@@ -150,6 +163,7 @@ impl Shape {
             Self::Scalar => "a number, a text, a boolean or a list of them".into(),
             Self::Choice(words) => format!("one of {}", listed(words.iter().map(|word| word.name))),
             Self::List(_) => "a list".into(),
+            Self::OneOrMore(inner) => format!("{}, or a list of them", inner.noun()),
             Self::Map(_) | Self::Matrix => "names with values".into(),
             Self::Optional(inner) => inner.noun(),
             Self::Section(_) => "a section of settings".into(),
@@ -160,6 +174,11 @@ impl Shape {
     /// What the value has to be where one is given.
     pub fn given(&self) -> &Shape {
         if let Self::Optional(inner) = self { inner.given() } else { self }
+    }
+
+    /// What one value has to be, where several may be given.
+    pub fn each(&self) -> &Shape {
+        if let Self::OneOrMore(inner) = self { inner } else { self }
     }
 
     /// The settings below this one, if their names are fixed.

@@ -62,7 +62,7 @@ pub use crate::{
             Schedule, SgdSpec, StepSpec,
         },
     },
-    types::{Program, Scalar, Setting, Settings},
+    types::{OneOrMore, Program, Scalar, Setting, Settings},
 };
 
 /// The largest pipeline file, in bytes.

@@ -43,7 +43,7 @@ fn described(field: &FieldDoc, top: &[FieldDoc]) -> Json {
     if let Some(unit) = field.unit {
         text.push_str(&format!(" Unit: {unit}."));
     }
-    if let Shape::Choice(words) = &field.shape {
+    if let Shape::Choice(words) = field.shape.each() {
         for word in words {
             text.push_str(&format!("\n- {}: {}", word.name, word.doc));
         }
@@ -70,6 +70,10 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
         Shape::Scalar => json!({"type": ["number", "string", "boolean", "array"]}),
         Shape::Choice(words) => json!({"enum": words.iter().map(|choice| word(choice.name)).collect::<Vec<_>>()}),
         Shape::List(inner) => json!({"type": ["array", "null"], "items": of_shape(inner, field, top)}),
+        Shape::OneOrMore(inner) => {
+            let one = of_shape(inner, field, top);
+            json!({"anyOf": [one.clone(), {"type": "array", "minItems": 1, "items": one}]})
+        }
         Shape::Map(inner) => json!({"type": ["object", "null"], "additionalProperties": of_shape(inner, field, top)}),
         Shape::Optional(inner) => json!({"anyOf": [of_shape(inner, field, top), {"type": "null"}]}),
         Shape::Section(fields) => section(fields, top),
@@ -115,6 +119,9 @@ fn number(name: &str, field: &FieldDoc, most: Option<u64>) -> Json {
         }
         None if most.is_some() => drop(map.insert("minimum".into(), json!(0))),
         None => {}
+    }
+    if let Some(range) = field.range.filter(|range| range.step > 0) {
+        map.insert("multipleOf".into(), range.step.into());
     }
     if let (Some(most), false) = (most, map.contains_key("maximum")) {
         map.insert("maximum".into(), most.into());

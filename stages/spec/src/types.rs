@@ -305,6 +305,57 @@ impl FieldType for Vec<String> {
     }
 }
 
+/// A value or several: each once, in the order of the documentation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneOrMore<T>(Vec<T>);
+
+impl<T: Ord> OneOrMore<T> {
+    /// These, each once, in their order.
+    pub fn of(values: impl IntoIterator<Item = T>) -> Self {
+        let mut values: Vec<T> = values.into_iter().collect();
+        values.sort_unstable();
+        values.dedup();
+        Self(values)
+    }
+}
+
+impl<T> std::ops::Deref for OneOrMore<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: FieldType + Ord> FieldType for OneOrMore<T> {
+    fn shape() -> Shape {
+        Shape::OneOrMore(Box::new(T::shape()))
+    }
+
+    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let field = FieldDoc { shape: T::shape(), ..at.field.clone() };
+        let each = At { path: at.path.clone(), field: &field, key: at.key };
+        match &node.value {
+            Value::Sequence(items) if items.is_empty() => {
+                reader.no_value(at);
+                None
+            }
+            Value::Sequence(items) => {
+                // All are decoded before any is missed, so that every mistake is told.
+                let values: Vec<Option<T>> = items.iter().map(|item| T::decode(item, &each, reader)).collect();
+                values.into_iter().collect::<Option<Vec<T>>>().map(Self::of)
+            }
+            _ => T::decode(node, &each, reader).map(|value| Self::of([value])),
+        }
+    }
+
+    fn document(&self) -> Json {
+        match self.0.as_slice() {
+            [one] => one.document(),
+            several => several.iter().map(T::document).collect(),
+        }
+    }
+}
+
 impl FieldType for BTreeMap<String, String> {
     fn shape() -> Shape {
         Shape::Map(Box::new(Shape::Text))

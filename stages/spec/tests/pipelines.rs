@@ -18,7 +18,7 @@ dataset: artist
 ingest: {symmetrize: true, self_loops: replace, duplicates: sum, features: one_hot_label, normalize: row, ids: string, seed: 1}
 extract:
 reorder: {method: degree, seed: 18446744073709551615}
-partition: {scheme: rows, unit_edges: 64, parts: 1}
+partition: {scheme: [merge-path, rows, merge-path], unit_edges: 64, ngs: 16, block_threads: 64, groups: groups.parquet, parts: 1}
 plan:
   program: ../other/two.py:second
   set: {hidden: 64, drop: 5e-1, bias: false, kind: 'mean', digits: \"12\"}
@@ -56,7 +56,8 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((pipeline.name.as_str(), pipeline.dataset.as_str()), ("try", "amazon0505"));
     assert_eq!(pipeline.ingest, IngestSpec::default());
     assert_eq!(pipeline.reorder, ReorderSpec::default());
-    assert_eq!(pipeline.partition, PartitionSpec { scheme: Scheme::Auto, unit_edges: 16_384, parts: 1 });
+    assert_eq!(pipeline.partition, PartitionSpec::default());
+    assert_eq!((&pipeline.partition.scheme[..], pipeline.partition.unit_edges), (&[Scheme::Auto][..], 16_384));
     assert_eq!(pipeline.run, RunSpec::default());
     assert_eq!((pipeline.plan.program.file.as_path(), pipeline.plan.program.entry.as_str()), (Path::new("pipelines/programs/gcn.py"), "gcn"));
     let expected = AdamSpec { lr: 0.01, beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, decay_only: vec![] };
@@ -68,10 +69,13 @@ fn what_is_left_out_has_its_default() {
 
 #[test]
 fn what_is_given_arrives() {
-    let Pipeline { name, dataset, ingest, reorder, plan, run, .. } = one(MOST, &[]);
+    let Pipeline { name, dataset, ingest, reorder, partition, plan, run, .. } = one(MOST, &[]);
     assert_eq!((name.as_str(), dataset.as_str()), ("all", "artist"));
     assert_eq!((ingest.symmetrize, ingest.self_loops, ingest.features), (Symmetrize::True, SelfLoops::Replace, Features::OneHotLabel));
     assert_eq!(reorder, ReorderSpec { method: Method::Degree, seed: u64::MAX, ..ReorderSpec::default() });
+    // Each scheme once, in the order of the documentation.
+    assert_eq!((&partition.scheme[..], partition.block_threads), (&[Scheme::Rows, Scheme::MergePath][..], 64));
+    assert_eq!(partition.groups, Some(PathBuf::from("pipelines/groups.parquet")));
     assert_eq!((plan.program.file, plan.program.entry.as_str()), (PathBuf::from("pipelines/../other/two.py"), "second"));
     let settings: Vec<_> = plan.set.iter().map(|setting| (setting.name.as_str(), setting.value.clone())).collect();
     let wanted = [
@@ -267,6 +271,11 @@ fn others(field: &FieldDoc, shape: &Shape) -> Vec<String> {
         Shape::List(_) => words(&["[a]", "[b]", "[a, b]", "[b, a]"]),
         Shape::Map(inner) => others(field, inner).into_iter().flat_map(|value| [format!("{{a: {value}}}"), format!("{{b: {value}}}")]).collect(),
         Shape::Optional(inner) => others(field, inner),
+        Shape::OneOrMore(inner) => {
+            let one = others(field, inner);
+            let pairs: Vec<String> = one.windows(2).map(|pair| format!("[{}]", pair.join(", "))).collect();
+            one.into_iter().chain(pairs).collect()
+        }
         Shape::Section(_) | Shape::OneOf(_) | Shape::Matrix => Vec::new(),
     }
 }
@@ -294,7 +303,7 @@ fn a_document_changes_with_every_field() {
     .iter()
     .flat_map(|(name, fields)| leaves(name, fields))
     .collect();
-    assert_eq!(leaves.len(), 82, "a new field is counted here, and must be covered by `others`");
+    assert_eq!(leaves.len(), 92, "a new field is counted here, and must be covered by `others`");
     // Only one value is valid until there are several GPUs; repeats are pipelines with other seeds.
     leaves.retain(|(path, _)| path != "partition.parts" && path != "run.repeat");
     let mut seen = HashSet::from([one(LEAST, &[]).document().to_string()]);
@@ -313,12 +322,16 @@ fn a_document_changes_with_every_field() {
 
 #[test]
 fn fields_describe_themselves() {
-    let text = PartitionSpec::fields().iter().map(FieldDoc::to_string).collect::<Vec<_>>().join("\n");
+    let text = |name: &str| PartitionSpec::fields().iter().find(|field| field.name == name).map(FieldDoc::to_string).unwrap();
+    assert!(text("scheme").starts_with("scheme: one of auto, rows, "), "{}", text("scheme"));
+    assert!(text("scheme").contains(" or file, or a list of them (default auto)\n    How the graph is cut"), "{}", text("scheme"));
     assert_eq!(
-        text,
-        "scheme: one of auto or rows (default auto)\n    How the graph is cut into units of work.\n\
-         unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    How many nonzeros a unit of rows aims at.\n\
-         parts: a whole number, 1, shards (default 1)\n    How many shards the graph is cut into, one per GPU."
+        ["unit_edges", "block_threads", "parts"].map(text),
+        [
+            "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    How many nonzeros a unit of rows aims at.",
+            "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default 128)\n    `neighbour-groups` and `warp-tiles`: how many threads a block has.",
+            "parts: a whole number, 1, shards (default 1)\n    How many shards the graph is cut into, one per GPU.",
+        ]
     );
     let fields = [IngestSpec::fields(), ReorderSpec::fields(), PartitionSpec::fields(), PlanSpec::fields(), RunSpec::fields(), AdamSpec::fields()];
     assert!(fields.iter().flatten().all(|field| field.doc.ends_with('.')), "explanations are sentences");

@@ -157,6 +157,15 @@ impl Csr {
     pub fn edges(&self) -> usize {
         self.incoming.neighbours.len()
     }
+
+    /// What in-edges have, given by row and slot, in the order of out-edges: by way of the edge ids. Takes as much memory again on the way.
+    pub fn in_order_of_out<T: Copy + Default + Send + Sync>(&self, of_in_edge: impl Fn(usize, usize) -> T) -> Vec<T> {
+        let mut by_edge = crate::mapped::zeros(self.edges());
+        for (row, pair) in self.incoming.offsets.windows(2).enumerate() {
+            (pair[0] as usize..pair[1] as usize).for_each(|slot| by_edge[self.incoming.edges[slot] as usize] = of_in_edge(row, slot));
+        }
+        self.outgoing.edges.par_iter().map(|&edge| by_edge[edge as usize]).collect()
+    }
 }
 
 impl From<DirectionParts> for Direction {

@@ -76,7 +76,7 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Profile | Kind::Permutation => 2,
+            Kind::Profile | Kind::Permutation | Kind::Partition => 2,
             _ => 1,
         }
     }

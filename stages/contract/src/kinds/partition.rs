@@ -1,21 +1,48 @@
 //! partition: how the work over a permuted csr is divided.
 //!
-//! files     `partition.json` (schemes with their settings and sizes) and one Arrow file per table of a scheme. Scheme
-//!           `rows`: `in_rows` and `out_rows` u32: the first row of each unit, and the number of rows
-//! promises  every row is in exactly one unit of each direction; units ascend
-//! never     copies edges that the csr has
-use std::path::Path;
+//! files     `partition.json` (each scheme with its settings, tables, bytes and padding) and one Arrow file per table. Tables over in-edges
+//!           begin with `in_`, those over out-edges with `out_`; a table of one column has the column's name
+//! promises  scheme `rows` is there; every table has the columns, widths and length that the page says; a slot is a place among the edges
+//!           of its direction in the csr; numbers that may pass 2^32 are u32 where they fit and u64 where not
+//! never     copies weights or features; holds a division of edges that leaves one out or has one twice
+//!
+//! | scheme | tables (`*`: once with `in_`, once with `out_`) |
+//! |---|---|
+//! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_order`: rows by falling degree, same degrees by number |
+//! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (document 000, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: nodes whose groups lie in several blocks |
+//! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
+//! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
+//! | `block-tiles` | `*_block_tiles`, `*_block_tile_first`: the same |
+//! | `degree-bins` | `*_bins`: start of each bin among `*_bin_rows`, and their number; bin 0 has degree 0, bin b degrees 2^(b-1) to 2^b - 1 |
+//! | `sorted-columns` | `*_sorted_columns`: column, row, slot of each edge by column, then row |
+//! | `interleaved` | `interleaved_groups`: first place of each group of vertices, and their number; `interleaved_places`: place of the message of each out-slot |
+//! | `row-major` | `row_major_places`: in-slot, hence place of the message, of each out-slot |
+//! | `relation-major` | `*_relations`: start of each relation, and the number of edges; `*_relation_edges`: row, neighbour, slot by relation, then row |
+//! | `row-relation` | `*_row_types`: relation of each slot; or `*_row_runs`: first run of each row, and their number, with `*_runs`: relation and start slot |
+//! | `packed-graphs` | `graph_blocks`: first graph and first row of each block, and the ends; `block_graphs`: graph and its first row; `block_rows`: rows by block, graph, number |
+//! | `file` | `file_groups`: node, start and end slot, in the order of the user's file |
+use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Depth, need_count, need_file, read_json, write_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
-    arrow_file::{View, open_numbers, write_numbers},
+    arrow_file::{View, open_numbers},
 };
+
+mod invariants;
+mod tables;
+
+pub use tables::{Cells, Column, ColumnFacts, Table, TableFacts, Width};
 
 /// File that lists the schemes.
 pub const PARTITION_FILE: &str = "partition.json";
+
+/// Threads of a warp.
+pub const WARP: u64 = 32;
+/// Bytes of a nonzero that is staged in shared memory: its column and its value.
+pub const STAGED_BYTES: u64 = 8;
 
 /// What partition.json says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,24 +51,200 @@ pub struct Partition {
     /// Parts, for as many devices.
     pub parts: u64,
     /// The divisions that are here.
-    pub schemes: Vec<Scheme>,
+    pub schemes: Vec<Division>,
 }
 
-/// One division.
+/// One division and what it takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "scheme", deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
+pub struct Division {
+    /// Which, with its settings.
+    pub scheme: Scheme,
+    /// Why it is here.
+    pub why: String,
+    /// Its tables.
+    pub tables: Vec<TableFacts>,
+    /// What lies empty, where a scheme has places that hold nothing.
+    pub padding: Option<Padding>,
+}
+
+/// Places that a scheme sets up, in all directions it has, and those of them that hold nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Padding {
+    /// All of them.
+    pub places: u64,
+    /// Those that hold nothing.
+    pub empty: u64,
+}
+
+/// A way to divide, with its settings; where there are two numbers, of in-edges and of out-edges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
 pub enum Scheme {
-    /// Runs of rows with about equal numbers of edges.
+    /// Runs of rows with about equal numbers of edges, and rows by falling degree.
     Rows {
         /// Edges aimed at.
         unit_edges: u64,
-        /// Units of the in-direction and of the out-direction.
+        /// Units.
         units: [u64; 2],
         /// Most edges of a unit: one heavy row may exceed the aim.
         unit_edges_max: u64,
-        /// Why this scheme.
-        why: String,
     },
+    /// Groups of at most so many neighbours of one node (document 000).
+    NeighbourGroups {
+        /// Neighbours of a group, at most.
+        ngs: u64,
+        /// Threads that share the columns of a group's row.
+        dw: u64,
+        /// Threads of a block: so many times 32, so many groups.
+        block_threads: u64,
+        /// Nodes whose groups lie in several blocks.
+        spanning: [u64; 2],
+    },
+    /// Equal numbers of rows and edges together, wherever rows end.
+    MergePath {
+        /// Rows and edges of a chunk.
+        merge_items: u64,
+    },
+    /// Tiles of a row's nonzeros, each staged by a warp (document 001).
+    WarpTiles {
+        /// Nonzeros of a tile, at most.
+        warp_tile: u64,
+        /// Threads of a block.
+        block_threads: u64,
+        /// Shared memory of a block that stages a tile in every warp.
+        shared_bytes: u64,
+    },
+    /// Tiles of a row's nonzeros, each staged by a block (document 001).
+    BlockTiles {
+        /// Nonzeros of a tile, at most.
+        block_tile: u64,
+        /// Shared memory of a block.
+        shared_bytes: u64,
+    },
+    /// Rows by powers of two of their degree.
+    DegreeBins {
+        /// Bins, with those that are empty.
+        bins: [u64; 2],
+    },
+    /// Coordinates by column, then row (document 001).
+    SortedColumns {},
+    /// Messages lane by lane in groups of vertices (document 004).
+    Interleaved {
+        /// Vertices of a group.
+        lanes: u64,
+    },
+    /// Messages row by row (Medusa's, in document 004).
+    RowMajor {},
+    /// Edges by relation, then row.
+    RelationMajor {
+        /// Relations, with those that have no edge.
+        relations: u64,
+    },
+    /// Relations inside each row, which lists them in order (document 003).
+    RowRelation {
+        /// Edges, relations of each row added up, and what follows of them.
+        forms: [RelationForm; 2],
+    },
+    /// Whole graphs of a set of many in blocks.
+    PackedGraphs {
+        /// Nodes of a block, at most.
+        block_nodes: u64,
+        /// Blocks.
+        blocks: u64,
+        /// Blocks of one graph that is larger.
+        oversize: u64,
+    },
+    /// A user's own groups of in-neighbours.
+    File {
+        /// The digest of the file.
+        blake3: String,
+    },
+}
+
+/// How the relations inside rows are kept: as document 003 says, offsets where edges / relations of all rows > 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelationForm {
+    /// Edges (Ne).
+    pub edges: u64,
+    /// Distinct relations of each row, summed over rows (Nt).
+    pub distinct: u64,
+    /// Whether runs are kept, not a relation for each edge.
+    pub runs: bool,
+}
+
+impl RelationForm {
+    /// The form that the rule chooses.
+    pub fn of(edges: u64, distinct: u64) -> Self {
+        RelationForm { edges, distinct, runs: edges > distinct.saturating_mul(2) }
+    }
+}
+
+impl Scheme {
+    /// As a pipeline file calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Scheme::Rows { .. } => "rows",
+            Scheme::NeighbourGroups { .. } => "neighbour-groups",
+            Scheme::MergePath { .. } => "merge-path",
+            Scheme::WarpTiles { .. } => "warp-tiles",
+            Scheme::BlockTiles { .. } => "block-tiles",
+            Scheme::DegreeBins { .. } => "degree-bins",
+            Scheme::SortedColumns {} => "sorted-columns",
+            Scheme::Interleaved { .. } => "interleaved",
+            Scheme::RowMajor {} => "row-major",
+            Scheme::RelationMajor { .. } => "relation-major",
+            Scheme::RowRelation { .. } => "row-relation",
+            Scheme::PackedGraphs { .. } => "packed-graphs",
+            Scheme::File { .. } => "file",
+        }
+    }
+}
+
+impl Division {
+    /// Bytes of all its tables.
+    pub fn bytes(&self) -> u64 {
+        self.tables.iter().map(TableFacts::bytes).sum()
+    }
+}
+
+/// Tables of a division by their names.
+#[derive(Clone, Debug, Default)]
+pub struct Tables(BTreeMap<String, Table>);
+
+impl FromIterator<Table> for Tables {
+    fn from_iter<I: IntoIterator<Item = Table>>(tables: I) -> Self {
+        Tables(tables.into_iter().map(|table| (table.name.clone(), table)).collect())
+    }
+}
+
+impl Tables {
+    /// Maps the tables of a division.
+    pub fn open(directory: &Path, division: &Division) -> Result<Self, StageError> {
+        division.tables.iter().map(|facts| Table::open(directory, facts)).collect()
+    }
+
+    /// A table.
+    pub fn get(&self, name: &str) -> Result<&Table, StageError> {
+        self.0.get(name).ok_or_else(|| StageError::defect(format!("a division was asked for a table `{name}` that it does not have")))
+    }
+
+    /// A column of a table.
+    pub fn column(&self, table: &str, column: &str) -> Result<&Column, StageError> {
+        self.get(table)?.column(column)
+    }
+
+    /// The column of a table that has one.
+    pub fn only(&self, table: &str) -> Result<&Column, StageError> {
+        self.column(table, table)
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Table> {
+        self.0.values()
+    }
 }
 
 /// Units of scheme `rows`, mapped.
@@ -53,14 +256,22 @@ pub struct RowUnits {
     pub outgoing: View<u32>,
 }
 
-/// Writes scheme `rows`.
-pub fn write_rows(outputs: &mut Outputs, partition: &Partition, incoming: Vec<u32>, outgoing: Vec<u32>) -> Result<(), StageError> {
-    let nodes = u64::from(incoming.last().copied().unwrap_or(0));
-    write_numbers(&outputs.file(Kind::Partition, "in_rows.arrow"), "in_rows", incoming)?;
-    write_numbers(&outputs.file(Kind::Partition, "out_rows.arrow"), "out_rows", outgoing)?;
+/// Writes a table.
+pub fn write_table(outputs: &Outputs, table: &Table) -> Result<(), StageError> {
+    table.write(&outputs.file(Kind::Partition, &tables::file_of(&table.name)))
+}
+
+/// Writes the page, after all tables.
+pub fn write(outputs: &mut Outputs, partition: &Partition, (nodes, edges): (u64, u64)) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);
+    outputs.count(Kind::Partition, "edges", edges);
     Ok(())
+}
+
+/// The page of an artifact.
+pub fn open(artifact: &Artifact) -> Result<Partition, StageError> {
+    read_json(&artifact.file(PARTITION_FILE))
 }
 
 /// Maps scheme `rows`.
@@ -73,26 +284,20 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     need_file(directory, manifest, PARTITION_FILE)?;
     let page = directory.join(PARTITION_FILE);
     let partition: Partition = read_json(&page)?;
-    if partition.schemes.is_empty() {
-        return Err(StageError::damaged(&page, "expected at least one scheme, found none"));
+    let (nodes, edges) = (need_count(directory, manifest, "nodes")?, need_count(directory, manifest, "edges")?);
+    let mut names: Vec<&str> = partition.schemes.iter().map(|division| division.scheme.name()).collect();
+    if !names.contains(&"rows") {
+        return Err(StageError::damaged(&page, "expected scheme `rows` among the schemes, found none"));
     }
-    let nodes = need_count(directory, manifest, "nodes")?;
-    for scheme in &partition.schemes {
-        let Scheme::Rows { units, .. } = scheme;
-        for (name, units) in ["in_rows", "out_rows"].into_iter().zip(units) {
-            let path = directory.join(format!("{name}.arrow"));
-            let starts: View<u32> = open_numbers(&path, name)?;
-            let ends = (starts.first().copied(), starts.last().copied());
-            if starts.len() as u64 != units + 1 || ends != (Some(0), u32::try_from(nodes).ok()) {
-                return Err(StageError::damaged(
-                    &path,
-                    format!("expected {units} units from row 0 to {nodes}, found {} from {ends:?}", starts.len().saturating_sub(1)),
-                ));
-            }
-            if depth == Depth::Publish && !starts.windows(2).all(|pair| pair[0] < pair[1]) {
-                return Err(StageError::damaged(&path, "units do not ascend"));
-            }
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(StageError::damaged(&page, format!("scheme `{}` stands there twice", pair[0])));
+    }
+    for division in &partition.schemes {
+        for table in &division.tables {
+            need_file(directory, manifest, &tables::file_of(&table.name))?;
         }
+        invariants::Look { directory, depth, nodes, edges }.at(division)?;
     }
     Ok(())
 }

@@ -9,11 +9,11 @@ use arrow_array::{ArrayRef, FixedSizeListArray, StringArray, UInt8Array, UInt32A
 use arrow_schema::{DataType, Field};
 use warploom_contract::{
     Artifact, Kind, StageError,
-    arrow_file::{Number, View, numbers, open_numbers},
+    arrow_file::{Number, numbers},
     kinds::{
         csr::Csr,
         graph::{self, Features, Ids, Labels, Names, Split},
-        permutation, profile, run,
+        partition, permutation, profile, run,
     },
     parquet_file::read_table,
 };
@@ -71,17 +71,33 @@ pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError
             let order = Arrays { name: "new_of_old".to_owned(), arrays, usual: As::Npy };
             Ok(vec![Item::Arrays(order), Item::Page(artifact.file(permutation::QUALITY_FILE))])
         }
-        Kind::Partition => {
-            let tables = artifact.manifest.files.iter().filter_map(|file| file.name.strip_suffix(".arrow"));
-            let read = |name: &str| {
-                let rows: View<u32> = open_numbers(&artifact.file(&format!("{name}.arrow")), name)?;
-                Ok(Item::Arrays(Arrays { name: name.to_owned(), arrays: vec![array(name, Dtype::U32, &rows, u32::to_le_bytes)], usual: As::Npy }))
-            };
-            tables.map(read).chain([Ok(Item::Page(artifact.file("partition.json")))]).collect()
-        }
+        Kind::Partition => of_partition(artifact),
         Kind::Plan | Kind::Cubin | Kind::Tune | Kind::Checkpoint => {
             Ok(artifact.manifest.files.iter().map(|file| Item::Page(artifact.file(&file.name))).collect())
         }
+    }
+}
+
+/// A table of a division: its column, or all of them together.
+fn of_partition(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+    let page = partition::open(artifact)?;
+    let mut items = Vec::new();
+    for facts in page.schemes.iter().flat_map(|division| &division.tables) {
+        let table = partition::Table::open(&artifact.path, facts)?;
+        let arrays: Vec<Dense> = table.columns().iter().map(|(name, column)| dense_column(name, column)).collect();
+        let usual = if arrays.len() == 1 { As::Npy } else { As::Npz };
+        items.push(Item::Arrays(Arrays { name: facts.name.clone(), arrays, usual }));
+    }
+    items.push(Item::Page(artifact.file(partition::PARTITION_FILE)));
+    Ok(items)
+}
+
+fn dense_column(name: &str, column: &partition::Column) -> Dense {
+    match column {
+        partition::Column::U8(numbers) => array(name, Dtype::U8, numbers, u8::to_le_bytes),
+        partition::Column::U16(numbers) => array(name, Dtype::U16, numbers, u16::to_le_bytes),
+        partition::Column::U32(numbers) => array(name, Dtype::U32, numbers, u32::to_le_bytes),
+        partition::Column::U64(numbers) => array(name, Dtype::U64, numbers, u64::to_le_bytes),
     }
 }
 

@@ -1,0 +1,366 @@
+//! What has to hold of each scheme's tables: names, columns and widths, lengths, first and last numbers; when publishing, every number.
+//!
+//! promises  whoever reads a table that was published stays within rows, slots and tables
+//! never     looks at the csr: that a table divides the right edges is proved by `check`
+//! limits    O(rows of the tables) when publishing, and a bit a row
+use std::path::Path;
+
+use super::{Column, ColumnFacts, Division, STAGED_BYTES, Scheme, Table, TableFacts, Tables, WARP, Width, tables::file_of};
+use crate::{StageError, kinds::Depth};
+
+/// What the numbers of a column are, hence how wide they are.
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// 0 or 1.
+    Mark,
+    /// Relations, places in shared memory.
+    Short,
+    /// Rows.
+    Rows,
+    /// Slots.
+    Slots,
+    /// Whatever counts what is made: as wide as it asks.
+    Counts,
+}
+use Numbers::{Counts, Mark, Rows, Short, Slots};
+
+/// Tables of a scheme without their direction: name, and columns (one without a name has the table's).
+type Schema = &'static [(&'static str, &'static [(&'static str, Numbers)])];
+
+const OF_ROWS: Schema = &[("rows", &[("", Rows)]), ("order", &[("", Rows)])];
+const OF_GROUPS: Schema = &[
+    ("groups", &[("node", Rows), ("start", Slots), ("end", Slots), ("place", Short), ("leads", Mark)]),
+    ("group_first", &[("", Counts)]),
+    ("group_spans", &[("", Rows)]),
+];
+const OF_MERGE_PATH: Schema = &[("merge_path", &[("row", Rows), ("slot", Slots)])];
+const OF_WARP_TILES: Schema = &[("warp_tiles", &[("row", Rows), ("start", Slots)]), ("warp_tile_first", &[("", Counts)])];
+const OF_BLOCK_TILES: Schema = &[("block_tiles", &[("row", Rows), ("start", Slots)]), ("block_tile_first", &[("", Counts)])];
+const OF_BINS: Schema = &[("bins", &[("", Rows)]), ("bin_rows", &[("", Rows)])];
+const OF_COLUMNS: Schema = &[("sorted_columns", &[("column", Rows), ("row", Rows), ("slot", Slots)])];
+const OF_INTERLEAVED: Schema = &[("interleaved_groups", &[("", Counts)]), ("interleaved_places", &[("", Counts)])];
+const OF_ROW_MAJOR: Schema = &[("row_major_places", &[("", Slots)])];
+const OF_RELATIONS: Schema = &[("relations", &[("", Slots)]), ("relation_edges", &[("row", Rows), ("neighbour", Rows), ("slot", Slots)])];
+const OF_ROW_TYPES: Schema = &[("row_types", &[("", Short)])];
+const OF_ROW_RUNS: Schema = &[("row_runs", &[("", Counts)]), ("runs", &[("relation", Short), ("start", Slots)])];
+const OF_PACKED: Schema =
+    &[("graph_blocks", &[("graph", Rows), ("row", Rows)]), ("block_graphs", &[("graph", Rows), ("row", Rows)]), ("block_rows", &[("", Rows)])];
+const OF_FILE: Schema = &[("file_groups", &[("node", Rows), ("start", Slots), ("end", Slots)])];
+
+/// The tables of each direction of a scheme.
+fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
+    let both = |schema| vec![("in_", schema), ("out_", schema)];
+    match scheme {
+        Scheme::Rows { .. } => both(OF_ROWS),
+        Scheme::NeighbourGroups { .. } => both(OF_GROUPS),
+        Scheme::MergePath { .. } => both(OF_MERGE_PATH),
+        Scheme::WarpTiles { .. } => both(OF_WARP_TILES),
+        Scheme::BlockTiles { .. } => both(OF_BLOCK_TILES),
+        Scheme::DegreeBins { .. } => both(OF_BINS),
+        Scheme::SortedColumns {} => both(OF_COLUMNS),
+        Scheme::Interleaved { .. } => vec![("", OF_INTERLEAVED)],
+        Scheme::RowMajor {} => vec![("", OF_ROW_MAJOR)],
+        Scheme::RelationMajor { .. } => both(OF_RELATIONS),
+        Scheme::RowRelation { forms } => {
+            let of = |runs| if runs { OF_ROW_RUNS } else { OF_ROW_TYPES };
+            vec![("in_", of(forms[0].runs)), ("out_", of(forms[1].runs))]
+        }
+        Scheme::PackedGraphs { .. } => vec![("", OF_PACKED)],
+        Scheme::File { .. } => vec![("", OF_FILE)],
+    }
+}
+
+/// Where a division lies, and what it divides.
+pub(super) struct Look<'a> {
+    pub directory: &'a Path,
+    pub depth: Depth,
+    pub nodes: u64,
+    pub edges: u64,
+}
+
+type Looked = Result<(), StageError>;
+
+impl Look<'_> {
+    /// Looks at a division.
+    pub fn at(&self, division: &Division) -> Looked {
+        let schemas = schemas(&division.scheme);
+        self.schema(division, &schemas)?;
+        let tables = Tables::open(self.directory, division)?;
+        for (index, (side, _)) in schemas.into_iter().enumerate() {
+            self.scheme(&division.scheme, &tables, (side, index))?;
+        }
+        Ok(())
+    }
+
+    /// Names, columns, widths and bytes, as the page has them.
+    fn schema(&self, division: &Division, schemas: &[(&str, Schema)]) -> Looked {
+        let expected = schemas.iter().flat_map(|(side, schema)| schema.iter().map(move |(name, columns)| (format!("{side}{name}"), *columns)));
+        let expected: Vec<(String, &[(&str, Numbers)])> = expected.collect();
+        let names: Vec<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
+        let found: Vec<&str> = division.tables.iter().map(|table| table.name.as_str()).collect();
+        let page = self.directory.join(super::PARTITION_FILE);
+        if names != found {
+            let (scheme, names, found) = (division.scheme.name(), names.join(", "), found.join(", "));
+            return Err(StageError::damaged(&page, format!("scheme `{scheme}`: expected the tables {names}, found {found}")));
+        }
+        for ((_, columns), table) in expected.iter().zip(&division.tables) {
+            let as_listed: Vec<(&str, Width)> = table.columns.iter().map(|column| (column.name.as_str(), column.width)).collect();
+            let fits = |(&(name, numbers), found): (&(&str, Numbers), &ColumnFacts)| {
+                found.name == if name.is_empty() { table.name.as_str() } else { name } && self.widths(numbers).contains(&found.width)
+            };
+            if columns.len() != table.columns.len() || !columns.iter().zip(&table.columns).all(fits) {
+                return Err(StageError::damaged(&page, format!("table `{}` has other columns or widths than its scheme asks: {as_listed:?}", table.name)));
+            }
+            if *table != TableFacts::new(table.name.clone(), table.rows, &as_listed) {
+                return Err(StageError::damaged(&page, format!("table `{}`: {} bytes are not those of its rows and columns", table.name, table.bytes())));
+            }
+        }
+        Ok(())
+    }
+
+    fn widths(&self, numbers: Numbers) -> &'static [Width] {
+        match numbers {
+            Mark => &[Width::U8],
+            Short => &[Width::U16],
+            Rows => &[Width::U32],
+            Slots if Width::of(self.edges) == Width::U32 => &[Width::U32],
+            Slots => &[Width::U64],
+            Counts => &[Width::U32, Width::U64],
+        }
+    }
+
+    /// The numbers of one direction.
+    fn scheme(&self, scheme: &Scheme, tables: &Tables, (side, index): (&str, usize)) -> Looked {
+        let only = |name: &str| tables.only(&format!("{side}{name}"));
+        let table = |name: &str| tables.get(&format!("{side}{name}"));
+        let (nodes, edges) = (self.nodes, self.edges);
+        match scheme {
+            Scheme::Rows { units, .. } => {
+                self.length(table("rows")?, units[index].saturating_add(1))?;
+                self.climbs(&format!("{side}rows"), only("rows")?, (0, nodes), Step::Up)?;
+                self.each_row_once(table("order")?, only("order")?)
+            }
+            Scheme::NeighbourGroups { ngs, block_threads, spanning, .. } => {
+                let (groups, first, spans) = (table("groups")?, only("group_first")?, table("group_spans")?);
+                self.firsts(&format!("{side}group_first"), first, groups)?;
+                self.groups(groups, *ngs)?;
+                self.below(groups, "place", block_threads / WARP)?;
+                self.below(groups, "leads", 2)?;
+                self.length(spans, spanning[index])?;
+                self.below(spans, &format!("{side}group_spans"), nodes)
+            }
+            Scheme::MergePath { merge_items } => {
+                let chunks = table("merge_path")?;
+                self.length(chunks, (nodes + edges).div_ceil((*merge_items).max(1)) + 1)?;
+                self.climbs(&chunks.name, chunks.column("row")?, (0, nodes), Step::Level)?;
+                self.climbs(&chunks.name, chunks.column("slot")?, (0, edges), Step::Level)
+            }
+            Scheme::WarpTiles { warp_tile, block_threads, shared_bytes } => {
+                self.staged(*shared_bytes, warp_tile.saturating_mul(block_threads / WARP))?;
+                self.tiles(table("warp_tiles")?, (&format!("{side}warp_tile_first"), only("warp_tile_first")?), *warp_tile)
+            }
+            Scheme::BlockTiles { block_tile, shared_bytes } => {
+                self.staged(*shared_bytes, *block_tile)?;
+                self.tiles(table("block_tiles")?, (&format!("{side}block_tile_first"), only("block_tile_first")?), *block_tile)
+            }
+            Scheme::DegreeBins { bins } => {
+                self.length(table("bins")?, bins[index].saturating_add(1))?;
+                self.climbs(&format!("{side}bins"), only("bins")?, (0, nodes), Step::Level)?;
+                self.each_row_once(table("bin_rows")?, only("bin_rows")?)
+            }
+            Scheme::SortedColumns {} => self.coordinates(table("sorted_columns")?, ["column", "row"]),
+            Scheme::Interleaved { .. } | Scheme::RowMajor {} => self.messages(scheme, tables),
+            Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => self.relations(scheme, tables, (side, index)),
+            Scheme::PackedGraphs { blocks, .. } => {
+                let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
+                self.length(starts, blocks.saturating_add(1))?;
+                self.climbs(&starts.name, starts.column("graph")?, (0, graphs.rows() as u64), Step::Up)?;
+                self.climbs(&starts.name, starts.column("row")?, (0, nodes), Step::Up)?;
+                self.below(graphs, "row", nodes)?;
+                self.each_row_once(table("block_rows")?, only("block_rows")?)
+            }
+            Scheme::File { .. } => self.user_groups(table("file_groups")?),
+        }
+    }
+
+    /// The tables of messages.
+    fn messages(&self, scheme: &Scheme, tables: &Tables) -> Looked {
+        if let Scheme::Interleaved { lanes } = scheme {
+            let (groups, places) = (tables.only("interleaved_groups")?, tables.get("interleaved_places")?);
+            self.length(tables.get("interleaved_groups")?, self.nodes.div_ceil((*lanes).max(1)) + 1)?;
+            let all = groups.last().unwrap_or(0);
+            self.climbs("interleaved_groups", groups, (0, all), Step::Level)?;
+            self.length(places, self.edges)?;
+            return self.below(places, "interleaved_places", all);
+        }
+        let places = tables.get("row_major_places")?;
+        self.length(places, self.edges)?;
+        self.below(places, "row_major_places", self.edges)
+    }
+
+    /// The tables of relations.
+    fn relations(&self, scheme: &Scheme, tables: &Tables, (side, index): (&str, usize)) -> Looked {
+        let only = |name: &str| tables.only(&format!("{side}{name}"));
+        let table = |name: &str| tables.get(&format!("{side}{name}"));
+        match scheme {
+            Scheme::RelationMajor { relations } => {
+                self.length(table("relations")?, relations.saturating_add(1))?;
+                self.climbs(&format!("{side}relations"), only("relations")?, (0, self.edges), Step::Level)?;
+                self.coordinates(table("relation_edges")?, ["row", "neighbour"])
+            }
+            Scheme::RowRelation { forms } if forms[index].runs => {
+                let runs = table("runs")?;
+                self.firsts(&format!("{side}row_runs"), only("row_runs")?, runs)?;
+                self.length(runs, forms[index].distinct)?;
+                self.starts(runs)
+            }
+            _ => self.length(table("row_types")?, self.edges),
+        }
+    }
+}
+
+/// How numbers follow each other.
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    /// Each larger than the one before.
+    Up,
+    /// None smaller than the one before.
+    Level,
+}
+
+/// What a rule is about.
+impl Look<'_> {
+    fn wrong(&self, table: &str, what: String) -> StageError {
+        StageError::damaged(&self.directory.join(file_of(table)), what)
+    }
+
+    fn length(&self, table: &Table, expected: u64) -> Looked {
+        super::super::expect_length(&self.directory.join(file_of(&table.name)), "rows", expected, table.rows() as u64)
+    }
+
+    /// Numbers go from one to another, and never down.
+    fn climbs(&self, table: &str, column: &Column, ends: (u64, u64), step: Step) -> Looked {
+        let found = (!column.is_empty()).then(|| (column.get(0), column.get(column.len() - 1)));
+        if found != Some(ends) {
+            return Err(self.wrong(table, format!("expected numbers from {} to {}, found {found:?}", ends.0, ends.1)));
+        }
+        let falls = |at: &usize| column.get(at - 1) > column.get(*at) || step == Step::Up && column.get(at - 1) == column.get(*at);
+        match self.publishing().then(|| (1..column.len()).find(falls)).flatten() {
+            Some(at) => Err(self.wrong(table, format!("row {at}: {} stands behind {}", column.get(at), column.get(at - 1)))),
+            None => Ok(()),
+        }
+    }
+
+    fn publishing(&self) -> bool {
+        self.depth == Depth::Publish
+    }
+
+    /// First of each row's entries in another table, and their number.
+    fn firsts(&self, name: &str, first: &Column, of: &Table) -> Looked {
+        if first.len() as u64 != self.nodes + 1 {
+            return Err(self.wrong(name, format!("expected {} rows, found {}", self.nodes + 1, first.len())));
+        }
+        self.climbs(name, first, (0, of.rows() as u64), Step::Level)
+    }
+
+    /// Every number of a column is below a limit.
+    fn below(&self, table: &Table, column: &str, limit: u64) -> Looked {
+        let numbers = table.column(column)?;
+        match self.publishing().then(|| numbers.iter().position(|number| number >= limit)).flatten() {
+            Some(at) => Err(self.wrong(&table.name, format!("row {at}, column `{column}`: expected less than {limit}, found {}", numbers.get(at)))),
+            None => Ok(()),
+        }
+    }
+
+    fn each_row_once(&self, table: &Table, column: &Column) -> Looked {
+        self.length(table, self.nodes)?;
+        if !self.publishing() {
+            return Ok(());
+        }
+        let mut seen = vec![false; self.nodes as usize];
+        for (at, row) in column.iter().enumerate() {
+            match seen.get_mut(row as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(self.wrong(&table.name, format!("place {at}: row {row} stands there twice or is none of {}", self.nodes))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups of consecutive slots, one behind the other, each of 1 to `most` slots.
+    fn groups(&self, groups: &Table, most: u64) -> Looked {
+        let (start, end) = (groups.column("start")?, groups.column("end")?);
+        if groups.rows() == 0 {
+            return self.none_left(groups);
+        }
+        if (start.get(0), end.last()) != (0, Some(self.edges)) {
+            return Err(self.wrong(&groups.name, format!("expected groups from slot 0 to {}, found {} to {:?}", self.edges, start.get(0), end.last())));
+        }
+        self.below(groups, "node", self.nodes)?;
+        let breaks = |&at: &usize| {
+            let (from, to) = (start.get(at), end.get(at));
+            from >= to || to - from > most || at > 0 && end.get(at - 1) != from
+        };
+        match self.publishing().then(|| (0..groups.rows()).find(breaks)).flatten() {
+            Some(at) => {
+                let what = format!("group {at}: slots {} to {} are none, more than {most}, or do not follow the group before", start.get(at), end.get(at));
+                Err(self.wrong(&groups.name, what))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Without entries there are no edges.
+    fn none_left(&self, table: &Table) -> Looked {
+        if self.edges == 0 { Ok(()) } else { Err(self.wrong(&table.name, format!("expected {} edges to be divided, found no entry", self.edges))) }
+    }
+
+    /// Starts of entries that follow each other.
+    fn starts(&self, table: &Table) -> Looked {
+        let start = table.column("start")?;
+        match start.last() {
+            None => self.none_left(table),
+            Some(last) if last >= self.edges => Err(self.wrong(&table.name, format!("the last entry starts at {last} of {} slots", self.edges))),
+            Some(last) => self.climbs(&table.name, start, (0, last), Step::Up),
+        }
+    }
+
+    fn tiles(&self, tiles: &Table, (name, first): (&str, &Column), most: u64) -> Looked {
+        self.firsts(name, first, tiles)?;
+        self.starts(tiles)?;
+        self.below(tiles, "row", self.nodes)?;
+        let start = tiles.column("start")?;
+        let long = |&at: &usize| start.get(at) - start.get(at - 1) > most;
+        match self.publishing().then(|| (1..tiles.rows()).find(long)).flatten() {
+            Some(at) => Err(self.wrong(&tiles.name, format!("tile {} has more than {most} nonzeros", at - 1))),
+            None => Ok(()),
+        }
+    }
+
+    /// So many nonzeros have room in shared memory.
+    fn staged(&self, shared_bytes: u64, nonzeros: u64) -> Looked {
+        let needed = nonzeros.saturating_mul(STAGED_BYTES);
+        if needed <= shared_bytes {
+            return Ok(());
+        }
+        let page = self.directory.join(super::PARTITION_FILE);
+        Err(StageError::damaged(&page, format!("a block's tiles take {needed} bytes of {shared_bytes} of shared memory")))
+    }
+
+    fn coordinates(&self, table: &Table, ends: [&str; 2]) -> Looked {
+        self.length(table, self.edges)?;
+        ends.iter().try_for_each(|column| self.below(table, column, self.nodes))?;
+        self.below(table, "slot", self.edges)
+    }
+
+    /// Groups in any order.
+    fn user_groups(&self, groups: &Table) -> Looked {
+        self.below(groups, "node", self.nodes)?;
+        let (start, end) = (groups.column("start")?, groups.column("end")?);
+        let breaks = |&at: &usize| start.get(at) >= end.get(at) || end.get(at) > self.edges;
+        match self.publishing().then(|| (0..groups.rows()).find(breaks)).flatten() {
+            Some(at) => Err(self.wrong(&groups.name, format!("group {at}: slots {} to {} are none, or beyond {}", start.get(at), end.get(at), self.edges))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Scheme `degree-bins`: rows by powers of two of their degree, so that one launch serves rows that cost about the same.
+//!
+//! promises  bin 0 has the rows without neighbours, bin b those of 2^(b-1) to 2^b - 1; inside a bin rows stand by number
+//! never     reads an edge
+//! limits    O(rows), at most 65 bins; padding is what lies idle if each row of a bin gets the places of its longest
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+    },
+};
+
+use crate::{
+    outline::Outline,
+    prove::rows_once,
+    sides::{Side, added, both},
+};
+
+/// Bins that numbers of 64 bits can ask for.
+const BINS_MOST: usize = 65;
+
+fn bin_of(degree: u64) -> usize {
+    (u64::BITS - degree.leading_zeros()) as usize
+}
+
+/// Rows and largest degree of each bin up to the last that has a row.
+fn count(side: Side<'_>) -> Vec<(u64, u64)> {
+    let mut bins = vec![(0, 0u64); BINS_MOST];
+    let mut used = 0;
+    for degree in side.rows.degrees() {
+        let (rows, largest) = &mut bins[bin_of(degree)];
+        (*rows, *largest) = (*rows + 1, degree.max(*largest));
+        used = used.max(bin_of(degree) + 1);
+    }
+    bins.truncate(used);
+    bins
+}
+
+fn padding(bins: &[(u64, u64)], edges: u64) -> Padding {
+    let places = bins.iter().map(|(rows, largest)| rows * largest).sum();
+    Padding { places, empty: places - edges }
+}
+
+/// What it will take.
+pub fn outline(csr: &Csr) -> Outline {
+    let sides = both(csr);
+    let bins = sides.map(count);
+    let facts = |(side, bins): (Side<'_>, &Vec<(u64, u64)>)| {
+        let starts = TableFacts::single(side.named("bins"), bins.len() as u64 + 1, Width::U32);
+        [starts, TableFacts::single(side.named("bin_rows"), side.nodes(), Width::U32)]
+    };
+    let [of_in, of_out] = [0, 1].map(|index| padding(&bins[index], csr.edges() as u64));
+    Outline {
+        scheme: Scheme::DegreeBins { bins: [bins[0].len() as u64, bins[1].len() as u64] },
+        tables: sides.into_iter().zip(&bins).flat_map(facts).collect(),
+        padding: added(Some(of_in), Some(of_out)),
+        scratch_bytes: 0,
+    }
+}
+
+/// The tables of one direction: count, add up, put down.
+pub fn build(side: Side<'_>) -> Vec<Table> {
+    let counts = count(side);
+    let (mut starts, mut rows) = (Cells::room(Width::U32, counts.len() as u64 + 1), Cells::zeros(Width::U32, side.nodes()));
+    let mut heads = Vec::with_capacity(counts.len());
+    let mut before = 0;
+    starts.push(0);
+    for (count, _) in &counts {
+        heads.push(before as usize);
+        before += count;
+        starts.push(before);
+    }
+    for (row, degree) in (0..).zip(side.rows.degrees()) {
+        let head = &mut heads[bin_of(degree)];
+        rows.set(*head, row);
+        *head += 1;
+    }
+    vec![Table::single(side.named("bins"), starts), Table::single(side.named("bin_rows"), rows)]
+}
+
+/// The other road: each row of a bin is looked up, and its degree compared with the bin's bounds.
+pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
+    let (name, starts) = (side.named("bin_rows"), tables.only(&side.named("bins"))?);
+    let rows = tables.only(&name)?;
+    rows_once(&name, rows.iter(), side.rows.len())?;
+    let ends = starts.iter().next().zip(starts.last());
+    if ends != Some((0, side.nodes())) || starts.iter().zip(starts.iter().skip(1)).any(|(from, to)| from > to) {
+        return Err(Violation::new(format!("{}: expected bins one behind the other from 0 to {}, found {ends:?}", side.named("bins"), side.nodes())));
+    }
+    let mut found = Vec::new();
+    for bin in 0..starts.len().saturating_sub(1) {
+        let (least, most) = if bin == 0 { (0, 0) } else { (1u64 << (bin - 1), u64::MAX >> (64 - bin)) };
+        let mut largest = 0;
+        for at in starts.get(bin)..starts.get(bin + 1) {
+            let row = rows.get(at as usize) as usize;
+            let degree = side.rows.row(row).len() as u64;
+            if !(least..=most).contains(&degree) {
+                return Err(Violation::new(format!("{name}, place {at}: row {row} has degree {degree}, and bin {bin} those of {least} to {most}")));
+            }
+            if at > starts.get(bin) && rows.get(at as usize - 1) >= row as u64 {
+                return Err(Violation::new(format!("{name}, place {at}: row {row} stands behind row {} in bin {bin}", rows.get(at as usize - 1))));
+            }
+            largest = degree.max(largest);
+        }
+        found.push((starts.get(bin + 1) - starts.get(bin), largest));
+    }
+    Ok(Some(padding(&found, side.edges())))
+}

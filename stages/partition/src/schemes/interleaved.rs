@@ -1,0 +1,87 @@
+//! Scheme `interleaved`: a message buffer that a warp reads in one piece: vertices in groups of `lanes`, inside a group column by column, each vertex a lane,
+//! as long as the group's longest; one group behind the other (document 004, section 4.2.2).
+//!
+//! promises  message k of lane l of a group lies at the group's first place + k * lanes + l; lanes of the last group that have no vertex are there too
+//! never     moves a vertex: it saves most behind an order by degree
+//! limits    O(edges); twice the table of places on the way; u64 places where the padded buffer passes 2^32
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+    },
+};
+
+use super::row_major::{Arrivals, places};
+use crate::{outline::Outline, prove::same};
+
+const GROUPS: &str = "interleaved_groups";
+const PLACES: &str = "interleaved_places";
+
+/// Places before each group, and all of them.
+fn firsts(csr: &Csr, lanes: u64) -> Vec<u64> {
+    let offsets = &csr.incoming.offsets;
+    let (mut firsts, mut before) = (vec![0], 0);
+    for from in (0..csr.nodes()).step_by(lanes as usize) {
+        let rows = &offsets[from..=csr.nodes().min(from + lanes as usize)];
+        before += lanes * rows.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        firsts.push(before);
+    }
+    firsts
+}
+
+/// What it will take.
+pub fn outline(csr: &Csr, lanes: u64) -> Outline {
+    let edges = csr.edges() as u64;
+    let firsts = firsts(csr, lanes);
+    let all = firsts.last().copied().unwrap_or(0);
+    let places = TableFacts::single(PLACES, edges, Width::of(all));
+    Outline {
+        scheme: Scheme::Interleaved { lanes },
+        scratch_bytes: places.bytes() + 8 * firsts.len() as u64,
+        tables: vec![TableFacts::single(GROUPS, firsts.len() as u64, Width::of(all)), places],
+        padding: Some(Padding { places: all, empty: all - edges }),
+    }
+}
+
+/// The tables.
+pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
+    let firsts = firsts(csr, lanes);
+    let width = Width::of(firsts.last().copied().unwrap_or(0));
+    let offsets = &csr.incoming.offsets;
+    let place_of = |row: usize, slot: usize| {
+        let (group, lane) = (row as u64 / lanes, row as u64 % lanes);
+        firsts[group as usize] + (slot as u64 - offsets[row]) * lanes + lane
+    };
+    let places = places(csr, width, place_of);
+    let mut groups = Cells::room(width, firsts.len() as u64);
+    firsts.iter().for_each(|&first| groups.push(first));
+    vec![Table::single(GROUPS, groups), Table::single(PLACES, places)]
+}
+
+/// The other road: from a place to its group, lane and column, and from there to the in-slot.
+pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, Violation> {
+    let (groups, offsets) = (tables.only(GROUPS)?, &csr.incoming.offsets);
+    let mut arrivals = Arrivals::of(csr, PLACES);
+    let mut longest = vec![0u64; groups.len().saturating_sub(1)];
+    for (at, place) in tables.only(PLACES)?.iter().enumerate() {
+        // The group is found by the target, not by the place, so that a wrong first place shows.
+        let group = u64::from(csr.outgoing.neighbours[at]) / lanes;
+        let first = if group as usize + 1 < groups.len() { groups.get(group as usize) } else { u64::MAX };
+        let inside =
+            place.checked_sub(first).ok_or_else(|| arrivals.cover.wrong(at, format!("place {place} lies before group {group}, which starts at {first}")))?;
+        let (column, row) = (inside / lanes, group * lanes + inside % lanes);
+        let in_slot = offsets.get(row as usize).map_or(u64::MAX, |first| first.saturating_add(column));
+        arrivals.message(at, in_slot)?;
+        longest[group as usize] = (column + 1).max(longest[group as usize]);
+    }
+    arrivals.cover.done()?;
+    let mut before = 0;
+    for (group, longest) in longest.iter().enumerate() {
+        same(|| format!("{GROUPS}, group {group}"), before, groups.get(group))?;
+        before += lanes * longest;
+    }
+    same(|| format!("{GROUPS}: groups"), (csr.nodes() as u64).div_ceil(lanes), longest.len() as u64)?;
+    same(|| format!("{GROUPS}: places"), before, groups.last().unwrap_or(u64::MAX))?;
+    Ok(Some(Padding { places: before, empty: before - csr.edges() as u64 }))
+}

@@ -1,0 +1,89 @@
+//! Scheme `merge-path`: rows and nonzeros together in equal chunks, wherever rows end (Merrill and Garland 2016).
+//!
+//! promises  a row costs its nonzeros and one more; all chunks cost the same but the last, whatever a hub has
+//! never     looks at a nonzero
+//! limits    O(chunks log rows)
+use rayon::prelude::*;
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+    },
+};
+
+use crate::{
+    outline::Outline,
+    prove::{Cover, same},
+    sides::{Side, both},
+};
+
+fn chunks(side: Side<'_>, merge_items: u64) -> u64 {
+    (side.nodes() + side.edges()).div_ceil(merge_items)
+}
+
+/// What it will take.
+pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
+    let slots = Width::of(csr.edges() as u64);
+    let facts = |side: Side<'_>| TableFacts::new(side.named("merge_path"), chunks(side, merge_items) + 1, &[("row", Width::U32), ("slot", slots)]);
+    let sides = both(csr);
+    let starts: u64 = sides.iter().map(|side| 8 * (chunks(*side, merge_items) + 1)).sum();
+    Outline { scheme: Scheme::MergePath { merge_items }, tables: sides.map(facts).into(), padding: None, scratch_bytes: starts }
+}
+
+/// Where each chunk starts, and where the last ends.
+pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
+    let (count, all) = (chunks(side, merge_items), side.nodes() + side.edges());
+    // Row `r` ends behind its nonzeros and the ends of the rows before it: the rows that are over at a place are those that end before it.
+    let ended = |chunk: u64| {
+        let place = all.min(chunk * merge_items);
+        rows_ended(side.rows.offsets, place)
+    };
+    let rows: Vec<u64> = (0..count + 1).into_par_iter().map(ended).collect();
+    let (mut row, mut slot) = (Cells::room(Width::U32, count + 1), Cells::room(Width::of(side.edges()), count + 1));
+    for (chunk, ended) in (0..).zip(rows) {
+        row.push(ended);
+        slot.push(all.min(chunk * merge_items) - ended);
+    }
+    vec![Table::new(side.named("merge_path"), vec![("row", row), ("slot", slot)])]
+}
+
+fn rows_ended(offsets: &[u64], place: u64) -> u64 {
+    let (mut low, mut high) = (0, offsets.len() - 1);
+    while low < high {
+        let middle = (low + high) / 2;
+        if offsets[middle + 1] + (middle as u64) < place {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low as u64
+}
+
+/// The other road: one step after the other along the path.
+pub fn prove(side: Side<'_>, tables: &Tables, merge_items: u64) -> Result<Option<Padding>, Violation> {
+    let name = side.named("merge_path");
+    let (row, slot) = (tables.column(&name, "row")?, tables.column(&name, "slot")?);
+    let (nodes, edges, offsets) = (side.nodes(), side.edges(), side.rows.offsets);
+    let mut cover = Cover::of(&name, side.rows);
+    let (mut at_row, mut at_slot) = (0u64, 0u64);
+    for chunk in 0..row.len() {
+        same(|| format!("{name}, chunk {chunk}: row"), row.get(chunk), at_row)?;
+        same(|| format!("{name}, chunk {chunk}: slot"), slot.get(chunk), at_slot)?;
+        for _ in 0..merge_items {
+            if at_row == nodes {
+                break;
+            }
+            if at_slot == offsets[at_row as usize + 1] {
+                at_row += 1;
+            } else {
+                cover.edge(chunk, at_row, at_slot)?;
+                at_slot += 1;
+            }
+        }
+    }
+    cover.done()?;
+    same(|| format!("{name}: rows and slots that chunks reach"), nodes + edges, at_row + at_slot)?;
+    Ok(None)
+}

@@ -1,0 +1,140 @@
+//! Scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours, a warp for each (document 000, sections 3.2.1 and 3.3.2).
+//!
+//! promises  a group serves one node; inside a block of so many warps the groups of a node share one place in shared memory, counted from 0, and
+//!           the first of them leads: it alone writes the place out. What algorithm 3-1 prints is mended: `place` is a number that a kernel
+//!           multiplies with the width in all three branches, and whoever does not lead says so
+//! never     needs atomics: nodes whose groups lie in several blocks are listed, for a second pass in the order of blocks
+//! limits    O(rows + groups)
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, WARP, Width},
+    },
+};
+use warploom_spec::PartitionSpec;
+
+use crate::{
+    outline::Outline,
+    prove::{Cover, firsts, same},
+    sides::{Side, both},
+};
+
+/// Groups of a row of so many neighbours.
+fn groups_of(degree: u64, ngs: u64) -> u64 {
+    degree.div_ceil(ngs)
+}
+
+/// Whether groups from one number up to another lie in several blocks.
+fn is_spread(from: u64, to: u64, warps: u64) -> bool {
+    to > from && from / warps != (to - 1) / warps
+}
+
+/// Groups, and nodes whose groups lie in several blocks.
+fn count(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
+    side.rows.degrees().fold((0, 0), |(groups, spans), degree| {
+        let next = groups + groups_of(degree, ngs);
+        (next, spans + u64::from(is_spread(groups, next, warps)))
+    })
+}
+
+/// What it will take.
+pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
+    let (ngs, dw, block_threads) = (spec.ngs, spec.dw, spec.block_threads);
+    let sides = both(csr);
+    let counts = sides.map(|side| count(side, ngs, block_threads / WARP));
+    let slots = Width::of(csr.edges() as u64);
+    let facts = |(side, (groups, spans)): (Side<'_>, (u64, u64))| {
+        let record = [("node", Width::U32), ("start", slots), ("end", slots), ("place", Width::U16), ("leads", Width::U8)];
+        [
+            TableFacts::new(side.named("groups"), groups, &record),
+            TableFacts::single(side.named("group_first"), side.nodes() + 1, Width::of(groups)),
+            TableFacts::single(side.named("group_spans"), spans, Width::U32),
+        ]
+    };
+    let places = (counts[0].0 + counts[1].0) * ngs;
+    Outline {
+        scheme: Scheme::NeighbourGroups { ngs, dw, block_threads, spanning: counts.map(|(_, spans)| spans) },
+        tables: sides.into_iter().zip(counts).flat_map(facts).collect(),
+        padding: Some(Padding { places, empty: places - 2 * csr.edges() as u64 }),
+        scratch_bytes: 0,
+    }
+}
+
+/// The tables of one direction, row by row.
+pub fn build(side: Side<'_>, (ngs, block_threads): (u64, u64)) -> Vec<Table> {
+    let warps = block_threads / WARP;
+    let (groups, spans) = count(side, ngs, warps);
+    let slots = Width::of(side.edges());
+    let (mut node, mut starts, mut ends) = (Cells::room(Width::U32, groups), Cells::room(slots, groups), Cells::room(slots, groups));
+    let (mut places, mut leads) = (Cells::room(Width::U16, groups), Cells::room(Width::U8, groups));
+    let (mut first, mut spread) = (Cells::room(Width::of(groups), side.nodes() + 1), Cells::room(Width::U32, spans));
+    let (mut group, mut place) = (0, 0);
+    first.push(0);
+    for (row, from, to) in side.spans() {
+        let first_of_row = group;
+        for start in (from..to).step_by(ngs as usize) {
+            let (begins_block, begins_row) = (group % warps == 0, start == from);
+            place = if begins_block { 0 } else { place + u64::from(begins_row) };
+            node.push(row);
+            starts.push(start);
+            ends.push(to.min(start + ngs));
+            places.push(place);
+            leads.push(u64::from(begins_block || begins_row));
+            group += 1;
+        }
+        first.push(group);
+        if is_spread(first_of_row, group, warps) {
+            spread.push(row);
+        }
+    }
+    vec![
+        Table::new(side.named("groups"), vec![("node", node), ("start", starts), ("end", ends), ("place", places), ("leads", leads)]),
+        Table::single(side.named("group_first"), first),
+        Table::single(side.named("group_spans"), spread),
+    ]
+}
+
+/// The other road: from groups to edges, and block by block from the nodes that are in it.
+pub fn prove(side: Side<'_>, tables: &Tables, (ngs, block_threads): (u64, u64)) -> Result<Option<Padding>, Violation> {
+    let name = side.named("groups");
+    let groups = tables.get(&name)?;
+    let column = |column: &str| groups.column(column);
+    let (node, start, end, place, leads) = (column("node")?, column("start")?, column("end")?, column("place")?, column("leads")?);
+    let mut cover = Cover::of(&name, side.rows);
+    for at in 0..groups.rows() {
+        let slots = start.get(at)..end.get(at);
+        let ends_row = side.rows.offsets.get(node.get(at) as usize + 1) == Some(&slots.end);
+        if slots.is_empty() || slots.end - slots.start > ngs || !ends_row && slots.end - slots.start < ngs {
+            return Err(cover.wrong(at, format!("expected {ngs} neighbours, or what is left of node {}, found the slots {slots:?}", node.get(at))));
+        }
+        cover.run(at, node.get(at), slots)?;
+    }
+    cover.done()?;
+    firsts(&side.named("group_first"), tables.only(&side.named("group_first"))?.iter(), node.iter(), side.rows.len())?;
+    let warps = (block_threads / WARP) as usize;
+    // The first block of each node, and whether it was seen in another.
+    let mut block_of = vec![usize::MAX; side.rows.len()];
+    let mut spread = vec![false; side.rows.len()];
+    for block in 0..groups.rows().div_ceil(warps) {
+        let mut here: Vec<u64> = Vec::new();
+        for at in block * warps..groups.rows().min((block + 1) * warps) {
+            let row = node.get(at);
+            let known = here.iter().position(|&other| other == row);
+            same(|| format!("{name}, entry {at}: place"), known.unwrap_or(here.len()) as u64, place.get(at))?;
+            same(|| format!("{name}, entry {at}: leads"), u64::from(known.is_none()), leads.get(at))?;
+            if known.is_none() {
+                here.push(row);
+                spread[row as usize] |= block_of[row as usize] != usize::MAX;
+                block_of[row as usize] = block;
+            }
+        }
+    }
+    let listed = tables.only(&side.named("group_spans"))?.iter();
+    let expected = spread.iter().zip(0u64..).filter(|(spread, _)| **spread).map(|(_, row)| row);
+    if !listed.eq(expected) {
+        return Err(Violation::new(format!("{}: these are not the nodes whose groups lie in several blocks", side.named("group_spans"))));
+    }
+    let places = groups.rows() as u64 * ngs;
+    Ok(Some(Padding { places, empty: places - side.edges() }))
+}

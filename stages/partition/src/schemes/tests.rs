@@ -1,0 +1,392 @@
+//! What every scheme promises, on graphs that go wrong easily and on random ones: what is built expands to the csr, has the sizes that were foreseen, is the
+//! same for any number of threads, and no number of it can be changed unseen.
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use warploom_contract::{
+    Artifact, ErrorKind, Inputs, KeyDocument, Kind, Outputs, StageError, Store,
+    kinds::{
+        csr::{Csr, Direction},
+        graph::EdgeTable,
+        partition::{self, Cells, Column, Division, Partition, Scheme, Table, Tables, Width},
+    },
+};
+use warploom_extract::group::both_directions;
+use warploom_shell::{contracts, requests::PartitionRequest};
+use warploom_spec::{PartitionSpec, Scheme as Asked};
+
+use crate::{
+    outline::{Outline, Room},
+    schemes::{build, outline, prove},
+};
+
+/// Source, target and relation.
+type Edge = (u32, u32, u16);
+
+/// Schemes that need no file and only what the graph has.
+fn asked(csr: &Csr) -> impl Iterator<Item = Asked> {
+    let (typed, many) = (csr.types.is_some(), csr.graphs.is_some());
+    let fits = move |scheme: &Asked| match scheme {
+        Asked::Auto | Asked::File => false,
+        Asked::RelationMajor | Asked::RowRelation => typed,
+        Asked::PackedGraphs => many,
+        _ => true,
+    };
+    Asked::ALL.iter().copied().filter(fits)
+}
+
+fn csr(nodes: usize, edges: &[Edge], typed: bool) -> Csr {
+    let table = EdgeTable {
+        source: edges.iter().map(|edge| edge.0).collect(),
+        target: edges.iter().map(|edge| edge.1).collect(),
+        kind: typed.then(|| edges.iter().map(|edge| edge.2).collect()),
+        ..EdgeTable::default()
+    };
+    both_directions(nodes, &table).into()
+}
+
+/// The same as a set of many graphs: what hangs together is one.
+fn of_many(nodes: usize, edges: &[Edge]) -> Csr {
+    let mut graph: Vec<u32> = (0..nodes as u32).collect();
+    // Joining goes on until nothing changes, which is slow and plain.
+    while edges.iter().any(|&(source, target, _)| {
+        let (of_source, of_target) = (graph[source as usize], graph[target as usize]);
+        let least = of_source.min(of_target);
+        (graph[source as usize], graph[target as usize]) = (least, least);
+        of_source != of_target
+    }) {}
+    Csr { graphs: Some(graph.into()), ..csr(nodes, edges, false) }
+}
+
+/// Settings that are small, so that small graphs have several of everything.
+fn small() -> PartitionSpec {
+    PartitionSpec {
+        unit_edges: 8,
+        ngs: 3,
+        dw: 16,
+        block_threads: 64,
+        merge_items: 7,
+        warp_tile: 2,
+        block_tile: 4,
+        lanes: 4,
+        block_nodes: 4,
+        ..PartitionSpec::default()
+    }
+}
+
+fn request(spec: PartitionSpec) -> PartitionRequest {
+    PartitionRequest { spec, groups_digest: None }
+}
+
+/// Builds, compares the sizes with those foreseen, and proves.
+fn made(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) {
+    let request = request(spec.clone());
+    let outline = outline(asked, csr, &request, Room(u64::MAX)).unwrap();
+    let tables = build(&outline.scheme, csr, &request).unwrap();
+    assert_eq!(tables.iter().map(Table::facts).collect::<Vec<_>>(), outline.tables, "{asked}");
+    let padding = prove(&outline.scheme, csr, &tables.iter().cloned().collect::<Tables>()).unwrap_or_else(|wrong| panic!("{asked}: {}", wrong.0));
+    assert_eq!(padding, outline.padding, "{asked}");
+    (outline, tables)
+}
+
+fn made_by_all(csr: &Csr, spec: &PartitionSpec) -> Vec<Vec<Table>> {
+    asked(csr).map(|asked| made(csr, asked, spec).1).collect()
+}
+
+fn plain(pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<Edge> {
+    pairs.into_iter().map(|(source, target)| (source, target, (source % 3) as u16)).collect()
+}
+
+/// Graphs that go wrong easily.
+fn degenerate() -> Vec<(usize, Vec<Edge>)> {
+    vec![
+        (0, vec![]),
+        (1, vec![]),
+        (1, plain([(0, 0)])),
+        (7, vec![]),
+        (2, plain([(0, 1), (0, 1), (1, 0), (0, 1)])),
+        (5, plain([(0, 0), (3, 3), (3, 3), (4, 1)])),
+        (40, plain((1..40).map(|leaf| (leaf, 0)))),
+        (41, plain((1..41).map(|leaf| (0, leaf)))),
+        (9, plain((0..81).map(|pair| (pair / 9, pair % 9)))),
+        (33, plain((0..30).map(|node| (node, node / 3 * 3)))),
+        (100, plain([(99, 0)])),
+    ]
+}
+
+#[test]
+fn degenerate_graphs() {
+    for (nodes, edges) in degenerate() {
+        for typed in [false, true] {
+            made_by_all(&csr(nodes, &edges, typed), &small());
+            made_by_all(&csr(nodes, &edges, typed), &PartitionSpec::default());
+        }
+        made(&of_many(nodes, &edges), Asked::PackedGraphs, &small());
+        made(&of_many(nodes, &edges), Asked::PackedGraphs, &PartitionSpec::default());
+    }
+}
+
+#[test]
+fn a_hub_of_more_than_a_million() {
+    let leaves = 1_050_000;
+    let graph = csr(leaves + 1, &plain((1..=leaves as u32).map(|leaf| (leaf, 0))), true);
+    for asked in asked(&graph) {
+        made(&graph, asked, &PartitionSpec::default());
+    }
+}
+
+/// 16 nodes, 44 edges in 3 relations: a hub, a node alone, self loops, repeats.
+fn sixteen() -> Csr {
+    let hub = (1..13).map(|leaf| (leaf, 0));
+    let ring = (0..14).map(|node| (node, (node + 1) % 14));
+    let far = (0..14).map(|node| (node, node * 5 % 14));
+    csr(16, &plain(hub.chain(ring).chain(far).chain([(2, 2), (2, 2), (7, 1), (14, 14)])), true)
+}
+
+/// Eight graphs of 16 nodes; the rows of one do not lie side by side.
+fn eight() -> Csr {
+    of_many(16, &plain([(0, 9), (9, 0), (1, 2), (2, 3), (3, 1), (4, 5), (6, 7), (7, 8), (8, 10), (10, 11), (11, 6), (14, 14)]))
+}
+
+/// The example for a scheme.
+fn examples() -> Vec<(Asked, Csr)> {
+    let typed = sixteen();
+    asked(&typed).map(|asked| (asked, typed.clone())).chain([(Asked::PackedGraphs, eight())]).collect()
+}
+
+/// A table as a person reads it: a line a column.
+fn shown(table: &Table) -> String {
+    let mut text = format!("{}, {} rows, {} bytes\n", table.name, table.rows(), table.facts().bytes());
+    for (name, column) in table.columns() {
+        let numbers: Vec<String> = column.iter().map(|number| number.to_string()).collect();
+        text += &format!("  {name} {}: {}\n", column.width().name(), numbers.join(" "));
+    }
+    text
+}
+
+/// Tells each format of the example; `UPDATE=1` writes them anew.
+#[test]
+fn every_format_of_an_example() {
+    let graph = sixteen();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let compare = |name: &str, text: String| {
+        let path = folder.join(format!("{name}.txt"));
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, text).unwrap();
+        } else {
+            assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{name}: read it, then refresh with UPDATE=1");
+        }
+    };
+    let rows = |side: &Direction, types: &dyn Fn(u64) -> u16| {
+        let row = |row: usize| {
+            let slots = side.offsets[row] as usize..side.offsets[row + 1] as usize;
+            let shown: Vec<String> = slots.map(|slot| format!("{}/{}", side.neighbours[slot], types(side.edges[slot]))).collect();
+            format!("  {row} from slot {}: {}\n", side.offsets[row], shown.join(" ")).replace(": \n", ":\n")
+        };
+        (0..16).map(row).collect::<String>()
+    };
+    let of_edge = |edge: u64| graph.types.as_ref().unwrap()[graph.incoming.edges.iter().position(|&known| known == edge).unwrap()];
+    let pages = format!("in-rows, each neighbour with its relation\n{}out-rows\n{}", rows(&graph.incoming, &of_edge), rows(&graph.outgoing, &of_edge));
+    compare("csr", pages);
+    compare("graphs", format!("graph of each node of the set of many: {:?}\n", &eight().graphs.unwrap()[..]));
+    for (asked, graph) in examples() {
+        let (outline, tables) = made(&graph, asked, &small());
+        let padding = outline.padding.map_or_else(String::new, |padding| format!("{} of {} places empty\n", padding.empty, padding.places));
+        let scheme = serde_json::to_string(&outline.scheme).unwrap();
+        compare(asked.name(), format!("{scheme}\n{padding}{}", tables.iter().map(shown).collect::<String>()));
+    }
+}
+
+/// The same table with another number in a cell.
+pub(super) fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
+    let cells = |index: usize, column: &Column| {
+        let mut cells = Cells::room(column.width(), column.len() as u64);
+        column.iter().enumerate().for_each(|(at, known)| cells.push(if (index, at) == (column_index, row) { number } else { known }));
+        cells
+    };
+    Table::new(table.name.clone(), table.columns().iter().enumerate().map(|(index, (name, column))| (name.as_str(), cells(index, column))).collect())
+}
+
+#[test]
+fn no_number_can_be_changed_unseen() {
+    let mut changed = 0;
+    for (asked, graph) in examples() {
+        let (outline, tables) = made(&graph, asked, &small());
+        for (index, table) in tables.iter().enumerate() {
+            for (column_index, (name, column)) in table.columns().iter().enumerate() {
+                for row in 0..column.len() {
+                    let known = column.get(row);
+                    for number in [known + 1, known.wrapping_sub(1), known ^ 4, u64::MAX] {
+                        let other = tampered(table, column_index, row, number);
+                        if other == *table {
+                            continue;
+                        }
+                        let all = tables.iter().enumerate().map(|(at, table)| if at == index { other.clone() } else { table.clone() });
+                        let found = prove(&outline.scheme, &graph, &all.collect());
+                        let seen = found.is_err() || found.is_ok_and(|padding| padding != outline.padding);
+                        assert!(seen, "{asked}: {}.{name}[{row}] = {number} in place of {known} passed", table.name);
+                        changed += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(changed > 1000);
+}
+
+/// Publishes tables as the stage does.
+fn published(store: &Store, graph: &Csr, division: Division, tables: &[Table], mark: usize) -> Result<Artifact, StageError> {
+    let document = KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
+    let mut outputs = Outputs::begin(store, &contracts::PARTITION, document, &Inputs::new())?;
+    let rows = made(graph, Asked::Rows, &small());
+    let mut schemes = vec![Division { scheme: rows.0.scheme, why: "asked for".into(), tables: rows.0.tables, padding: None }];
+    let is_rows = division.scheme.name() == "rows";
+    if is_rows {
+        schemes.clear();
+    }
+    schemes.push(division);
+    let others = if is_rows { &[][..] } else { &rows.1[..] };
+    tables.iter().chain(others).try_for_each(|table| partition::write_table(&outputs, table))?;
+    partition::write(&mut outputs, &Partition { parts: 1, schemes }, (graph.nodes() as u64, graph.edges() as u64))?;
+    Ok(outputs.publish(store)?.remove(0))
+}
+
+/// What leaves the bounds of rows, slots and tables is not published; what is, opens as it was made.
+#[test]
+fn no_table_that_leaves_its_bounds_is_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let mut mark = 0;
+    for (asked, graph) in examples() {
+        let (outline, tables) = made(&graph, asked, &small());
+        let division = Division { scheme: outline.scheme, why: "asked for".into(), tables: outline.tables, padding: outline.padding };
+        let mut publish = |tables: &[Table]| {
+            mark += 1;
+            published(&store, &graph, division.clone(), tables, mark)
+        };
+        let artifact = publish(&tables).unwrap_or_else(|error| panic!("{asked}: {error}"));
+        let opened = Tables::open(&artifact.path, partition::open(&artifact).unwrap().schemes.last().unwrap()).unwrap();
+        assert!(tables.iter().all(|table| opened.get(&table.name).unwrap() == table), "{asked}");
+        for (index, table) in tables.iter().enumerate() {
+            for (column_index, (name, column)) in table.columns().iter().enumerate() {
+                // Relations and graphs have no bound that a partition knows, and the last first place says itself how many places there are.
+                let free = matches!(name.as_str(), "relation" | "in_row_types" | "out_row_types" | "graph");
+                for row in [0, column.len().saturating_sub(1)] {
+                    if column.is_empty() || free && table.name != "graph_blocks" || name == "interleaved_groups" && row > 0 {
+                        continue;
+                    }
+                    let mut others = tables.clone();
+                    others[index] = tampered(table, column_index, row, u64::MAX);
+                    assert!(publish(&others).is_err(), "{asked}: {}.{name}[{row}] beyond all bounds was published", table.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_number_of_threads_changes_a_table() {
+    let edges = plain((0..40_000u32).map(|at| (at.wrapping_mul(2_654_435_761) % 3001, at.wrapping_mul(40_503) % 2999 * (at % 7) / 6)));
+    let graph = csr(3001, &edges, true);
+    let of = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| made_by_all(&graph, &PartitionSpec { unit_edges: 512, ..small() }))
+    };
+    let first = of(1);
+    assert!(first == of(2) && first == of(8));
+}
+
+#[test]
+fn what_needs_too_much_memory_is_refused_before_it_is_made() {
+    for (asked, graph) in examples() {
+        let outline_of = |room| outline(asked, &graph, &request(small()), Room(room));
+        let needed = outline_of(u64::MAX).unwrap().bytes_peak();
+        assert!(outline_of(needed).is_ok(), "{asked}");
+        let error = outline_of(needed - 1).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Memory);
+        assert!(error.what.contains(&format!("scheme `{asked}` needs")) && error.what.contains(&format!("({needed} bytes)")), "{}", error.what);
+        assert!(error.hint.unwrap().contains(&format!("--memory {needed}")));
+        let bytes_of_csr = (24 * graph.edges() + 16 * (graph.nodes() + 1)) as u64;
+        assert!(needed <= 3 * bytes_of_csr, "{asked}: {needed} of {bytes_of_csr}");
+    }
+}
+
+#[test]
+fn graphs_without_relations_are_told_so() {
+    let graph = csr(3, &plain([(0, 1)]), false);
+    for asked in [Asked::RelationMajor, Asked::RowRelation] {
+        let error = outline(asked, &graph, &request(small()), Room(u64::MAX)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Specification);
+        assert!(error.what.contains("has no relations") && error.hint.unwrap().contains("partition.scheme"), "{}", error.what);
+    }
+}
+
+#[test]
+fn one_graph_is_not_packed_and_neither_are_joined_ones() {
+    let outline_of = |graph: &Csr| outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err();
+    let error = outline_of(&sixteen());
+    assert!(error.kind == ErrorKind::Specification && error.what.contains("this data set is one graph"), "{}", error.what);
+    let joined = Csr { graphs: Some(vec![0, 1].into()), ..csr(2, &plain([(0, 1)]), false) };
+    let error = outline_of(&joined);
+    assert!(error.kind == ErrorKind::Data && error.what.contains("found one from node 0 of graph 0 to node 1 of graph 1"), "{}", error.what);
+}
+
+/// Document 003's rule: offsets only where edges are more than twice the relations of all rows.
+#[test]
+fn the_form_of_relations_follows_the_rule() {
+    let form = |edges: &[Edge]| match made(&csr(4, edges, true), Asked::RowRelation, &small()).0.scheme {
+        Scheme::RowRelation { forms } => forms[0],
+        other => panic!("{other:?}"),
+    };
+    // Four edges, two relations: 4 / 2 is not more than 2.
+    let even = form(&[(0, 1, 0), (2, 1, 0), (0, 1, 5), (2, 1, 5)]);
+    assert_eq!((even.edges, even.distinct, even.runs), (4, 2, false));
+    let more = form(&[(0, 1, 0), (2, 1, 0), (0, 1, 5), (2, 1, 5), (3, 1, 5)]);
+    assert_eq!((more.edges, more.distinct, more.runs), (5, 2, true));
+}
+
+fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>)> {
+    (1usize..80).prop_flat_map(|nodes| {
+        let node = 0..nodes as u32;
+        // Half of the targets are few, so that some rows are long.
+        let target = prop_oneof![node.clone(), 0..(nodes as u32).div_ceil(9)];
+        (Just(nodes), proptest::collection::vec((node, target, 0u16..4), 0..250))
+    })
+}
+
+prop_compose! {
+    fn settings()(
+        unit_edges in 1u64..60, ngs in 1u64..9, warps in 1u64..5, merge_items in 1u64..40, warp_tile in 1u64..9, block_tile in 1u64..40, lanes in 1u64..40, block_nodes in 1u64..20,
+    ) -> PartitionSpec {
+        PartitionSpec { unit_edges, ngs, block_threads: 32 * warps, merge_items, warp_tile, block_tile, lanes, block_nodes, ..PartitionSpec::default() }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_built_expands_to_the_csr((nodes, edges) in graphs(), typed in any::<bool>(), spec in settings()) {
+        made_by_all(&csr(nodes, &edges, typed), &spec);
+        let few: Vec<Edge> = edges.into_iter().take(nodes / 2).collect();
+        made(&of_many(nodes, &few), Asked::PackedGraphs, &spec);
+    }
+
+    /// Coordinates by column are those of the sorted list of edges.
+    #[test]
+    fn columns_are_sorted_as_a_sort_does((nodes, edges) in graphs()) {
+        let (_, tables) = made(&csr(nodes, &edges, false), Asked::SortedColumns, &small());
+        let mut expected: Vec<(u64, u64)> = edges.iter().map(|&(source, target, _)| (u64::from(source), u64::from(target))).collect();
+        expected.sort_unstable();
+        let [column, row] = ["column", "row"].map(|name| tables[0].column(name).unwrap());
+        prop_assert_eq!(column.iter().zip(row.iter()).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn numbers_are_wide_only_where_they_must_be() {
+    let (outline, _) = made(&sixteen(), Asked::NeighbourGroups, &small());
+    let widths: Vec<Width> = outline.tables[0].columns.iter().map(|column| column.width).collect();
+    assert_eq!(widths, [Width::U32, Width::U32, Width::U32, Width::U16, Width::U8]);
+}

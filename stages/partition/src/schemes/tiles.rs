@@ -1,0 +1,96 @@
+//! Schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and values are staged in shared memory (document 001, variants 4 to 6).
+//!
+//! promises  a tile lies in one row and ends where the next begins, or where its row does; tiles of a row follow each other
+//! never     takes more shared memory than a block has: settings that would are refused before anything is built
+//! limits    O(rows + tiles)
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+    },
+};
+use warploom_spec::PartitionSpec;
+
+use crate::{
+    outline::Outline,
+    prove::{Cover, firsts},
+    sides::{Side, both},
+};
+
+/// Names of the tables of tiles and of the first of each row.
+pub type Names = (&'static str, &'static str);
+/// A warp's.
+pub const OF_WARPS: Names = ("warp_tiles", "warp_tile_first");
+/// A block's.
+pub const OF_BLOCKS: Names = ("block_tiles", "block_tile_first");
+
+/// A warp's tiles with their settings.
+pub fn of_warps(spec: &PartitionSpec) -> (Scheme, Names, u64) {
+    let scheme = Scheme::WarpTiles { warp_tile: spec.warp_tile, block_threads: spec.block_threads, shared_bytes: spec.shared_bytes };
+    (scheme, OF_WARPS, spec.warp_tile)
+}
+
+/// A block's.
+pub fn of_blocks(spec: &PartitionSpec) -> (Scheme, Names, u64) {
+    (Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes }, OF_BLOCKS, spec.block_tile)
+}
+
+fn count(side: Side<'_>, tile: u64) -> u64 {
+    side.rows.degrees().map(|degree| degree.div_ceil(tile)).sum()
+}
+
+/// What it will take.
+pub fn outline(csr: &Csr, (scheme, (tiles, first), tile): (Scheme, Names, u64)) -> Outline {
+    let slots = Width::of(csr.edges() as u64);
+    let sides = both(csr);
+    let counts = sides.map(|side| count(side, tile));
+    let facts = |(side, count): (Side<'_>, u64)| {
+        [
+            TableFacts::new(side.named(tiles), count, &[("row", Width::U32), ("start", slots)]),
+            TableFacts::single(side.named(first), side.nodes() + 1, Width::of(count)),
+        ]
+    };
+    let places = (counts[0] + counts[1]) * tile;
+    let padding = Some(Padding { places, empty: places - 2 * csr.edges() as u64 });
+    Outline { scheme, tables: sides.into_iter().zip(counts).flat_map(facts).collect(), padding, scratch_bytes: 0 }
+}
+
+/// The tables of one direction.
+pub fn build(side: Side<'_>, (tiles, first): Names, tile: u64) -> Vec<Table> {
+    let count = count(side, tile);
+    let (mut row, mut start) = (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
+    let mut firsts = Cells::room(Width::of(count), side.nodes() + 1);
+    let mut before = 0;
+    firsts.push(0);
+    for (own, from, to) in side.spans() {
+        for slot in (from..to).step_by(tile as usize) {
+            row.push(own);
+            start.push(slot);
+        }
+        before += (to - from).div_ceil(tile);
+        firsts.push(before);
+    }
+    vec![Table::new(side.named(tiles), vec![("row", row), ("start", start)]), Table::single(side.named(first), firsts)]
+}
+
+/// The other road: a tile reaches up to the next one of its row, else to the end of its row.
+pub fn prove(side: Side<'_>, tables: &Tables, ((tiles, first), tile): (Names, u64)) -> Result<Option<Padding>, Violation> {
+    let (tiles, first) = (side.named(tiles), side.named(first));
+    let (row, start) = (tables.column(&tiles, "row")?, tables.column(&tiles, "start")?);
+    let mut cover = Cover::of(&tiles, side.rows);
+    for at in 0..row.len() {
+        let own = row.get(at);
+        let goes_on = at + 1 < row.len() && row.get(at + 1) == own;
+        let end = if goes_on { start.get(at + 1) } else { side.rows.offsets.get(own as usize + 1).copied().unwrap_or(0) };
+        let length = end.saturating_sub(start.get(at));
+        if length == 0 || length > tile || goes_on && length < tile {
+            return Err(cover.wrong(at, format!("expected {tile} nonzeros, or what is left of row {own}, found the slots {} to {end}", start.get(at))));
+        }
+        cover.run(at, own, start.get(at)..end)?;
+    }
+    cover.done()?;
+    firsts(&first, tables.only(&first)?.iter(), row.iter(), side.rows.len())?;
+    let places = row.len() as u64 * tile;
+    Ok(Some(Padding { places, empty: places - side.edges() }))
+}

@@ -1,0 +1,74 @@
+//! The two directions of a csr, as schemes see them.
+//!
+//! promises  both are worked on at the same time, and what comes of them stands in one order: in-edges, then out-edges
+//! never     knows a scheme
+use warploom_contract::{
+    Violation,
+    kinds::{
+        csr::{Csr, Direction, Rows},
+        partition::{Padding, Table},
+    },
+};
+
+/// One direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// `in` or `out`.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: Rows<'a>,
+}
+
+impl<'a> Side<'a> {
+    fn of(name: &'static str, direction: &'a Direction) -> Self {
+        Side { name, rows: direction.rows() }
+    }
+
+    /// A table over its edges.
+    pub fn named(&self, table: &str) -> String {
+        format!("{}_{table}", self.name)
+    }
+
+    /// How many rows it has.
+    pub fn nodes(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    /// How many edges it has.
+    pub fn edges(&self) -> u64 {
+        self.rows.neighbours.len() as u64
+    }
+
+    /// Each row with its first slot and the slot behind its last.
+    pub fn spans(&self) -> impl Iterator<Item = (u64, u64, u64)> + 'a {
+        self.rows.offsets.windows(2).enumerate().map(|(row, pair)| (row as u64, pair[0], pair[1]))
+    }
+}
+
+/// In-edges and out-edges.
+pub fn both(csr: &Csr) -> [Side<'_>; 2] {
+    [Side::of("in", &csr.incoming), Side::of("out", &csr.outgoing)]
+}
+
+/// Works on both at the same time.
+pub fn each<T: Send>(csr: &Csr, work: impl Fn(Side<'_>) -> T + Sync) -> [T; 2] {
+    let [incoming, outgoing] = both(csr);
+    let (of_in, of_out) = rayon::join(|| work(incoming), || work(outgoing));
+    [of_in, of_out]
+}
+
+/// Tables of both.
+pub fn tables(csr: &Csr, build: impl Fn(Side<'_>) -> Vec<Table> + Sync) -> Vec<Table> {
+    each(csr, build).into_iter().flatten().collect()
+}
+
+/// Proves both, and adds their padding up.
+pub fn prove(csr: &Csr, prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Violation> + Sync) -> Result<Option<Padding>, Violation> {
+    let [of_in, of_out] = each(csr, prove);
+    Ok(added(of_in?, of_out?))
+}
+
+/// Padding of two directions.
+pub fn added(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
+    left.zip(right).map(|(left, right)| Padding { places: left.places + right.places, empty: left.empty + right.empty })
+}
