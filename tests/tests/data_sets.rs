@@ -413,3 +413,32 @@ fn one_graph_in_every_format_gives_one_digest() {
     }
     assert!(digests.len() > 3 && digests.iter().all(|(_, digest)| *digest == digests[0].1), "{digests:#?}");
 }
+
+/// Every set of the shared data, from its files to an order and divisions of its work, proved. Sets of more edges wait for `make test-long`.
+#[test]
+fn every_real_set_is_ordered_and_divided() {
+    const EDGES_MOST: u64 = 1_000_000;
+    let Some(scene) = Scene::real("every_real_set_is_ordered_and_divided") else { return };
+    let listed = scene.warploom(&["data", "ls", "--format", "json", "--data", scene.data.to_str().unwrap()]).expect(0).lines();
+    let here: Vec<_> = listed.iter().filter(|line| line["status"] == "here").collect();
+    assert!(here.len() > 80, "{} sets", here.len());
+    let mut waiting = Vec::new();
+    for line in here {
+        let name = line["name"].as_str().unwrap();
+        if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST) && !warploom_tests::long() {
+            waiting.push(name);
+            continue;
+        }
+        let recipe = Recipe::of("pagerank", name).set("reorder.method=rabbit").set("partition.scheme=[rows, neighbour-groups, interleaved]");
+        let scene = scene.with_store(format!("store-{name}"));
+        for stage in ["ingest", "extract", "reorder", "partition"] {
+            scene.stage(stage, &recipe, &["-q"]).expect(0);
+        }
+        for stage in ["reorder", "partition"] {
+            scene.stage(stage, &recipe, &["check"]).expect(0);
+        }
+        fs::remove_dir_all(&scene.store).unwrap();
+    }
+    println!("not without WARPLOOM_TEST_LONG: {}", waiting.join(", "));
+    assert!(waiting.len() < 20, "{waiting:?}");
+}
