@@ -43,12 +43,10 @@ fn divisions_are_built_found_proved_and_change_no_result() {
     assert_eq!(scene.build(&turned)[3]["key"], scene.build(&recipe().set("partition.scheme=[rows, merge-path]"))[3]["key"]);
     scene.front("check", &divided, &[]).expect(0);
     scene.stage("partition", &divided, &["check"]).expect(0);
-    let told = scene.front("explain", &divided, &[]).expect(0);
+    let told = scene.warploom(&divided.arguments(&["explain"])).expect(0);
     told.prints(&["partition: rows (asked for), ", "partition: neighbour-groups (asked for)", "in_groups: ", "places empty", "(row u32, start u32)"]);
     let out = scene.path("exported");
-    let key = lines[3]["key"].as_str().unwrap();
-    scene.warploom(&["export", "partition", "--pipeline", "x", "-o", out.to_str().unwrap(), "--store", scene.store.to_str().unwrap()]);
-    scene.warploom(&["export", key, "-o", out.to_str().unwrap(), "--store", scene.store.to_str().unwrap()]).expect(0);
+    scene.warploom(&["export", lines[3]["key"].as_str().unwrap(), "-o", out.to_str().unwrap()]).expect(0);
     for file in ["in_order.npy", "in_groups.npz", "interleaved_places.npy", "partition.json"] {
         assert!(
             out.join(file).is_file() || out.join("partition").join(file).is_file(),
@@ -109,7 +107,9 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     refused(&["partition.groups=groups.parquet"], &["a table of groups is named, and no scheme reads it"]);
     refused(&["partition.scheme=file", "partition.groups=none.parquet"], &["no such file", "columns  node, start  and  end"]);
     let small = recipe().set("partition.scheme=sorted-columns");
-    scene.stage("partition", &small, &["--memory", "10KiB"]).expect(1).says(&["scheme `sorted-columns` needs", "may be used", "hint: --memory"]);
+    scene.stage("partition", &small, &["--memory", "20KiB"]).expect(1).says(&["scheme `sorted-columns` needs", "may be used", "hint: --memory"]);
+    let rows = recipe().set("partition.unit_edges=128");
+    scene.stage("partition", &rows, &["--memory", "10KiB"]).expect(1).says(&["scheme `rows` needs", "may be used", "hint: --memory"]);
 }
 
 /// A set of many graphs and a graph with relations have the schemes that are theirs.

@@ -1,4 +1,4 @@
-//! Grouping edges by an end: a stable two-level counting sort.
+//! Grouping edges by an end: a stable two-level counting sort. And the other way, the end that edges in rows are grouped by.
 //!
 //! promises  the result of a stable sort, hence the same bytes for any number of threads
 //! never     compares two edges; writes at random over more than a cache holds: the first level spreads edges over
@@ -30,7 +30,7 @@ pub enum Others<'a> {
 
 impl Others<'_> {
     /// Calls for each edge of a range, in order, with its position and that end.
-    fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
+    pub fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
         match self {
             Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
             Others::Rows(offsets) => {
@@ -44,6 +44,19 @@ impl Others<'_> {
             }
         }
     }
+}
+
+/// Edges of one task, where each is looked at by itself.
+const TASK_EDGES: usize = 1 << 16;
+
+/// The row of each edge.
+pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
+    let mut rows = zeros(offsets.last().map_or(0, |&edges| edges as usize));
+    rows.par_chunks_mut(TASK_EDGES).enumerate().for_each(|(task, rows)| {
+        let first = task * TASK_EDGES;
+        Others::Rows(offsets).each(first..first + rows.len(), |at, row| rows[at - first] = row);
+    });
+    rows
 }
 
 /// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its position. What `parts` held
@@ -143,4 +156,18 @@ fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) 
             *head += 1;
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_edge_has_the_row_that_lists_it() {
+        assert!(rows_of_edges(&[0]).is_empty() && rows_of_edges(&[0, 0, 0]).is_empty());
+        assert_eq!(rows_of_edges(&[0, 0, 2, 2, 3, 3]), [1, 1, 3]);
+        let offsets: Vec<u64> = (0..2000u64).map(|row| row * row / 10).collect();
+        let slow: Vec<u32> = offsets.windows(2).zip(0..).flat_map(|(pair, row)| (pair[0]..pair[1]).map(move |_| row)).collect();
+        assert!(rows_of_edges(&offsets) == slow && slow.len() > 3 * TASK_EDGES);
+    }
 }

@@ -1,6 +1,7 @@
 //! Times every scheme on a csr without writing files: what it takes is foreseen, its tables are built, and, apart, they are proved. One JSON line for each.
 //!
-//! usage: scheme_speed CSR_FOLDER THREADS [SETTING=VALUE ...]      (CSR_FOLDER: an artifact of kind `csr`; settings: those of `partition`)
+//! usage: scheme_speed CSR_FOLDER THREADS [SETTING=VALUE ...]      (CSR_FOLDER: an artifact of kind `csr`; settings: those of `partition`;
+//!        without `scheme=...` all schemes)
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
@@ -23,12 +24,14 @@ fn main() {
     let settings: Vec<String> = arguments[3..].iter().map(|setting| format!("partition.{setting}")).collect();
     let pipelines = read_text("dataset: none\nplan: {program: none.py}\n", Path::new("none.yaml"), &settings);
     let spec = pipelines.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0).partition;
+    let asked = spec.scheme.clone();
     let request = PartitionRequest { spec, groups_digest: None };
     let manifest = Manifest::read(folder, Kind::Csr).expect("a manifest").expect("a csr artifact");
     let csr = Csr::open(&Artifact { kind: Kind::Csr, path: folder.to_path_buf(), manifest }).expect("a csr");
     let edges = csr.edges() as f64;
     let csr_bytes = 24 * csr.edges() as u64 + 16 * (csr.nodes() as u64 + 1);
-    for &scheme in Scheme::ALL.iter().filter(|scheme| !matches!(scheme, Scheme::Auto | Scheme::File)) {
+    let wanted = |scheme: &&Scheme| !matches!(scheme, Scheme::Auto | Scheme::File) && (asked.contains(&Scheme::Auto) || asked.contains(scheme));
+    for &scheme in Scheme::ALL.iter().filter(wanted) {
         let Ok(foreseen) = outline(scheme, &csr, &request, Room(u64::MAX)) else {
             println!("{{\"scheme\": \"{scheme}\", \"left_out\": \"the graph lacks what it divides by\"}}");
             continue;

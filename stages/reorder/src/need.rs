@@ -39,6 +39,6 @@ pub fn refuse_too_large(csr: &Csr, method: Method, memory: u64) -> Result<(), St
         csr.edges(),
         show_size(memory)
     );
-    let lighter = (method != Method::None).then_some(" , or  --set reorder.method=none").unwrap_or_default();
+    let lighter = if method == Method::None { "" } else { " , or  --set reorder.method=none" };
     Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {needed}  if the machine has it{lighter}")))
 }

@@ -146,13 +146,16 @@ pub fn build(csr: &Csr, block_nodes: u64) -> Result<Vec<Table>, StageError> {
     ])
 }
 
+/// A graph of a block, the place of its first row and that behind its last.
+type Member = (u64, u64, u64);
+
 /// The graphs of each block with the places of their rows, if entries follow each other to the last row.
-fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<(u64, u64, u64)>>, Violation> {
+fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violation> {
     let [first_graph, first_row] = [tables.column(BLOCKS, "graph")?, tables.column(BLOCKS, "row")?];
     let [graph, row] = [tables.column(GRAPHS, "graph")?, tables.column(GRAPHS, "row")?];
     let count = graph.len() as u64;
     let row_at = |entry: u64| if entry < count { row.get(entry as usize) } else { nodes };
-    let mut blocks: Vec<Vec<(u64, u64, u64)>> = Vec::new();
+    let mut blocks: Vec<Vec<Member>> = Vec::new();
     let mut entry = 0;
     for block in 0..first_graph.len() {
         same(|| format!("{BLOCKS}, block {block}: graph"), entry, first_graph.get(block))?;

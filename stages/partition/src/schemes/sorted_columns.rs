@@ -6,11 +6,12 @@
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
-    group::{Others, group},
+    group::{Others, group, rows_of_edges},
     kinds::{
         csr::{Csr, DirectionParts},
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
+    mapped::zeros,
 };
 
 use crate::{
@@ -34,12 +35,13 @@ pub fn build(side: Side<'_>) -> Table {
     let DirectionParts { offsets, neighbours: rows, edges: slots } = parts;
     let slot = match Width::of(side.edges()) {
         Width::U64 => Cells::U64(slots),
-        _ => Cells::U32(slots.into_par_iter().map(|slot| slot as u32).collect()),
+        _ => {
+            let mut narrow = zeros(slots.len());
+            narrow.par_iter_mut().zip(slots).for_each(|(narrow, slot)| *narrow = slot as u32);
+            Cells::U32(narrow)
+        }
     };
-    let mut column = Cells::room(Width::U32, side.edges());
-    for (number, pair) in (0..).zip(offsets.windows(2)) {
-        (pair[0]..pair[1]).for_each(|_| column.push(number));
-    }
+    let column = Cells::U32(rows_of_edges(&offsets));
     Table::new(side.named("sorted_columns"), vec![("column", column), ("row", Cells::U32(rows)), ("slot", slot)])
 }
 
