@@ -18,7 +18,7 @@ pub fn bytes(csr: &Csr, method: Method) -> u64 {
         Method::Random | Method::Degree | Method::ApproximateDegree | Method::HubSort | Method::HubCluster => 32 * nodes,
         Method::FirstColumn | Method::ColumnsThenRows => 32 * nodes,
         Method::Breadth | Method::Rcm => undirected + 24 * nodes,
-        Method::Auto | Method::Rabbit => undirected + 16 * edges + 64 * nodes,
+        Method::Auto | Method::Rabbit => undirected + 16 * edges + 120 * nodes,
         // The graph twice more, here and in the child, and what METIS makes of it: each level has half of the edges of the one before.
         Method::Metis => undirected + 8 * edges + 60 * edges + 100 * nodes,
     };
