@@ -29,7 +29,7 @@ use warploom_spec::Scheme as Asked;
 
 use crate::{
     outline::{Outline, Room},
-    sides::{both, prove as prove_both, tables},
+    sides::{prove as prove_both, tables},
 };
 
 /// What a scheme will take.
@@ -63,7 +63,7 @@ pub fn build(scheme: &Scheme, csr: &Csr, request: &PartitionRequest) -> Result<V
         Scheme::WarpTiles { warp_tile, .. } => tables(csr, |side| tiles::build(side, tiles::OF_WARPS, *warp_tile)),
         Scheme::BlockTiles { block_tile, .. } => tables(csr, |side| tiles::build(side, tiles::OF_BLOCKS, *block_tile)),
         Scheme::DegreeBins { .. } => tables(csr, degree_bins::build),
-        Scheme::SortedColumns {} => both(csr).map(sorted_columns::build).into(),
+        Scheme::SortedColumns {} => sorted_columns::build(csr),
         Scheme::Interleaved { lanes } => interleaved::build(csr, *lanes),
         Scheme::RowMajor {} => row_major::build(csr),
         Scheme::RelationMajor { relations } => relation_major::build(csr, *relations)?,

@@ -1,14 +1,14 @@
 //! Scheme `sorted-columns`: nonzeros as coordinates by column, then row, so that consecutive ones read the same row of features (document 001, variant 3).
 //!
 //! promises  repeats of an edge stand by slot; each entry has the slot of its nonzero in the csr, where weights and ids lie
-//! never     compares two nonzeros: they are grouped by their columns, and keep their order inside
-//! limits    O(rows + edges); 20 bytes an edge and 8 a column beside the tables, most of it only where one column has most edges
+//! never     compares two nonzeros: the other direction of the csr lists them so, but for relations
+//! limits    O(rows + edges); 16 bytes a row beside the tables, with relations 20 bytes an edge, most of it only where one column has most edges
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
     group::{Others, group, rows_of_edges},
     kinds::{
-        csr::{Csr, DirectionParts},
+        csr::{Csr, DirectionParts, Rows},
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
     mapped::zeros,
@@ -24,12 +24,37 @@ use crate::{
 pub fn outline(csr: &Csr) -> Outline {
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| TableFacts::new(side.named("sorted_columns"), side.edges(), &[("column", Width::U32), ("row", Width::U32), ("slot", slots)]);
-    let scratch_bytes = 20 * csr.edges() as u64 + 8 * csr.nodes() as u64;
+    let (nodes, edges) = (csr.nodes() as u64, csr.edges() as u64);
+    let scratch_bytes = if csr.types.is_some() { 20 * edges + 8 * nodes } else { 16 * nodes };
     Outline { scheme: Scheme::SortedColumns {}, tables: both(csr).map(facts).into(), padding: None, scratch_bytes }
 }
 
-/// The table of one direction. Grouping uses all threads, so one direction comes after the other.
-pub fn build(side: Side<'_>) -> Table {
+/// The tables of both directions.
+pub fn build(csr: &Csr) -> Vec<Table> {
+    let [incoming, outgoing] = both(csr);
+    if csr.types.is_some() {
+        // Grouping uses all threads, so one direction comes after the other.
+        return [incoming, outgoing].map(grouped).into();
+    }
+    let (of_in, of_out) = rayon::join(|| turned(incoming, outgoing.rows), || turned(outgoing, incoming.rows));
+    vec![of_in, of_out]
+}
+
+/// Without relations the rows of the other direction are the columns of this one, in this order: what is left are slots, and since neighbours ascend in rows,
+/// the edges of a row come by in the order of its slots.
+fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
+    let mut heads: Vec<u64> = side.rows.offsets[..side.rows.len()].to_vec();
+    let mut slot = Cells::zeros(Width::of(side.edges()), side.edges());
+    for (at, &row) in other.neighbours.iter().enumerate() {
+        slot.set(at, heads[row as usize]);
+        heads[row as usize] += 1;
+    }
+    let (column, row) = (Cells::U32(rows_of_edges(other.offsets)), Cells::U32(other.neighbours.to_vec()));
+    Table::new(side.named("sorted_columns"), vec![("column", column), ("row", row), ("slot", slot)])
+}
+
+/// With relations, which come first in rows, nonzeros are grouped by their columns.
+fn grouped(side: Side<'_>) -> Table {
     let mut parts = DirectionParts::default();
     group(&mut parts, side.rows.len(), side.rows.neighbours, Others::Rows(side.rows.offsets), None);
     let DirectionParts { offsets, neighbours: rows, edges: slots } = parts;
