@@ -9,7 +9,7 @@ mod tensors;
 
 pub use process::{Output, Running, start};
 pub use scene::{Recipe, Scene, repository, shared_data};
-pub use store::{Found, StoreView};
+pub use store::{Found, StoreView, folder};
 pub use tensors::tensors;
 
 /// Says that a test could not be run here, so that `tests/run.sh` lists it.
@@ -41,5 +41,11 @@ impl Draws {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An edge list of pairs of which some targets have many.
+    pub fn edge_list(&mut self, edges: u32, nodes: f64) -> String {
+        let mut line = || format!("{} {}\n", (self.unit() * nodes) as u64, (self.unit() * self.unit() * nodes) as u64);
+        (0..edges).map(|_| line()).collect()
     }
 }

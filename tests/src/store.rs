@@ -29,6 +29,13 @@ pub struct Found {
     pub manifest: Value,
 }
 
+/// Folder of the artifact of a kind, from a stage's line.
+pub fn folder(line: &Value, kind: &str) -> PathBuf {
+    let artifacts = line["artifacts"].as_array().expect("a line lists what was made");
+    let artifact = artifacts.iter().find(|artifact| artifact["kind"] == kind).expect("the stage writes that kind");
+    PathBuf::from(artifact["path"].as_str().expect("an artifact has a path"))
+}
+
 impl Found {
     /// Names of its files but the manifest.
     pub fn files(&self) -> Vec<String> {

@@ -1,23 +1,15 @@
 //! Proves that divisions of the work are built, found again, proved, told and exported, that none changes a result, that damage is found, and that what
 //! cannot be is refused with the way out.
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use warploom_contract::arrow_file::{numbers, open_numbers, write_columns};
-use warploom_tests::{Draws, Recipe, Scene};
+use warploom_tests::{Draws, Recipe, Scene, folder};
 
 /// Those that any graph has.
 const SCHEMES: &str = "[rows, neighbour-groups, merge-path, warp-tiles, block-tiles, degree-bins, sorted-columns, interleaved, row-major]";
 
-fn folder(line: &serde_json::Value, kind: &str) -> PathBuf {
-    let artifacts = line["artifacts"].as_array().unwrap();
-    PathBuf::from(artifacts.iter().find(|artifact| artifact["kind"] == kind).unwrap()["path"].as_str().unwrap())
-}
-
-/// Pairs drawn so that some nodes have many edges.
 fn scene() -> Scene {
-    let mut draws = Draws::seeded(7);
-    let mut line = || format!("{} {}\n", (draws.unit() * 300.0) as u64, (draws.unit() * draws.unit() * 300.0) as u64);
-    let text: String = (0..2000).map(|_| line()).collect();
+    let text = Draws::seeded(7).edge_list(2000, 300.0);
     Scene::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}")
 }
 

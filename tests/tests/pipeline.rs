@@ -134,20 +134,21 @@ fn check_changes_nothing_and_needs_an_output() {
 #[test]
 fn explain_names_the_ingredient_that_differs() {
     let scene = Scene::stand_in();
-    let never = scene.front("explain", &Recipe::small(), &[]).expect(0).lines();
+    let kept = Recipe::small().set("reorder.method=none");
+    let never = scene.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(each(&never[..6], "status"), ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]);
-    scene.build(&Recipe::small());
-    let hits = scene.front("explain", &Recipe::small(), &[]).expect(0).lines();
+    scene.build(&kept);
+    let hits = scene.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(each(&hits[..6], "status"), ["hit"; 6]);
     assert!(hits[6..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
     let changed = Recipe::small().set("reorder.method=degree");
     let lines = scene.front("explain", &changed, &[]).expect(0).lines();
     assert_eq!(each(&lines[..6], "status"), ["hit", "hit", "miss", "unknown", "unknown", "unknown"]);
-    let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "auto"}]);
+    let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "none"}]);
     assert_eq!(lines[2]["differences"], difference);
     let alone = scene.stage("reorder", &changed, &["explain"]).expect(0).lines();
     assert_eq!(alone[0], lines[2]);
-    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["request.settings.method: \"degree\" now, \"auto\" there"]);
+    scene.warploom(&changed.arguments(&["explain"])).expect(0).prints(&["request.settings.method: \"degree\" now, \"none\" there"]);
     let built = scene.build(&changed);
     assert_eq!(each(&built[..3], "status"), ["hit", "hit", "built"]);
     assert!(built[2]["why"].as_str().unwrap().contains("request.settings.method"), "{}", built[2]["why"]);

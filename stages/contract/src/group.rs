@@ -158,6 +158,20 @@ fn sort_runs(parts: &mut DirectionParts, run_nodes: usize, run_sizes: &[usize]) 
     });
 }
 
+/// Typed graphs: in each row by type, which is given by edge id, then as before.
+pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16]) {
+    let sizes: Vec<usize> = parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
+    let neighbours = split_by_sizes(&mut parts.neighbours, &sizes);
+    let edges = split_by_sizes(&mut parts.edges, &sizes);
+    neighbours.into_par_iter().zip(edges).for_each(|(neighbours, edges)| {
+        let mut slots: Vec<(u16, u32, u64)> = edges.iter().zip(neighbours.iter()).map(|(&edge, &node)| (types[edge as usize], node, edge)).collect();
+        slots.sort_unstable();
+        for (at, (_, node, edge)) in slots.into_iter().enumerate() {
+            (neighbours[at], edges[at]) = (node, edge);
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

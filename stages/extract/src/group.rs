@@ -5,7 +5,7 @@
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use rayon::prelude::*;
 use warploom_contract::{
-    group::{Others, group, split_by_sizes},
+    group::{Others, group, sort_rows_by_type},
     kinds::{
         csr::{CsrParts, DirectionParts},
         graph::EdgeTable,
@@ -65,20 +65,6 @@ fn filled<T: Copy + Default + Send>(count: usize, value: impl Fn(usize) -> T + S
     let mut array = zeros(count);
     array.par_iter_mut().with_min_len(1 << 16).enumerate().for_each(|(at, slot)| *slot = value(at));
     array
-}
-
-/// Typed graphs: in each row by type, then as before.
-fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16]) {
-    let sizes: Vec<usize> = parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
-    let neighbours = split_by_sizes(&mut parts.neighbours, &sizes);
-    let edges = split_by_sizes(&mut parts.edges, &sizes);
-    neighbours.into_par_iter().zip(edges).for_each(|(neighbours, edges)| {
-        let mut slots: Vec<(u16, u32, u64)> = edges.iter().zip(neighbours.iter()).map(|(&edge, &node)| (types[edge as usize], node, edge)).collect();
-        slots.sort_unstable();
-        for (at, (_, node, edge)) in slots.into_iter().enumerate() {
-            (neighbours[at], edges[at]) = (node, edge);
-        }
-    });
 }
 
 #[cfg(test)]

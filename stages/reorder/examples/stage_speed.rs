@@ -10,9 +10,11 @@ use warploom_contract::{
 };
 use warploom_reorder::{
     cache::{Curve, Walk},
-    methods::random,
+    methods::{rabbit, random},
     permute::permute,
-    prove, worth,
+    prove,
+    undirected::Undirected,
+    worth,
 };
 
 const ROUNDS: usize = 5;
@@ -42,6 +44,8 @@ fn main() {
     prove::same_edges(&csr, &Csr::from(permute(&csr, &shuffled)), &shuffled).expect("the same edges");
     let kept: Vec<u32> = (0..csr.nodes() as u32).collect();
     say("permute, at random", &|| keep(permute(&csr, &shuffled)));
+    let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr)).old_of_new);
+    say("permute, by rabbit", &|| keep(permute(&csr, &by_rabbit)));
     say("permute, as it stands", &|| keep(permute(&csr, &kept)));
     say("order", &|| keep(order::measure(incoming, None)));
     say("windows", &|| keep(windows::windows(incoming, csr.edges() as u64)));
