@@ -51,7 +51,8 @@ def louvain(matrix):
     networkit.setNumberOfThreads(THREADS)
     coo = matrix.tocoo()
     upper = coo.row < coo.col
-    graph = networkit.GraphFromCoo((coo.row[upper], coo.col[upper]), n=matrix.shape[0])
+    # It takes numbers of 64 bits alone.
+    graph = networkit.GraphFromCoo((coo.row[upper].astype("uint64"), coo.col[upper].astype("uint64")), n=matrix.shape[0])
     best = None
     for _ in range(3):
         plm = networkit.community.PLM(graph)

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use serde_json::json;
 use warploom_contract::{
-    Digest, Kind, Store,
+    Artifact, Digest, Key, Kind, Store,
     kinds::{
         csr::{Csr, Rows},
         permutation::{self, QUALITY_FILE, Quality},
@@ -49,9 +49,11 @@ fn rows(rows: Rows<'_>) -> String {
     Digest::of(parts.iter().map(Digest::as_str).collect::<String>().as_bytes()).as_str().to_owned()
 }
 
-/// What was found under that digest, if it is in the store and sound.
-pub fn find(store: &Store, digest: &str, nodes: usize) -> Option<Choice> {
-    let artifact = store.list(Kind::Permutation).into_iter().find(|artifact| artifact.manifest.facts.get(FACT).is_some_and(|fact| fact == digest))?;
+/// What was found under that digest, if it is in the store and sound; not what stands under the key that is built, which is built because somebody
+/// wants to see it made again.
+pub fn find(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choice> {
+    let is_wanted = |artifact: &Artifact| artifact.manifest.key != *own && artifact.manifest.facts.get(FACT).is_some_and(|fact| fact == digest);
+    let artifact = store.list(Kind::Permutation).into_iter().find(is_wanted)?;
     let new_of_old = permutation::open(&artifact).ok().filter(|numbers| is_bijection(numbers, nodes))?;
     let quality: Quality = read_json(&artifact.file(QUALITY_FILE)).ok()?;
     let is_kept = quality.method == warploom_spec::Method::None.name();

@@ -40,7 +40,7 @@ impl Stage for Reorder {
         context.progress.begin("looking for an order", csr.edges() as u64, "edges");
         let aes_rule = order::aes_rule(aes_without_loops(&csr), csr.nodes());
         let digest = known::digest(&csr, request);
-        let choice = match known::find(context.store, &digest, csr.nodes()) {
+        let choice = match known::find(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
             None => choice::choose(request, &csr, aes_rule)?,
         };

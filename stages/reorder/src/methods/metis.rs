@@ -1,19 +1,25 @@
 //! By the parts of METIS (Karypis and Kumar 1998): the graph is cut into parts of like size with few edges between, and parts stand one
 //! after the other; in a part the old order stays.
 //!
-//! promises  the same parts in every run: METIS draws from a seed, and 0 stands for its own; recursive bisection up to eight parts, k-way
-//!           above, as its other front ends do
+//! promises  the same parts in every run: METIS draws from a seed, and 0 stands for its own; the best of four cuts by recursive bisection
+//!           and one by k-way, which alone would not do: k-way of METIS 5.2 stops coarsening at half the nodes that 5.1, which pymetis has, stops at, and cuts
+//!           up to 1.39 of its pairs (the roads of New York in 64 parts; so 0.92), for two to six times its time
 //! never     sees weights, relations, directions, repeats or self loops; runs longer than it may
 //! limits    2^31 - 1 ends of edges (METIS counts in 32 bits); one thread
 pub mod child;
 
-use metis::{Graph, Idx, option::Seed};
+use metis::{
+    Graph, Idx,
+    option::{NCuts, Seed},
+};
 use warploom_contract::{ErrorKind, StageError, kinds::permutation::Cut};
 
 use crate::undirected::Undirected;
 
-/// Up to so many parts METIS cuts in two again and again.
-const PARTS_BY_HALVES: u64 = 8;
+/// Cuts by halves of which METIS takes the best.
+const CUTS_BY_HALVES: Idx = 4;
+/// Up to so many parts k-way is not asked, as in other front ends of METIS.
+const FEW_PARTS: u64 = 8;
 
 /// What is asked of METIS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +61,21 @@ pub fn order(graph: &Undirected, wish: Wish, cut: impl FnOnce(Pairs, Wish) -> Re
 /// The parts, in this process: METIS is not to be interrupted, and takes over SIGTERM while it works.
 pub fn parts(pairs: &Pairs, wish: Wish) -> Result<Vec<Idx>, StageError> {
     let wrong = |error: &dyn std::fmt::Display| StageError::new(ErrorKind::Memory, format!("METIS could not cut the graph: {error}"));
-    let graph = Graph::new(1, wish.parts as Idx, &pairs.starts, &pairs.neighbours).map_err(|error| wrong(&error))?;
-    let graph = if wish.seed == 0 { graph } else { graph.set_option(Seed((wish.seed & Idx::MAX as u64) as Idx)) };
-    let mut part = vec![0; pairs.starts.len() - 1];
-    let cut = if wish.parts <= PARTS_BY_HALVES { graph.part_recursive(&mut part) } else { graph.part_kway(&mut part) };
-    cut.map(|_| part).map_err(|error| wrong(&error))
+    let cut = |by_halves: bool| {
+        let graph = Graph::new(1, wish.parts as Idx, &pairs.starts, &pairs.neighbours).map_err(|error| wrong(&error))?;
+        let graph = graph.set_option(NCuts(if by_halves { CUTS_BY_HALVES } else { 1 }));
+        let graph = if wish.seed == 0 { graph } else { graph.set_option(Seed((wish.seed & Idx::MAX as u64) as Idx)) };
+        let mut part = vec![0; pairs.starts.len() - 1];
+        let cut = if by_halves { graph.part_recursive(&mut part) } else { graph.part_kway(&mut part) };
+        cut.map(|pairs| (pairs, part)).map_err(|error| wrong(&error))
+    };
+    let by_halves = cut(true)?;
+    if wish.parts <= FEW_PARTS {
+        // Halves are fairer, and of few parts k-way would cut less only because it is not.
+        return Ok(by_halves.1);
+    }
+    let at_once = cut(false)?;
+    Ok(if at_once.0 < by_halves.0 { at_once.1 } else { by_halves.1 })
 }
 
 fn pairs(graph: &Undirected) -> Result<Pairs, StageError> {
