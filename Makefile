@@ -13,7 +13,7 @@ STAGES   := $(patsubst stages/%/src/main.rs,%,$(wildcard stages/*/src/main.rs))
 # A pipeline by name, or a file.
 PIPELINE_FILE = $(if $(wildcard $(PIPELINE)),$(PIPELINE),pipelines/$(PIPELINE).yaml)
 OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --device $(DEVICE) $(FLAGS)
-WARPLOOM = target/release/warploom
+WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
 
 .DEFAULT_GOAL := help
 .PHONY: help build pipeline explain test test-long check lint bench accuracy fetch submit report
