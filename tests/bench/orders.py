@@ -108,7 +108,7 @@ def orders():
         csr = made_by(extracted(name), "extract", "csr")
         matrix = simple(csr)
         seconds_louvain, modularity_louvain = louvain(matrix)
-        rabbit = {threads: example("order_speed", csr, "rabbit", threads)[0] for threads in (1, THREADS)}
+        rabbit = {threads: example("rabbit_speed", csr, threads)[0] for threads in (1, THREADS)}
         methods = reordered(name)
         seconds_metis, cut = parts(matrix)
         graphs[name] = {

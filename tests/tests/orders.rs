@@ -89,7 +89,7 @@ fn orders_are_as_good_as_others() {
     assert!(band as f64 <= 1.05 * 4808.0, "{band}");
     // networkit's Louvain finds 0.415 to 0.427.
     let modularity = of("rabbit")["communities"]["modularity"].as_f64().unwrap();
-    assert!(modularity >= 0.38, "{modularity}");
+    assert!(modularity >= 0.95 * 0.427, "{modularity}");
 }
 
 /// Pairs of neighbours that pymetis 2025.2.2 cuts, in the mean over its own seed and 1 to 3 (its own alone: golden cases `orders_tiny` and

@@ -2,11 +2,11 @@
 //! figures before and after of a permutation; and the order by degree, for renumbering and for launching.
 //!
 //! promises  exact, and the same bits for any number of threads
-//! limits    O(edges) time; 4 bytes an edge and 4 a node for a numbering that was not applied, else nothing that grows
+//! limits    O(edges) time and nothing that grows, but for the order by degree
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::kinds::{csr::Rows, permutation::inverse};
+use crate::kinds::csr::Rows;
 
 /// Figures of one order of the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,23 +37,17 @@ const EDGES_PER_GROUP: usize = 32;
 /// Rows that one task looks at, at least.
 const ROWS_PER_TASK: usize = 1 << 12;
 
-/// Figures of the in-edges under the numbering `new_of_old`, or as they stand.
-pub fn measure(incoming: Rows<'_>, new_of_old: Option<&[u32]>) -> OrderFigures {
-    let number = |node: u32| new_of_old.map_or(node, |numbers| numbers[node as usize]);
+/// Figures of the in-edges as they are numbered.
+pub fn measure(incoming: Rows<'_>) -> OrderFigures {
     let spans = (0..incoming.len()).into_par_iter().with_min_len(ROWS_PER_TASK).map(|node| {
-        let own = number(node as u32);
         incoming.row(node).iter().fold((0u128, 0u64), |(sum, most), &source| {
-            let span = u64::from(own.abs_diff(number(source)));
+            let span = u64::from(source.abs_diff(node as u32));
             (sum + u128::from(span), most.max(span))
         })
     });
     let (sum, bandwidth) = spans.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
     let edges = incoming.neighbours.len();
-    let lines_per_32_edges = match new_of_old {
-        None => lines_per_group(incoming.neighbours),
-        Some(numbers) => lines_per_group(&walk(incoming, numbers)),
-    };
-    OrderFigures { aes: if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }, bandwidth, lines_per_32_edges }
+    OrderFigures { aes: if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }, bandwidth, lines_per_32_edges: lines_per_group(incoming.neighbours) }
 }
 
 /// Sum of |source - target| over all edges that are no self loops, and how many these are.
@@ -72,16 +66,6 @@ pub fn by_degree(nodes: usize, degree_of: impl Fn(u32) -> u64 + Sync, ascending:
     let mut pairs: Vec<(u64, u32)> = (0..nodes as u32).into_par_iter().map(|node| (key(degree_of(node)), node)).collect();
     pairs.par_sort_unstable();
     pairs.into_par_iter().map(|(_, node)| node).collect()
-}
-
-/// The sources in the order in which rows would be walked, by their new numbers.
-fn walk(incoming: Rows<'_>, new_of_old: &[u32]) -> Vec<u32> {
-    let old_of_new = inverse(new_of_old);
-    let mut sources: Vec<u32> = Vec::with_capacity(incoming.neighbours.len());
-    for &old in &old_of_new {
-        sources.extend(incoming.row(old as usize).iter().map(|&source| new_of_old[source as usize]));
-    }
-    sources
 }
 
 fn lines_per_group(sources: &[u32]) -> f64 {

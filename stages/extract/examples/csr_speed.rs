@@ -4,7 +4,7 @@
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Kind, Manifest,
+    Artifact, Kind,
     kinds::graph::{EdgeTable, read_edges},
 };
 use warploom_extract::group::both_directions;
@@ -15,8 +15,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let manifest = Manifest::read(folder, Kind::Graph).expect("a manifest").expect("a graph artifact");
-    let artifact = Artifact { kind: Kind::Graph, path: folder.to_path_buf(), manifest };
+    let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
     let nodes = artifact.count("nodes").expect("counted") as usize;
     let table = read_edges(&artifact).expect("edges");
     let sorted = both_directions(nodes, &table);

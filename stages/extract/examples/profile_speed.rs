@@ -4,7 +4,7 @@
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Kind, Manifest, communities as quality,
+    Artifact, Kind, communities as quality,
     kinds::graph::{NODES_FILE, read_edges},
     order, windows,
 };
@@ -24,8 +24,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let manifest = Manifest::read(folder, Kind::Graph).expect("a manifest").expect("a graph artifact");
-    let artifact = Artifact { kind: Kind::Graph, path: folder.to_path_buf(), manifest };
+    let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
     let rows = both_directions(artifact.count("nodes").expect("counted") as usize, &read_edges(&artifact).expect("edges"));
     let (incoming, outgoing) = (rows.incoming.rows(), rows.outgoing.rows());
     let attributes = Attributes::read(&artifact).expect(NODES_FILE);
@@ -41,7 +40,7 @@ fn main() {
     };
     say("attributes", &|| keep(Attributes::read(&artifact)));
     say("degrees", &|| keep((degrees::spread(incoming), degrees::spread(outgoing))));
-    say("order", &|| keep(order::measure(incoming, None)));
+    say("order", &|| keep(order::measure(incoming)));
     say("components", &|| keep(parts::components(incoming)));
     say("blocks", &|| keep(parts::blocks(incoming, outgoing, u64::MAX)));
     say("windows", &|| keep(windows::windows(incoming, entries)));

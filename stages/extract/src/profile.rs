@@ -67,7 +67,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes) -> Profile {
         weighted: parts.weights.is_some(),
         relations: relation_edges.len() as u64,
         relation_edges,
-        order: order::measure(incoming, None),
+        order: order::measure(incoming),
         blocks: parts::blocks(incoming, outgoing, u64::MAX),
         blocks_nearly: parts::blocks(incoming, outgoing, parts::near(&spans)),
         spans,

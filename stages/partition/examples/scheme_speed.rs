@@ -5,7 +5,7 @@
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Kind, Manifest,
+    Artifact, Kind,
     kinds::{csr::Csr, partition::Tables},
 };
 use warploom_partition::{
@@ -26,8 +26,7 @@ fn main() {
     let spec = pipelines.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0).partition;
     let asked = spec.scheme.clone();
     let request = PartitionRequest { spec, groups_digest: None };
-    let manifest = Manifest::read(folder, Kind::Csr).expect("a manifest").expect("a csr artifact");
-    let csr = Csr::open(&Artifact { kind: Kind::Csr, path: folder.to_path_buf(), manifest }).expect("a csr");
+    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
     let edges = csr.edges() as f64;
     let csr_bytes = 24 * csr.edges() as u64 + 16 * (csr.nodes() as u64 + 1);
     let wanted = |scheme: &&Scheme| !matches!(scheme, Scheme::Auto | Scheme::File) && (asked.contains(&Scheme::Auto) || asked.contains(scheme));

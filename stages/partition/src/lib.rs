@@ -1,7 +1,7 @@
 //! partition: divide the work over a permuted csr, in as many ways as are asked for.
 //!
 //! reads   csr (and a user's own table of groups)     keeps   every edge exactly once in each division of edges, every row in each of rows
-//! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most that of the csr
+//! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most twice that of the csr
 //! never   copies weights or features; lets a scheme change a result
 pub mod outline;
 pub mod prove;

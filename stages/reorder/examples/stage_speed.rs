@@ -4,7 +4,7 @@
 use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Kind, Manifest,
+    Artifact, Kind,
     kinds::{csr::Csr, permutation::inverse},
     order, windows,
 };
@@ -28,8 +28,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
-    let manifest = Manifest::read(folder, Kind::Csr).expect("a manifest").expect("a csr artifact");
-    let csr = Csr::open(&Artifact { kind: Kind::Csr, path: folder.to_path_buf(), manifest }).expect("a csr");
+    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
     let (incoming, outgoing, edges) = (csr.incoming.rows(), csr.outgoing.rows(), csr.edges() as f64);
     let say = |part: &str, work: &dyn Fn()| {
         let time = |_| {
@@ -47,7 +46,7 @@ fn main() {
     let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr)).old_of_new);
     say("permute, by rabbit", &|| keep(permute(&csr, &by_rabbit)));
     say("permute, as it stands", &|| keep(permute(&csr, &kept)));
-    say("order", &|| keep(order::measure(incoming, None)));
+    say("order", &|| keep(order::measure(incoming)));
     say("windows", &|| keep(windows::windows(incoming, csr.edges() as u64)));
     say("curve of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 1)));
     say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));

@@ -33,7 +33,7 @@ struct Scales<'a> {
 }
 
 impl<'a> Scales<'a> {
-    fn of(request: &'a ReorderRequest, csr: &Csr) -> Self {
+    fn of(request: &'a ReorderRequest, (nodes, edges): (u64, u64)) -> Self {
         let columns = request.spec.columns;
         let row = 4 * columns;
         let rate = |table: u64| request.device.gathered_per_second(row, table);
@@ -41,9 +41,9 @@ impl<'a> Scales<'a> {
             request,
             block: Block::of(&request.device, columns),
             walks: (request.walks * request.spec.runs) as f64,
-            far: rate(row * csr.nodes() as u64),
+            far: rate(row * nodes),
             near: rate(request.device.cache.bytes / 2),
-            edges: csr.edges() as f64,
+            edges: edges as f64,
         }
     }
 
@@ -79,9 +79,9 @@ pub struct Decision {
 
 /// Decides.
 pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageError> {
-    let scales = Scales::of(request, csr);
-    let rows = (csr.incoming.rows(), csr.outgoing.rows());
-    let curve = Curve::of(&Walk::new(rows.0, rows.1, None), scales.block.rows);
+    let as_it_stands = walk(csr, None);
+    let scales = Scales::of(request, as_it_stands.size());
+    let curve = Curve::of(&as_it_stands, scales.block.rows);
     let before = scales.block.fetched(&curve);
     let least = curve.distinct() as f64 * scales.block.bytes as f64;
     let at_most = scales.saved(before - least);
@@ -94,10 +94,10 @@ pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageErro
             continue;
         }
         let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr)?;
-        let walk = Walk::new(rows.0, rows.1, Some(&order.new_of_old));
-        let fetched = scales.block.fetched(&Curve::of(&walk, scales.block.rows));
-        let gain = scales.saved(before - fetched) - cost;
-        told.push(format!("{} fetches {}, which saves {:.3} s for {cost:.3} s", method.name(), megabytes(fetched), scales.saved(before - fetched)));
+        let fetched = scales.block.fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
+        let saved = scales.saved(before - fetched);
+        told.push(format!("{} fetches {}, which saves {saved:.3} s for {cost:.3} s", method.name(), megabytes(fetched)));
+        let gain = saved - cost;
         if gain > best.as_ref().map_or(0.0, |(best, ..)| *best) {
             best = Some((gain, method, order));
         }
@@ -105,4 +105,8 @@ pub fn decide(request: &ReorderRequest, csr: &Csr) -> Result<Decision, StageErro
     let outset =
         format!("a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}", megabytes(before), megabytes(least), scales.of_walks());
     Ok(Decision { why: format!("{outset}; {}", told.join("; ")), taken: best.map(|(_, method, order)| (method, order)) })
+}
+
+fn walk<'a>(csr: &'a Csr, new_of_old: Option<&'a [u32]>) -> Walk<'a> {
+    Walk::new(csr.incoming.rows(), csr.outgoing.rows(), new_of_old)
 }

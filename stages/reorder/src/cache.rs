@@ -200,15 +200,9 @@ mod tests {
     use std::collections::{BTreeMap, HashMap};
 
     use proptest::prelude::*;
-    use warploom_contract::kinds::{csr::CsrParts, graph::EdgeTable};
-    use warploom_extract::group::both_directions;
 
     use super::*;
-
-    fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
-        let (source, target) = edges.iter().copied().unzip();
-        both_directions(nodes, &EdgeTable { source, target, ..EdgeTable::default() })
-    }
+    use crate::methods::tests::csr;
 
     /// A cache that throws out what was used longest ago, block by block.
     fn simulated(walk: &Walk<'_>, rows_per_block: u64, blocks: u64) -> u64 {

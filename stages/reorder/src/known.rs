@@ -1,4 +1,4 @@
-//! known: an order that was found before, for a graph that differs in self loops, weights or relations alone: models that add loops share
+//! known: an order that was found before, for a graph that differs in self loops or weights alone: models that add loops share
 //! the order of those that do not.
 //!
 //! promises  what is taken over is what would be found: the digest holds all that a method looks at

@@ -2,7 +2,7 @@
 //!
 //! reads   csr, any order                     keeps   the multiset of edges with weights, types and edge ids
 //! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory see `need`
-//! never   drops or merges an edge; reads features or labels; lets self loops, weights or relations change an order; mixes the graphs of a set
+//! never   drops or merges an edge; reads features or labels; lets self loops or weights change an order; mixes the graphs of a set
 mod apart;
 mod auto;
 pub mod cache;

@@ -24,12 +24,7 @@ const NUMBER_BYTES: u64 = 4;
 pub fn standing(incoming: Rows<'_>, outgoing: Rows<'_>, typed: bool, devices: &[Facts]) -> Standing {
     let entries = incoming.neighbours.len() as u64 - incoming.repeats(typed);
     let walk = Walk::new(incoming, outgoing, None);
-    Standing {
-        order: order::measure(incoming, None),
-        profile: profile(incoming, outgoing),
-        windows: windows(incoming, entries),
-        predicted: moved(&walk, devices),
-    }
+    Standing { order: order::measure(incoming), profile: profile(incoming, outgoing), windows: windows(incoming, entries), predicted: moved(&walk, devices) }
 }
 
 /// Sum of the distances to the lowest neighbour below.

@@ -45,6 +45,12 @@ pub struct Artifact {
 }
 
 impl Artifact {
+    /// The artifact of a kind that a folder holds, wherever the folder lies.
+    pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
+        let missing = || StageError::damaged(&folder.join(MANIFEST_FILE), format!("expected the manifest of a `{}`, found none", kind.name()));
+        Ok(Artifact { kind, path: folder.to_path_buf(), manifest: Manifest::read(folder, kind)?.ok_or_else(missing)? })
+    }
+
     /// Path of one of its files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)

@@ -12,7 +12,7 @@ pub mod rabbit;
 pub mod random;
 pub mod rcm;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use rayon::prelude::*;
 use warploom_contract::{

@@ -9,12 +9,12 @@ use warploom_extract::group::both_directions;
 use super::{approximate_degree, breadth, columns_then_rows, degree, first_column, hubs, metis, rabbit, random, rcm};
 use crate::undirected::Undirected;
 
-fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
+pub(crate) fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
     let (source, target) = edges.iter().copied().unzip();
     both_directions(nodes, &EdgeTable { source, target, ..EdgeTable::default() })
 }
 
-fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Undirected {
+pub(crate) fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Undirected {
     let csr = csr(nodes, edges);
     Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows())
 }
@@ -116,7 +116,7 @@ fn breadth_goes_from_the_node_of_most_neighbours() {
     assert_eq!(breadth::order(&graph), [4, 1, 2, 6, 0, 5, 3]);
 }
 
-fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {
+pub(crate) fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {
     (1usize..60).prop_flat_map(|nodes| {
         let node = 0..nodes as u32;
         (Just(nodes), proptest::collection::vec((node.clone(), node), 0..200))

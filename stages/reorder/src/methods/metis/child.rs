@@ -5,7 +5,8 @@
 use std::{
     io::{Read, Write},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    sync::mpsc,
+    time::Duration,
 };
 
 use metis::Idx;
@@ -15,8 +16,6 @@ use super::{Pairs, Wish, parts};
 
 /// What a program is called with, alone, to be the child.
 const ROLE: &str = "cut-with-metis";
-/// How often it is asked whether the child is done.
-const ASK: Duration = Duration::from_millis(10);
 
 /// To be called first of all by every program that has this stage: does not go on if this process is the child.
 pub fn serve_if_child() {
@@ -37,32 +36,29 @@ pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>
         let nodes = pairs.starts.len() - 1;
         // A child that ends early breaks the pipe: its exit and what it said tell why.
         let writer = std::thread::spawn(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish)));
-        let reader = std::thread::spawn(move || stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()));
+        let (told, answer) = mpsc::channel();
+        let reader = std::thread::spawn(move || told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok())));
         let talk = std::thread::spawn(move || stderr.map(|stderr| std::io::read_to_string(stderr).unwrap_or_default()).unwrap_or_default());
-        let in_time = wait(&mut child, Duration::from_secs(seconds)).map_err(|error| wrong(&error))?;
-        let (_, found, said) = (writer.join(), reader.join().ok().flatten(), talk.join().unwrap_or_default());
-        if !in_time {
+        let answered = within(Duration::from_secs(seconds), &answer, &mut child).map_err(|error| wrong(&error))?;
+        let (_, _, said) = (writer.join(), reader.join(), talk.join().unwrap_or_default());
+        let Some(found) = answered else {
             let what = format!("METIS did not cut the graph into {} parts within {seconds} seconds", wish.parts);
             return Err(
                 StageError::new(ErrorKind::LimitReached, what).hint("give it longer with  --set reorder.seconds=N  or use  --set reorder.method=rabbit")
             );
-        }
+        };
         found.ok_or_else(|| StageError::new(ErrorKind::Memory, format!("METIS did not cut the graph into {} parts", wish.parts)).detail(said.trim()))
     }
 }
 
-/// Whether the child ended by itself; it has ended in any case.
-fn wait(child: &mut Child, limit: Duration) -> std::io::Result<bool> {
-    let begun = Instant::now();
-    while child.try_wait()?.is_none() {
-        if begun.elapsed() >= limit {
-            child.kill()?;
-            child.wait()?;
-            return Ok(false);
-        }
-        std::thread::sleep(ASK);
+/// What a child answers in time, if it does; it has ended in any case.
+fn within<T>(limit: Duration, answer: &mpsc::Receiver<T>, child: &mut Child) -> std::io::Result<Option<T>> {
+    let found = answer.recv_timeout(limit).ok();
+    if found.is_none() {
+        child.kill()?;
     }
-    Ok(true)
+    child.wait()?;
+    Ok(found)
 }
 
 /// The child's work: a graph from stdin, parts to stdout.
@@ -129,9 +125,13 @@ mod tests {
 
     #[test]
     fn a_child_that_takes_too_long_is_ended() {
+        let (told, answer) = mpsc::channel();
         let mut slow = Command::new("sleep").arg("60").spawn().unwrap();
-        assert!(!wait(&mut slow, Duration::ZERO).unwrap());
+        assert_eq!(within(Duration::ZERO, &answer, &mut slow).unwrap(), None);
         assert!(!slow.wait().unwrap().success());
-        assert!(wait(&mut Command::new("true").spawn().unwrap(), Duration::from_secs(60)).unwrap());
+        told.send(7).unwrap();
+        let mut quick = Command::new("true").spawn().unwrap();
+        assert_eq!(within(Duration::from_secs(60), &answer, &mut quick).unwrap(), Some(7));
+        assert!(quick.wait().unwrap().success());
     }
 }

@@ -2,11 +2,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use warploom_contract::{
-    communities,
-    kinds::{graph::EdgeTable, permutation::inverse},
-};
-use warploom_extract::group::both_directions;
+use warploom_contract::{communities, kinds::permutation::inverse};
 
 use super::{
     Joined,
@@ -15,13 +11,10 @@ use super::{
     order,
     tally::{Stash, Tally},
 };
-use crate::undirected::Undirected;
-
-fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Undirected {
-    let (source, target) = edges.iter().copied().unzip();
-    let csr = both_directions(nodes, &EdgeTable { source, target, ..EdgeTable::default() });
-    Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows())
-}
+use crate::{
+    methods::tests::{graphs, undirected},
+    undirected::Undirected,
+};
 
 /// By the definition that reports use, each pair of neighbours once.
 fn modularity(graph: &Undirected, community: &[u32]) -> f64 {
@@ -131,13 +124,6 @@ fn loops_directions_and_repeats_leave_no_trace() {
     let plain: Vec<(u32, u32)> = (0..400).map(|_| (draw(90), draw(90))).collect();
     let other = plain.iter().flat_map(|&(source, target)| [(target, source), (target, source), (source, source)]);
     assert_eq!(order(&undirected(90, &plain)), order(&undirected(90, &other.collect::<Vec<_>>())));
-}
-
-fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {
-    (1usize..60).prop_flat_map(|nodes| {
-        let node = 0..nodes as u32;
-        (Just(nodes), proptest::collection::vec((node.clone(), node), 0..200))
-    })
 }
 
 proptest! {

@@ -1,0 +1,61 @@
+//! Times Rabbit order on a csr without writing files, the best round, beside what its communities and its order are worth. One JSON line.
+//!
+//! usage: rabbit_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
+//! limits the peak of memory counts what the method holds beside the graph, and is 0 where the kernel does not tell it
+use std::{path::Path, time::Instant};
+
+use warploom_contract::{
+    Artifact, Kind, communities,
+    kinds::{csr::Csr, permutation::inverse},
+    order,
+};
+use warploom_reorder::{methods::rabbit, permute::permute, undirected::Undirected};
+
+/// Rounds go on for so long.
+const SECONDS: f64 = 0.5;
+const ROUNDS_LEAST: f64 = 4.0;
+const ROUNDS_MOST: f64 = 100.0;
+
+/// A line of what the kernel says of this process, in bytes.
+fn of_status(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.trim_start_matches(':').trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+/// Runs work; gives its result and seconds.
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let begun = Instant::now();
+    let result = work();
+    (begun.elapsed().as_secs_f64(), result)
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let (folder, threads) = (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool of the process");
+    let csr = Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
+    let (seconds_undirected, graph) = timed(|| Undirected::of(&csr));
+    // From here on the peak is that of the method.
+    let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
+    let before = of_status("VmRSS");
+    let (mut seconds, found) = timed(|| rabbit::order(&graph));
+    let peak = if reset { of_status("VmHWM").saturating_sub(before) } else { 0 };
+    for _ in 0..(SECONDS / seconds).clamp(ROUNDS_LEAST, ROUNDS_MOST) as usize {
+        let (again, other) = timed(|| rabbit::order(&graph));
+        assert!(other == found, "another order in another run");
+        seconds = seconds.min(again);
+    }
+    let figures = communities::figures(&found.community, graph.rows(), graph.rows());
+    let renumbered = permute(&csr, &inverse(&found.old_of_new));
+    println!(
+        "{{\"threads\": {threads}, \"nodes\": {}, \"edges\": {}, \"seconds\": {seconds:.4}, \"seconds_undirected\": {seconds_undirected:.4}, \
+         \"communities\": {}, \"modularity\": {:.5}, \"lines_before\": {:.3}, \"lines\": {:.3}, \"bytes_peak\": {peak}}}",
+        graph.nodes(),
+        csr.edges(),
+        figures.count,
+        figures.modularity,
+        order::measure(csr.incoming.rows()).lines_per_32_edges,
+        order::measure(renumbered.incoming.rows()).lines_per_32_edges,
+    );
+}
