@@ -136,7 +136,7 @@ fn self_loops_and_weights_share_an_order() {
     let loops = "0 1\n1 1\n2 0\n3 0\n3 3\n4 2\n1 4\n";
     let weights = "0 1 2.5\n2 0 1\n3 0 1\n4 2 1\n1 4 1\n";
     let scene = Scene::edge_lists(&[("loops", loops), ("weights", weights)], "symmetrize: false\nsplit: {rule: none}");
-    for method in ["degree", "rabbit", "metis", "first-column", "columns-then-rows"] {
+    for method in ["auto", "degree", "rabbit", "metis", "first-column", "columns-then-rows"] {
         let of = |name: &str, handling: &str| {
             let recipe = Recipe::of("pagerank", name).set(&format!("reorder.method={method}")).set(&format!("ingest.self_loops={handling}"));
             let line = reordered(&scene, &recipe);

@@ -6,7 +6,8 @@
 //!
 //! promises  exact for graphs of few blocks (all are sampled); the same bits for any number of threads
 //! never     counts self loops: a row's own values are read beside its sum; sees rows that run at the same time, or streams beside the rows
-//! limits    O(edges) time; 8 bytes a node, and 4 for each sampled touch: about 2^21, at most those of one block more
+//! limits    O(edges) time; 9 bytes a node, and 8 for each sampled touch: about 2^21, but all of graphs of up to 2^12 blocks, and those of a
+//!           hub that is drawn
 use rayon::prelude::*;
 use warploom_contract::kinds::{csr::Rows, permutation::inverse};
 
@@ -70,14 +71,14 @@ pub struct Curve {
 impl Curve {
     /// Of a walk where so many rows make a block.
     pub fn of(walk: &Walk<'_>, rows_per_block: u64) -> Self {
-        let nodes = walk.incoming.len();
-        let blocks = (nodes as u64).div_ceil(rows_per_block);
-        let share = share_of(blocks, walk.incoming.neighbours.len() as u64);
+        let (nodes, edges) = walk.size();
+        let blocks = nodes.div_ceil(rows_per_block);
+        let share = share_of(blocks, edges);
         let threshold = (share * u32::MAX as f64) as u32;
         let block_of = |node: u32| (u64::from(walk.number(node)) / rows_per_block) as usize;
         let is_read = |node: u32| walk.outgoing.row(node as usize).iter().any(|&target| target != node);
         let mut read = vec![false; blocks as usize];
-        (0..nodes as u32).filter(|&node| is_read(node)).for_each(|node| read[block_of(node)] = true);
+        (0..walk.incoming.len() as u32).filter(|&node| is_read(node)).for_each(|node| read[block_of(node)] = true);
         let distinct = read.iter().filter(|&&is_read| is_read).count() as u64;
         // Sampled blocks one after the other; by old number of node, so that each edge looks at one place.
         let mut count = 0u32;
@@ -87,7 +88,7 @@ impl Curve {
             count - 1
         };
         let dense: Vec<u32> = (0..blocks).map(|block| if is_sampled(block) { next() } else { NONE }).collect();
-        let place: Vec<u32> = (0..nodes as u32).into_par_iter().map(|node| dense[block_of(node)]).collect();
+        let place: Vec<u32> = (0..walk.incoming.len() as u32).into_par_iter().map(|node| dense[block_of(node)]).collect();
         let touched = touched(walk, &place);
         let mut recent = Recent::new(count as usize);
         let mut between: Vec<u32> = touched.iter().flatten().filter_map(|&block| recent.touch(block)).collect();
