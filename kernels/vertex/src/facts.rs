@@ -34,6 +34,9 @@ pub struct Facts {
     /// What wide rows are kept as, if not as reals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<Half>,
+    /// Whether rows are done by groups of lanes, as on a GPU: products and sums over all rows are launches of their own then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lanes: bool,
 }
 
 impl Facts {
@@ -52,6 +55,7 @@ impl Facts {
             loss: data.target.map_or(LossKind::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,
             half: data.half,
+            lanes: data.lanes,
         }
     }
 

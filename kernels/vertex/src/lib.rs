@@ -35,6 +35,7 @@
 //!     loss: LossKind::CrossEntropy,
 //!     bytes_per_real: 4,
 //!     half: None,
+//!     lanes: false,
 //! };
 //! let program = builtin::find(text, "pagerank").expect("the shipped text");
 //! let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
@@ -50,7 +51,7 @@
 //! # use std::collections::BTreeMap;
 //! # use warploom_vertex::{Facts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None };
+//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
 //! # let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
 //! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&settings, &facts)?;
 //! let listing = list.render();
@@ -69,7 +70,7 @@
 //! # use std::collections::BTreeMap;
 //! # use warploom_vertex::{Facts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None };
+//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
 //! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&BTreeMap::new(), &facts)?;
 //! use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 //!
@@ -83,6 +84,7 @@
 pub mod autodiff;
 pub mod builtin;
 pub mod compile;
+pub mod emit;
 pub mod facts;
 pub mod fuse;
 pub mod gir;

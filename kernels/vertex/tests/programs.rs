@@ -79,7 +79,7 @@ impl Problem {
             training: true,
             loss: self.loss,
             bytes_per_real: 8,
-            half: None,
+            half: None, lanes: false,
         }
     }
 
@@ -465,7 +465,7 @@ proptest! {
         let [sage, sparse, weighted, symmetric, training, squares] = flags;
         let facts = Facts {
             nodes, edges, feature_columns: columns, sparse_features: sparse.then_some(nodes * 3), classes,
-            weighted, symmetric, training, bytes_per_real: 4, half: None,
+            weighted, symmetric, training, bytes_per_real: 4, half: None, lanes: false,
             loss: if squares { LossKind::MeanSquares } else { LossKind::CrossEntropy },
         };
         let builtin = builtin::find(if sage { SAGE } else { GCN }, if sage { "sage" } else { "gcn" }).unwrap();

@@ -9,8 +9,10 @@ use std::path::Path;
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
 pub use warploom_vertex::compile::Compiled;
+use warploom_device::Facts;
 use warploom_vertex::{
     compile::compile,
+    emit::cuda::{self, Emitted, Refused, Target},
     gir::Data,
     syntax::{Diagnostic, Severity},
     trace::{self, Traced},
@@ -75,15 +77,29 @@ impl Program<'_> {
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
+/// The source of a GPU's kernels.
+pub fn source(compiled: &Compiled, device: &Facts) -> Result<Emitted, StageError> {
+    let Some(grid) = &device.grid else {
+        let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
+        return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
+    };
+    let target = Target { bytes_per_real: compiled.data.bytes_per_real, processors: grid.processors };
+    cuda::emit(&compiled.list, target).map_err(|refused| refusal(&refused))
+}
+
+/// What has no kernel on a GPU.
+pub fn refusal(refused: &Refused) -> StageError {
+    StageError::new(ErrorKind::Specification, format!("this version has no kernel for a part of the program on a GPU: {refused}")).hint("run it on  --device cpu")
+}
+
 /// One of the forms as text.
-pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, StageError> {
-    let not_yet = |what: &str| Err(StageError::new(ErrorKind::Usage, format!("`--show {form}`: this version {what}")).hint("look at  --show launches"));
+pub fn show(compiled: &Compiled, form: &str, (text, device): (&str, &Facts)) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
         "launches" => Ok(compiled.apart.render()),
         "fused" => Ok(compiled.list.render()),
-        _ => not_yet("emits no source"),
+        _ => Ok(source(compiled, device)?.source),
     }
 }

@@ -59,6 +59,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         labels_of_nodes: !are_of_graphs(artifact),
         bytes_per_real: crate::bytes_per_real(request.run.dtype),
         half: crate::half(request.run.dtype),
+        lanes: request.device.kind == warploom_device::Kind::Cuda,
         ..Data::bare(profile.nodes, profile.edges)
     })
 }

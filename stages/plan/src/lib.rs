@@ -157,9 +157,14 @@ fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Bui
     // Nor do they pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::are_of_graphs(inputs.get(Kind::Graph)?);
     // Nor do they lack a target, as a list that only applies parameters does.
-    // Nor are their rows halves.
-    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer || half(request.run.dtype).is_some();
+    // Nor are their rows halves, or groups of lanes.
+    let compiled = !has_features || of_graphs || request.run.mode == Mode::Infer || half(request.run.dtype).is_some() || is_gpu(request);
     Ok(found.filter(|builtin| !compiled || !builtin.learns))
+}
+
+/// Whether the plan is for a GPU.
+fn is_gpu(request: &PlanRequest) -> bool {
+    request.device.kind == warploom_device::Kind::Cuda
 }
 
 fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_json::Value>) -> Program<'a> {
@@ -219,7 +224,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
-    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, &request.text)
+    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device))
 }
 
 /// Rounded again and again, supersteps would end elsewhere, or never.

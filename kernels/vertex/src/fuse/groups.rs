@@ -3,6 +3,8 @@
 //! promises  a group can be done vertex by vertex (or edge by edge) in any order; launches outside of groups come as early as they can,
 //!           so that groups grow; work on rows waits for the group that reads it, where nothing is gained by doing it before (a bool
 //!           of a relu's row is made where the gradient is, and is stored nowhere); the order depends on the list alone
+mod lanes;
+
 use std::collections::BTreeSet;
 
 use super::values::{Kind, Reading, Values};
@@ -94,6 +96,9 @@ fn grown<'a>(values: &Values<'a>, waiting: &[Item<'a>], unmade: &BTreeSet<&str>,
 fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> bool {
     let item = &waiting[at];
     let Operation::Evaluate { out, op, .. } = &item.launch.operation else { return false };
+    if values.facts.lanes && !lanes::can_wait(waiting, at) {
+        return false;
+    }
     if item.kind != Kind::Vertex || item.direction.is_some() || !is_row_wise(op) || values.is_kept(out) {
         return false;
     }
@@ -173,6 +178,9 @@ impl<'a> Group<'a> {
             (Some(Over::EdgesOf(direction)), Kind::Vertex) => item.direction.is_none_or(|wanted| wanted == direction),
             _ => false,
         };
+        if values.facts.lanes && !lanes::take(values, &self.members, item) {
+            return false;
+        }
         let direction = self.direction().or(item.direction);
         let at_hand = |(name, view): &(BufferName, View)| !self.made.contains(name.as_str()) || !is_far(*view, direction);
         fits && item.reading.leaves.iter().all(at_hand) && self.columns + columns(values, item) <= COLUMNS_MAX

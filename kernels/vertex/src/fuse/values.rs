@@ -149,6 +149,8 @@ impl<'a> Values<'a> {
                 .flat_map(Operand::rows)
                 .any(|rows| rows.view == View::Own && self.buffers.get(rows.buffer.as_str()).is_some_and(|held| wanted(held.rows)))
         };
+        // Lanes hold a row, and many rows are added up by many blocks: a kernel of its own.
+        let is_total = |op: &Op| is_total(op) && !self.facts.lanes;
         let of_nodes = |rows: &Rowed| rows.view == View::Own && self.buffers.get(rows.buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes);
         match made.rows {
             // Loops end by totals, and are few columns wide: theirs are taken apart.

@@ -51,6 +51,9 @@ pub struct Data {
     /// What wide rows are kept as, if not as what is computed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<Half>,
+    /// Whether rows are done by groups of lanes, as on a GPU. Decides how work is shared out, never what is computed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lanes: bool,
 }
 
 /// A kind of vertices.
@@ -112,6 +115,7 @@ impl Data {
             inferring: false,
             bytes_per_real: 4,
             half: None,
+            lanes: false,
         }
     }
 }

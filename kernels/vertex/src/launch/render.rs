@@ -148,6 +148,24 @@ impl LaunchList {
     }
 }
 
+impl super::Operation {
+    /// What it does, a line for each step, as a list is printed.
+    pub fn described(&self) -> String {
+        match self {
+            super::Operation::Fused { locals, steps, .. } => steps.iter().map(|step| step_words(step, locals)).collect::<Vec<_>>().join("\n"),
+            other => {
+                let out: Vec<_> = other.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
+                format!("{} = {}", out.join(", "), words(other))
+            }
+        }
+    }
+
+    /// What kind of work it is.
+    pub(crate) fn words(&self) -> String {
+        words(self)
+    }
+}
+
 /// Appends a line without white space at its end.
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.

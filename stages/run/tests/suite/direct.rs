@@ -59,7 +59,7 @@ impl Direct {
             training: classes > 0,
             loss,
             bytes_per_real: 8,
-            half: None,
+            half: None, lanes: false,
         }
     }
 
@@ -167,7 +167,7 @@ impl Direct {
             target: Some(Target { columns: classes, loss }),
             training: true,
             bytes_per_real: 8,
-            half: None,
+            half: None, lanes: false,
             graphs: self.graphs.max(1) as u64,
             many_graphs: !self.graph_of_node.is_empty(),
             ..Known::bare(self.nodes as u64, self.source.len() as u64)

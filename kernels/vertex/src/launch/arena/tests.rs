@@ -12,7 +12,7 @@ const NODES: u64 = 16;
 
 fn facts() -> Facts {
     Facts {
-        half: None,
+        half: None, lanes: false,
         nodes: NODES,
         edges: 0,
         feature_columns: 1,

@@ -1,0 +1,412 @@
+//! kernel: who does which row: a walk over rows, or over the edges of vertices, as one kernel.
+//!
+//! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block, whose groups take equal shares that are joined
+//!           in order; rows of nothing are made too; lanes without a place of the row read one that is there and write nothing
+//! never     adds up in an order that varies
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::table::{Table, identity};
+use super::walk::{Level, Walk};
+use super::writer::{Lanes, Scope, Stream, Writer, pointer};
+use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit};
+use crate::gir::{Op, Type};
+use crate::launch::{Direction, Element, Rows};
+
+/// Threads of a block.
+pub(super) const THREADS: u32 = 256;
+/// Places of a slice, of rows wider than this.
+const SLICE: usize = 128;
+
+/// A parameter of a kernel: how it is declared, and what is given.
+pub(super) struct Parameters {
+    declared: Vec<String>,
+    given: Vec<Argument>,
+}
+
+impl Parameters {
+    pub fn new() -> Self {
+        Parameters { declared: Vec::new(), given: Vec::new() }
+    }
+
+    pub fn push(&mut self, declared: impl Into<String>, given: Argument) {
+        let declared = declared.into();
+        if !self.declared.contains(&declared) {
+            self.declared.push(declared);
+            self.given.push(given);
+        }
+    }
+
+    /// Whatever the statements of a writer read.
+    pub fn of_writer(&mut self, writer: &Writer, text: &str) {
+        for (number, leaf) in writer.walk.leaves.iter().enumerate() {
+            if writer.streams.contains(&Stream::Given(number)) {
+                let direction = writer.walk.direction().unwrap_or(Direction::In);
+                let of = if leaf.element == Element::Real { "real" } else { "whole" };
+                self.push(format!("const {of}* __restrict__ slots_{}", &pointer(&leaf.name)[2..]), Argument::Slots(leaf.name.clone(), direction));
+            }
+            if text.contains(&format!("{} + ", pointer(&leaf.name))) {
+                self.push(format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)), Argument::Buffer(leaf.name.clone()));
+            }
+        }
+        if writer.draws {
+            self.push("const Clock* __restrict__ clock", Argument::Clock);
+            self.push("const uint2 seed", Argument::Seed);
+        }
+        if writer.training {
+            self.push("const unsigned training", Argument::Training);
+        }
+        if text.contains("row_in_graph") {
+            self.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
+        }
+        if writer.graphs {
+            self.push("const unsigned* __restrict__ graph_of", Argument::GraphOf);
+        }
+        if reads_ends(text) {
+            self.push("const unsigned* __restrict__ source", Argument::Source);
+            self.push("const unsigned* __restrict__ target", Argument::Target);
+            self.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
+        }
+    }
+
+    pub fn text(&self) -> String {
+        self.declared.join(", ")
+    }
+
+    pub fn given(self) -> Vec<Argument> {
+        self.given
+    }
+}
+
+/// How an element lies in memory.
+pub(super) fn stored(element: Element) -> &'static str {
+    match element {
+        Element::Real | Element::Half(_) => "real",
+        Element::Id => "unsigned",
+        Element::Whole(_) => "whole",
+    }
+}
+
+/// Whether rows of both ends of an edge that is walked by itself are read.
+fn reads_ends(text: &str) -> bool {
+    ["near", "far"].iter().any(|end| text.contains(&format!("+ {end} +")) || text.contains(&format!("(offset_t){end} *")))
+}
+
+/// What of a row is there once the row is known.
+pub(super) fn about_row(text: &str) -> String {
+    let mut about = String::new();
+    if text.contains("row_in_graph") {
+        about.push_str("const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n");
+    }
+    if text.contains("graph +") || text.contains("graph *") || text.contains("(offset_t)graph") {
+        about.push_str("const unsigned graph = __ldg(graph_of + v);\n");
+    }
+    if reads_ends(text) {
+        about.push_str("const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? v - edges_once : v;\n");
+        about.push_str("const unsigned near = __ldg((turned ? source : target) + edge_once), far = __ldg((turned ? target : source) + edge_once);\n");
+    }
+    about
+}
+
+/// Elements of a vector at most.
+pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
+    (16 / bytes_per_real) as usize
+}
+
+/// The widest vector that divides this many.
+pub(super) fn vector_of(columns: usize, most: usize) -> usize {
+    [4, 2, 1].into_iter().find(|vector| *vector <= most && columns.is_multiple_of(*vector)).unwrap_or(1)
+}
+
+/// How the frame of a walk lies over lanes.
+fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
+    let vector = vector_of(places, widest_vector(bytes_per_real));
+    let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
+    let wanted = places.div_ceil(vector);
+    if !has_axis && places > SLICE {
+        let chunks = SLICE.div_ceil(32 * vector);
+        return Lanes { places, vector, lanes: 32, chunks, slices: places.div_ceil(32 * vector * chunks) };
+    }
+    let lanes = wanted.next_power_of_two().min(32);
+    Lanes { places, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
+}
+
+/// The shape whose elements are dealt out to the lanes: that of the widest value.
+fn frame_shape(walk: &Walk) -> Vec<u64> {
+    let of_step = |number: usize| {
+        let step = &walk.steps[number];
+        let inputs = matches!(step.op, Op::Axis(..)).then(|| step.inputs[0].shape());
+        [Some(step.shape.clone()), inputs].into_iter().flatten().max_by_key(|shape| shape.iter().product::<u64>())
+    };
+    let is_frame = |number: &usize| walk.steps[*number].level == Level::Row || matches!(walk.steps[*number].op, Op::Axis(..));
+    let shapes = (0..walk.steps.len()).filter(is_frame).filter_map(of_step);
+    // Of equally wide ones that with most axes: heads are told apart.
+    shapes.max_by_key(|shape| (shape.iter().product::<u64>(), shape.len())).unwrap_or_default()
+}
+
+/// Which elements of a value lie where, when it is put down.
+fn store_table(shape: &[u64], frame: &[u64]) -> Table {
+    let (columns, places) = (shape.iter().product::<u64>().max(1), frame.iter().product::<u64>().max(1));
+    if columns == places {
+        return identity(places as usize);
+    }
+    let trimmed: &[u64] = if shape.last() == Some(&1) { &shape[..shape.len() - 1] } else { shape };
+    let each = |of: &dyn Fn(u64) -> u64| Table::new((0..places).map(|place| of(place) as u32).collect());
+    if places.is_multiple_of(columns) && frame.starts_with(trimmed) {
+        return each(&|place| place / (places / columns));
+    }
+    if places.is_multiple_of(columns) && frame.ends_with(shape) {
+        return each(&|place| place % columns);
+    }
+    each(&|place| place.min(columns - 1))
+}
+
+/// Places that are the first with their element.
+fn owners(table: &Table) -> Table {
+    let mut seen = vec![false; table.len().max(1)];
+    let first = table.iter().map(|&element| u32::from(!std::mem::replace(&mut seen[element as usize], true)));
+    Table::new(first.collect())
+}
+
+impl Unit<'_> {
+    /// One kernel for a launch that walks rows, or their edges.
+    pub(super) fn walk(&mut self) -> Result<(), Refused> {
+        let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        if let Some(step) = walk.steps.iter().find(|step| step.columns() == 0) {
+            return if step.stored { Ok(()) } else { Err(Refused::new("a value without columns".to_owned())) };
+        }
+        let frame = frame_shape(&walk);
+        let lanes = lanes_of(&walk, frame.iter().product::<u64>().max(1) as usize, self.target.bytes_per_real);
+        let mut writer = Writer::new(&walk, lanes);
+        let mut stores = String::new();
+        for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
+            store(&mut writer, number, &frame, &mut stores)?;
+        }
+        for pass in (1..=walk.passes()).rev() {
+            writer.pass(pass)?;
+        }
+        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores) } else { (over_rows(&writer, &stores), None) };
+        self.header();
+        let mut parameters = Parameters::new();
+        parameters.of_writer(&writer, &body);
+        for step in walk.steps.iter().filter(|step| step.stored) {
+            parameters.push(format!("{}* __restrict__ o_{}", if step.kind == Type::Real { "real" } else { "whole" }, &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+        }
+        if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
+            lists(&mut parameters, &writer, (direction, cut));
+        }
+        parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
+        let least = cut.map_or(2, |cut| cut.blocks_per_processor);
+        let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
+        let groups = THREADS / 32 * (32 / lanes.lanes as u32);
+        let blocks = match (cut, walk.direction()) {
+            (Some(cut), Some(direction)) => Blocks::Items { direction, cut, slices: lanes.slices as u32 },
+            _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
+        };
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
+        Ok(())
+    }
+
+}
+
+/// Tables that no short text says, in front of the kernel that reads them.
+pub(super) fn tables(writer: &Writer) -> String {
+    let line = |(number, table): (usize, &String)| format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n");
+    writer.constants.iter().enumerate().map(line).collect()
+}
+
+/// Statements that put a step's value down.
+fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mut String) -> Result<(), Refused> {
+    let step = &writer.walk.steps[number];
+    let table = store_table(&step.shape, frame);
+    let held = writer.step(number, &table, Scope::Row(step.passes))?;
+    put_down(writer, (number, &table), &held.at(), text);
+    Ok(())
+}
+
+/// Statements that put registers down.
+pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at: &str, text: &mut String) {
+    let step = &writer.walk.steps[number];
+    let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
+    let base = if matches!(writer.walk.rows, Rows::Fixed(_)) { String::new() } else if columns == 1 { "v + ".to_owned() } else { format!("(offset_t)v * {columns} + ") };
+    let is_whole_row = columns == writer.lanes.places;
+    if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
+        let name = at.trim_end_matches("[q][j]");
+        let _infallible = writeln!(text, "EACH_Q if (own[q]) store<V>({out} + {base}c[q], {name}[q]);");
+        return;
+    }
+    let owner = if is_whole_row { "own[q]".to_owned() } else { format!("own[q] && {}", writer.holds(&owners(table))) };
+    let element = writer.element(table);
+    let value = if step.kind == Type::Real { at.to_owned() } else { format!("(whole)({at})") };
+    let _infallible = writeln!(text, "EACH if ({owner}) {out}[{base}{element}] = {value};");
+}
+
+/// What every kernel of lanes begins with.
+pub(super) fn opening(lanes: &Lanes) -> String {
+    let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
+    format!(
+        "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {} / 32, GROUPS = WARPS * PER_WARP;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }}
+",
+        THREADS
+    )
+}
+
+fn over_rows(writer: &Writer, stores: &str) -> String {
+    let statements = writer.rows.concat();
+    let about = about_row(&statements);
+    let mut body = opening(&writer.lanes);
+    body.push_str("const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;\nconst bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? number : 0;\n");
+    body.push_str(&about);
+    body.push_str(&statements);
+    body.push_str("if (!live) return;\n");
+    body.push_str(stores);
+    body
+}
+
+/// Edges that a group has at hand: the more, the less each asks for.
+fn in_flight(loaded: usize) -> u32 {
+    match loaded {
+        0..=4 => 8,
+        5..=8 => 4,
+        9..=16 => 2,
+        _ => 1,
+    }
+}
+
+fn over_edges(writer: &Writer, stores: &str) -> (String, Option<Cut>) {
+    let loaded = writer.passes.iter().map(|pass| pass.loaded).max().unwrap_or(0);
+    let sums: usize = writer.passes.iter().flat_map(|pass| &pass.sums).map(|sum| sum.elements(&writer.lanes)).sum();
+    let in_flight = in_flight(loaded);
+    let is_plain = loaded <= 4 && sums <= 4 && writer.walk.passes() == 1;
+    let cut = Cut {
+        groups_of_warp: 32 / writer.lanes.lanes as u32,
+        warps: THREADS / 32,
+        in_flight,
+        blocks_per_processor: if is_plain { 3 } else { 2 },
+    };
+    let mut body = opening(&writer.lanes);
+    body.push_str(&format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n"));
+    body.push_str(WHO);
+    body.push_str(&about_row(&writer.rows.concat()));
+    for (number, pass) in writer.passes.iter().enumerate() {
+        if number > 0 {
+            pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
+            body.push_str(&edges_of_pass(writer, number));
+            body.push_str(&joins(writer, number));
+        }
+        body.push_str(&writer.rows[number]);
+    }
+    body.push_str("if (!writes) return;\n");
+    body.push_str(stores);
+    (body, Some(cut))
+}
+
+/// Which item is whose, and which of its edges.
+const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+                                             : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+const bool live = item < (tier == 1 ? block_items + warp_items : items);
+item = live ? item : 0;
+[[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+";
+
+/// The list that a stream comes from, and the type of its numbers.
+fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, String) {
+    match stream {
+        Stream::Far => ("unsigned", "slot_far".to_owned()),
+        Stream::Edge => ("unsigned", "slot_edge".to_owned()),
+        Stream::Relation => ("unsigned", "slot_relation".to_owned()),
+        Stream::Given(leaf) => {
+            let leaf = &writer.walk.leaves[*leaf];
+            (if leaf.element == Element::Real { "real" } else { "whole" }, format!("slots_{}", &pointer(&leaf.name)[2..]))
+        }
+    }
+}
+
+/// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
+fn edges_of_pass(writer: &Writer, number: usize) -> String {
+    let pass = &writer.passes[number];
+    let text = format!("{}{}", pass.loads, pass.work);
+    let is_read = |(at, stream): &(usize, &Stream)| match stream {
+        Stream::Far => text.contains("u[k]"),
+        _ => text.contains(&format!("stream_{at}[k]")),
+    };
+    let streams: Vec<(usize, &Stream)> = writer.streams.iter().enumerate().filter(is_read).collect();
+    let (mut first, mut next, mut turn, mut shared) = (String::new(), String::new(), String::new(), String::new());
+    for (at, stream) in &streams {
+        let (of, list) = of_stream(writer, stream);
+        let named = if **stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
+        let _infallible = write!(first, "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
+        let _infallible = write!(next, "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
+        let _infallible = write!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];\n");
+        let _infallible = write!(shared, "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[(s + k) / L], group * L + (s + k) % L);\n");
+    }
+    format!(
+        "{{
+unsigned at = from;
+{first}auto edges = [&](auto all) {{
+constexpr bool ALL = decltype(all)::value;
+{next}UNROLL for (int s = 0; s < CHUNK; s += B) {{
+if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+{shared}{}UNROLL for (int k = 0; k < B; k++) {{
+const bool here = ALL || here_[k];
+{}}}
+}}
+{turn}at = min(stop, at + CHUNK);
+}};
+while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
+}}
+",
+        pass.loads, pass.work
+    )
+}
+
+/// Groups that share a row join what each has, in order.
+fn joins(writer: &Writer, number: usize) -> String {
+    let sums = &writer.passes[number].sums;
+    let bytes = sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * writer.lanes.lanes * 8;
+    let mut text = format!("if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n");
+    for sum in sums {
+        let of = super::operators::register(sum.held_kind());
+        let in_warp = sum.for_each(|at| {
+            let joined = sum.joined("from_lane(own_part, g * L + part)");
+            format!("{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) {at} = {joined}; }}")
+        });
+        let elements = sum.elements(&writer.lanes);
+        let tell = sum.for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
+        let place = |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
+        let hear = sum.for_each(|at| format!("{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}", place("0"), sum.joined(&place("w"))));
+        let _infallible = writeln!(
+            text,
+            "{in_warp}\nif (tier == 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}"
+        );
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// Lists of the edges that the streams read.
+fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
+    parameters.push("const unsigned* __restrict__ item_row", Argument::Items(direction, Part::Row));
+    parameters.push("const unsigned* __restrict__ item_offset", Argument::Items(direction, Part::Offset));
+    let of: BTreeMap<Stream, (&str, Part)> =
+        [(Stream::Far, ("slot_far", Part::Far)), (Stream::Edge, ("slot_edge", Part::Edge)), (Stream::Relation, ("slot_relation", Part::Relation))].into();
+    for stream in &writer.streams {
+        if let Some((name, part)) = of.get(stream) {
+            parameters.push(format!("const unsigned* __restrict__ {name}"), Argument::Items(direction, *part));
+        }
+    }
+    parameters.push("const unsigned block_items", Argument::Count(direction, cut, Tier::Block));
+    parameters.push("const unsigned warp_items", Argument::Count(direction, cut, Tier::Warp));
+    parameters.push("const unsigned items", Argument::Count(direction, cut, Tier::All));
+}

@@ -1,0 +1,227 @@
+//! learn: the loss with its gradient and what measures a result, and the optimiser.
+//!
+//! promises  what `ops::loss` and `ops::optimizer` say, in their types: the loss in f64, added in an order that sizes and the device alone
+//!           decide; counts of right answers are whole numbers, so their order is all the same
+//! never     looks at the target of a row that belongs to no part
+use super::kernel::THREADS;
+use super::{Argument, Blocks, Kernel, Refused, Unit};
+use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
+
+/// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
+/// decay, epsilon, weight decay.
+pub const OPTIMIZER: usize = 6;
+
+/// Parts of the target that are measured: training, validation, test.
+pub const PARTS: usize = 3;
+
+/// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for each class right answers, answers and
+/// rows. Of labels: elements known, agreeing, right, answered and wanted.
+pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
+    match kind {
+        LossKind::CrossEntropy => 1 + 3 * columns as usize,
+        LossKind::Binary => 5,
+        LossKind::MeanSquares => 0,
+    }
+}
+
+impl Unit<'_> {
+    pub(super) fn loss(&mut self) -> Result<(), Refused> {
+        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else { return Err(Refused::new("a loss that is none".to_owned())) };
+        let index = self.list.index();
+        let held = index.get(result.as_str()).ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
+        let columns = held.columns;
+        if columns == 0 {
+            return Err(Refused::new("a loss of rows without columns".to_owned()));
+        }
+        let lanes = (columns as usize).next_power_of_two().min(32);
+        let counted = counts_of_part(*kind, columns) * PARTS;
+        let blocks = 8 * self.target.processors;
+        let work = match kind {
+            LossKind::CrossEntropy => CROSS_ENTROPY,
+            LossKind::MeanSquares => MEAN_SQUARES,
+            LossKind::Binary => BINARY,
+        };
+        self.header();
+        let in_shared = if counted * 4 <= 32 << 10 { counted.max(1) } else { 1 };
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows";
+        let body = format!(
+            "constexpr unsigned C = {columns}, L = {lanes}, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted}, IN_SHARED = {in_shared};\n{LOSS_OPENING}{work}{LOSS_END}",
+            counts_of_part(*kind, columns)
+        );
+        let name = self.define("", (2, parameters), ("", &body));
+        let parameters = "real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms";
+        let parts = self.define("_parts", (1, parameters), ("", &format!("constexpr unsigned PARTS = {blocks};\n{LOSS_PARTS}")));
+        self.scratch_bytes = self.scratch_bytes.max(u64::from(blocks) * 8);
+        let buffer = |name: &str| Argument::Buffer(name.to_owned());
+        let arguments = vec![
+            buffer(result),
+            buffer(target),
+            buffer(gradient),
+            Argument::Split,
+            Argument::LossTerms,
+            Argument::Scratch,
+            Argument::Measures,
+            Argument::RowCount(held.rows),
+        ];
+        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS });
+        let arguments = vec![buffer(value), Argument::ExactLoss, Argument::Scratch, Argument::LossTerms];
+        self.kernels.push(Kernel { name: parts, arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS });
+        Ok(())
+    }
+
+    pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), Refused> {
+        let index = self.list.index();
+        let number = self.list.parameters.iter().position(|known| known.name == parameter);
+        let (Some(number), Some(held)) = (number, index.get(parameter_buffer(parameter).as_str())) else {
+            return Err(Refused::new(format!("no parameter `{parameter}`")));
+        };
+        let rows = if let crate::launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
+        let elements = rows * held.columns;
+        self.header();
+        let parameters = "real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements";
+        let name = self.define("", (1, parameters), ("", OPTIMIZE));
+        let arguments = vec![
+            Argument::Buffer(parameter_buffer(parameter)),
+            Argument::Buffer(gradient_buffer(parameter)),
+            Argument::Moment(number, 1),
+            Argument::Moment(number, 2),
+            Argument::Optimizer(number),
+            Argument::Clock,
+            Argument::Number(elements as u32),
+        ];
+        let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)) as u32, 1, 1]);
+        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS });
+        Ok(())
+    }
+}
+
+const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+__shared__ unsigned counted[IN_SHARED];
+unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+__syncthreads();
+const double all = __ldg(terms);
+double sum = 0;
+for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+const bool live = first + group < rows;
+const unsigned row = live ? first + group : first;
+const unsigned of_part = live ? split[row] : 0;
+const real* const at = result + (offset_t)row * C;
+real* const slope = gradient + (offset_t)row * C;
+";
+
+const CROSS_ENTROPY: &str = "real best = (real)-INFINITE;
+unsigned answer = C;
+bool numbers = true;
+for (unsigned column = lane; column < C; column += L) {
+const real score = at[column];
+if (score > best) { best = score; answer = column; }
+numbers = numbers && !is_odd(score);
+}
+UNROLL for (int distance = 1; distance < L; distance *= 2) {
+const real other = across(best, distance);
+const unsigned others = across(answer, distance);
+if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+numbers = across((int)numbers, distance) && numbers;
+}
+if (answer == C) answer = 0;
+double total = 0;
+if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
+UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+const double wanted = of_part ? (double)target[row] : -1;
+const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+if (live) for (unsigned column = lane; column < C; column += L) {
+real made = 0;
+if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+slope[column] = made;
+}
+if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+if (of_part && counts && lane == 0) {
+unsigned* const of = tally + (of_part - 1) * OF_PART;
+const bool right = numbers && known && answer == (unsigned)wanted;
+if (right) atomicAdd(of, 1u);
+if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+}
+";
+
+const MEAN_SQUARES: &str = "const real scale = (real)(2 / all);
+if (live) for (unsigned column = lane; column < C; column += L) {
+const real difference = of_part ? at[column] - target[(offset_t)row * C + column] : (real)0;
+slope[column] = of_part == 1 ? difference * scale : (real)0;
+if (of_part == 1) sum += (double)difference * (double)difference;
+}
+";
+
+const BINARY: &str = "if (live) for (unsigned column = lane; column < C; column += L) {
+const double score = at[column], wanted = of_part ? (double)target[(offset_t)row * C + column] : ODD;
+real made = 0;
+if (wanted == wanted) {
+if (of_part == 1) {
+const double power = exp(-fabs(score));
+sum += fmax(score, 0.0) - score * wanted + log1p(power);
+made = (real)(((score >= 0 ? 1.0 : power) / (1 + power) - wanted) / all);
+}
+if (counts) {
+unsigned* const of = tally + (of_part - 1) * OF_PART;
+const bool answered = score > 0, holds = wanted > 0.5;
+atomicAdd(of, 1u);
+if (answered == holds) atomicAdd(of + 1, 1u);
+if (answered && holds) atomicAdd(of + 2, 1u);
+if (answered) atomicAdd(of + 3, 1u);
+if (holds) atomicAdd(of + 4, 1u);
+}
+}
+slope[column] = made;
+}
+";
+
+const LOSS_END: &str = "}
+__shared__ double told[256];
+told[threadIdx.x] = sum;
+__syncthreads();
+for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+__syncthreads();
+}
+if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
+if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+";
+
+const LOSS_PARTS: &str = "__shared__ double told[256];
+double sum = 0;
+for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
+told[threadIdx.x] = sum;
+__syncthreads();
+for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+__syncthreads();
+}
+if (threadIdx.x > 0) return;
+const double loss = *terms > 0 ? told[0] / *terms : 0;
+*exact = loss;
+*value = (real)loss;
+";
+
+const OPTIMIZE: &str = "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+if (i >= elements || clock->halted) return;
+const int rule = (int)settings[0];
+const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+real p = parameter[i], slope = gradient[i];
+if (rule == 0) {
+parameter[i] = p - (real)rate * (slope + (real)decay * p);
+} else if (rule == 1) {
+const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+first[i] = kept;
+parameter[i] = p - (real)rate * kept;
+} else {
+const double first_beta = settings[2], second_beta = settings[3];
+if (rule == 2) slope = slope + (real)decay * p;
+const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+first[i] = one;
+second[i] = two;
+const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
+parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+}
+";

@@ -1,0 +1,319 @@
+//! cuda: the launches of a list as CUDA source, for NVRTC.
+//!
+//! promises  each launch becomes one kernel or a few, whose text follows from the list and the settings alone; a kernel's parameters are
+//!           listed in order, so that who launches it cannot guess; no float is added up in an order that varies
+//! never     names a driver, compiles, or looks at a graph
+mod dense;
+mod kernel;
+pub mod learn;
+mod operators;
+mod table;
+mod walk;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::gir::Op;
+use crate::launch::{Body, BufferName, Direction, Launch, LaunchList, LossKind, Operation, Rows};
+
+/// What every kernel is made of.
+const PRELUDE: &str = include_str!("prelude.cuh");
+
+/// What the source is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Bytes of a real: 4 or 8.
+    pub bytes_per_real: u64,
+    /// Processors of the device: how finely what is added up over all rows is cut.
+    pub processors: u32,
+}
+
+/// A list as source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// One translation unit.
+    pub source: String,
+    /// Kernels by launch, in the order of `LaunchList::launches`.
+    pub launches: Vec<Vec<Kernel>>,
+    /// Bytes that the kernels of one launch hand to each other, at most.
+    pub scratch_bytes: u64,
+}
+
+/// One kernel and how it is launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name in the source.
+    pub name: String,
+    /// Its parameters, in order.
+    pub arguments: Vec<Argument>,
+    /// Blocks.
+    pub blocks: Blocks,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+/// How many blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// So many rows a block, and so many slices.
+    Rows {
+        /// What a row stands for.
+        rows: Rows,
+        /// Rows of a block.
+        each: u32,
+        /// Blocks that share a row.
+        slices: u32,
+    },
+    /// Items of a walk over the edges of vertices: some have a block, some a warp, the others a group of lanes.
+    Items {
+        /// Which edges.
+        direction: Direction,
+        /// How they are cut.
+        cut: Cut,
+        /// Blocks that share an item.
+        slices: u32,
+    },
+    /// So many along each axis.
+    Fixed([u32; 3]),
+}
+
+/// How a walk cuts its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cut {
+    /// Groups of lanes of a warp.
+    pub groups_of_warp: u32,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Edges that a group has at hand.
+    pub in_flight: u32,
+    /// Blocks that a processor holds at least.
+    pub blocks_per_processor: u32,
+}
+
+/// What a kernel is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// First element of a buffer.
+    Buffer(BufferName),
+    /// A given value of edges, one a slot, in the order in which this walk takes the edges.
+    Slots(BufferName, Direction),
+    /// Of the edges of vertices in the order of work: rows, where each starts, far ends, rows of edges, relations.
+    Items(Direction, Part),
+    /// Number of items that have a block, or a warp; of all items.
+    Count(Direction, Cut, Tier),
+    /// A number of 32 bits.
+    Number(u32),
+    /// Rows of this kind, as a number of 32 bits.
+    RowCount(Rows),
+    /// The row in the graph artifact of each row of nodes; null where they are the same.
+    RowInGraph,
+    /// Graph of each vertex.
+    GraphOf,
+    /// Where the vertices of each graph start, and these.
+    GraphOffsets,
+    /// Vertices by graph.
+    GraphVertices,
+    /// Source of each edge.
+    Source,
+    /// Target of each edge.
+    Target,
+    /// The clock.
+    Clock,
+    /// The seed, as two numbers of 32 bits in one pointer's place.
+    Seed,
+    /// Whether the pass is one of training.
+    Training,
+    /// What kernels of a launch hand to each other.
+    Scratch,
+    /// For each row of the target the part that it belongs to: 0 none, 1 training, 2 validation, 3 test.
+    Split,
+    /// Training rows, or known elements of these, over which the loss is a mean: a double.
+    LossTerms,
+    /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
+    Measures,
+    /// The loss before it is rounded: a double.
+    ExactLoss,
+    /// First, or second moment of the parameter of this number; null where its optimiser has none.
+    Moment(usize, u8),
+    /// Settings of the optimiser of the parameter of this number, as `learn::OPTIMIZER` lists them.
+    Optimizer(usize),
+}
+
+/// A list of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Row of each item.
+    Row,
+    /// First slot of each item, and the end.
+    Offset,
+    /// Far vertex of each slot.
+    Far,
+    /// Row of the edge of each slot.
+    Edge,
+    /// Relation of each slot, as a number of 32 bits.
+    Relation,
+}
+
+/// Which items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// A block each.
+    Block,
+    /// A warp each.
+    Warp,
+    /// All.
+    All,
+}
+
+/// What has no kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Name of the launch.
+    pub launch: String,
+    /// What it asks for.
+    pub what: String,
+}
+
+impl Refused {
+    fn new(what: String) -> Self {
+        Refused { launch: String::new(), what }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`: {}", self.launch, self.what)
+    }
+}
+
+/// The source of a list that trains, or is computed once.
+pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
+    let real = if target.bytes_per_real == 8 { "double" } else { "float" };
+    let mut emitted = Emitted { source: format!("typedef {real} real;\n{PRELUDE}"), launches: Vec::new(), scratch_bytes: 0 };
+    let mut known = BTreeMap::new();
+    for (number, launch) in list.launches().into_iter().enumerate() {
+        let mut unit = Unit { list, target, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
+        unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
+        emitted.source.push_str(&unit.source);
+        emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
+        emitted.launches.push(unit.kernels);
+        known = unit.known;
+    }
+    emitted.source = indented(&emitted.source);
+    Ok(emitted)
+}
+
+/// Lines set in by the braces around them.
+fn indented(source: &str) -> String {
+    let (mut text, mut depth) = (String::with_capacity(source.len() + source.len() / 8), 0usize);
+    for line in source.lines() {
+        let line = line.trim();
+        let code = if line.starts_with("//") { "" } else { line };
+        let closes = code.chars().take_while(|letter| *letter == '}').count();
+        let shown = depth.saturating_sub(closes);
+        if !line.is_empty() {
+            text.extend(std::iter::repeat_n("  ", shown));
+        }
+        text.push_str(line);
+        text.push('\n');
+        let (opened, closed) = (code.matches('{').count(), code.matches('}').count());
+        depth = (depth + opened).saturating_sub(closed);
+    }
+    text
+}
+
+/// A definition with its names numbered as they come: definitions that differ in names alone are one.
+fn anonymous(definition: &str) -> String {
+    let (mut numbers, mut text, mut word): (BTreeMap<String, usize>, String, String) = (BTreeMap::new(), String::new(), String::new());
+    for letter in definition.chars().chain(['\n']) {
+        if letter.is_ascii_alphanumeric() || letter == '_' {
+            word.push(letter);
+            continue;
+        }
+        let ends_in_number = word.rsplit_once('_').is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit()));
+        let is_ours = ["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start)) || ends_in_number;
+        if is_ours && !word.starts_with("stream_") && !word.starts_with(|first: char| first.is_ascii_digit()) {
+            let next = numbers.len();
+            text.push_str(&format!("@{}", numbers.entry(std::mem::take(&mut word)).or_insert(next)));
+        } else {
+            text.push_str(&std::mem::take(&mut word));
+        }
+        text.push(letter);
+    }
+    text
+}
+
+/// The kernels of one launch, as they are written.
+struct Unit<'a> {
+    list: &'a LaunchList,
+    target: Target,
+    number: usize,
+    launch: &'a Launch,
+    /// Names of definitions that were written, by what they are without names.
+    known: BTreeMap<String, String>,
+    kernels: Vec<Kernel>,
+    source: String,
+    scratch_bytes: u64,
+}
+
+impl Unit<'_> {
+    /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
+    fn define(&mut self, suffix: &str, (blocks, parameters): (u32, &str), (tables, body): (&str, &str)) -> String {
+        let text = format!("__launch_bounds__({}, {blocks}) KERNEL({parameters}) {{\n{body}}}\n", kernel::THREADS);
+        let anonymous = anonymous(&format!("{tables}{text}"));
+        if let Some(name) = self.known.get(&anonymous) {
+            let line = format!("// as {name}\n");
+            self.source.push_str(&line);
+            return name.clone();
+        }
+        let name = self.name(suffix);
+        let own = format!("table_{}_{}_", self.number, self.kernels.len());
+        self.source.push_str(&tables.replace("TABLE_", &own));
+        self.source.push_str(&format!("extern \"C\" __global__ void {}", text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)));
+        self.known.insert(anonymous, name.clone());
+        name
+    }
+
+    fn write(&mut self) -> Result<(), Refused> {
+        match &self.launch.operation {
+            Operation::Loss { .. } => self.loss(),
+            Operation::Optimize { parameter } => self.optimize(parameter),
+            Operation::Evaluate { op: Op::Product { .. }, .. } => self.product(),
+            Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
+            Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),
+            Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
+            Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
+            other => Err(Refused::new(format!("{} is for the CPU alone", other.words()))),
+        }
+    }
+
+    /// A kernel's name: readable, and unlike all others.
+    fn name(&self, suffix: &str) -> String {
+        let plain: String = self.launch.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        format!("k{}_{plain}{suffix}", self.number)
+    }
+
+    /// What the launch is, in front of its kernel.
+    fn header(&mut self) {
+        let text = self.launch.operation.described();
+        self.source.push_str("\n// ");
+        self.source.push_str(&self.launch.name);
+        self.source.push_str(&format!(": {} bytes at least\n", self.launch.bytes));
+        for line in text.lines() {
+            self.source.push_str(&format!("//   {line}\n"));
+        }
+    }
+}
+
+fn is_product(step: &Operation) -> bool {
+    matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. })
+}
+
+/// Which loss a list trains with, and columns of its result.
+pub fn loss_of(list: &LaunchList) -> Option<(LossKind, u64)> {
+    let Body::Train(train) = &list.body else { return None };
+    let Operation::Loss { kind, result, .. } = &train.loss.operation else { return None };
+    let columns = list.buffers.iter().find(|buffer| buffer.name == *result)?.columns;
+    Some((*kind, columns))
+}

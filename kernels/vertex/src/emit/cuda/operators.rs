@@ -1,0 +1,147 @@
+//! operators: element-wise operators of the language as CUDA expressions, and numbers as its literals.
+//!
+//! promises  what `interpret` says of each operator, in the type at hand; a real number is rounded once
+//! never     makes a statement
+use crate::gir::{Binary, Number, Pooling, Reduction, Type, Unary};
+
+/// How a type is called in a kernel's registers.
+pub fn register(kind: Type) -> &'static str {
+    match kind {
+        Type::Real => "real",
+        Type::Bool => "bool",
+        Type::Int | Type::Id => "whole",
+    }
+}
+
+/// A number as a literal of a type.
+pub fn literal(number: Number, kind: Type) -> String {
+    match kind {
+        Type::Real => real(number.real()),
+        Type::Bool => (number.real() != 0.0).to_string(),
+        Type::Int | Type::Id => match number {
+            Number::Int(i64::MAX) => "ABOVE".to_owned(),
+            Number::Int(i64::MIN) => "BELOW".to_owned(),
+            Number::Int(value) => format!("{value}LL"),
+            other => format!("{}LL", other.real()),
+        },
+    }
+}
+
+fn real(value: f64) -> String {
+    if value.is_nan() {
+        "(real)ODD".to_owned()
+    } else if value == f64::INFINITY {
+        "(real)INFINITE".to_owned()
+    } else if value == f64::NEG_INFINITY {
+        "(real)-INFINITE".to_owned()
+    } else {
+        format!("(real){value:?}")
+    }
+}
+
+/// An operator of one value of this type.
+pub fn unary(operator: Unary, kind: Type, a: &str) -> String {
+    match operator {
+        Unary::Not => format!("!({a})"),
+        Unary::Negative => format!("negative({a})"),
+        Unary::Absolute => format!("absolute({a})"),
+        Unary::Square => format!("times({a}, {a})"),
+        Unary::Exp => format!("exponential({a})"),
+        Unary::Log => format!("logarithm({a})"),
+        Unary::Sqrt => format!("root({a})"),
+        Unary::Rsqrt => format!("(real)1 / root({a})"),
+        Unary::Reciprocal => format!("(real)1 / ({a})"),
+        Unary::Sigmoid => format!("sigmoid({a})"),
+        Unary::Tanh => format!("tangent({a})"),
+        Unary::Relu => format!("relu({a})"),
+        Unary::LeakyRelu(slope) => format!("leaky_relu({a}, {})", literal(Number::Real(slope), kind)),
+        Unary::Elu => format!("elu({a})"),
+        Unary::Gelu => format!("({a}) * normal({a})"),
+        Unary::Silu => format!("({a}) * sigmoid({a})"),
+        Unary::Softplus => format!("softplus({a})"),
+        Unary::Floor => format!("floored({a})"),
+        Unary::Erf => format!("error_of({a})"),
+    }
+}
+
+/// An operator of two values of this type.
+pub fn binary(operator: Binary, kind: Type, a: &str, b: &str) -> String {
+    let is_real = kind == Type::Real;
+    match operator {
+        Binary::Add if is_real => format!("{a} + {b}"),
+        Binary::Subtract if is_real => format!("{a} - {b}"),
+        Binary::Multiply if is_real => format!("{a} * {b}"),
+        Binary::Add => format!("plus({a}, {b})"),
+        Binary::Subtract => format!("minus({a}, {b})"),
+        Binary::Multiply => format!("times({a}, {b})"),
+        Binary::Divide if is_real => format!("{a} / {b}"),
+        Binary::Divide => format!("(real)widened({a}) / (real)widened({b})"),
+        Binary::FloorDivide => format!("quotient({a}, {b})"),
+        Binary::Remainder => format!("rest({a}, {b})"),
+        Binary::Power => format!("raised({a}, {b})"),
+        Binary::Minimum => format!("least({a}, {b})"),
+        Binary::Maximum => format!("most({a}, {b})"),
+        Binary::Less => format!("{a} < {b}"),
+        Binary::LessEqual => format!("{a} <= {b}"),
+        Binary::Equal => format!("{a} == {b}"),
+        Binary::NotEqual => format!("{a} != {b}"),
+        Binary::And => format!("{a} && {b}"),
+        Binary::Or => format!("{a} || {b}"),
+    }
+}
+
+/// A value of one type as one of another.
+pub fn cast(from: Type, to: Type, a: &str) -> String {
+    match (from, to) {
+        (Type::Real, Type::Real) => a.to_owned(),
+        (Type::Bool, Type::Real) => format!("(real)({a})"),
+        (_, Type::Real) => format!("(real)widened({a})"),
+        (Type::Real, Type::Int) => format!("as_whole({a})"),
+        (Type::Real, Type::Id) => format!("as_id(as_whole({a}))"),
+        (Type::Bool, Type::Bool) => a.to_owned(),
+        (Type::Real, Type::Bool) => format!("({a}) != (real)0"),
+        (_, Type::Bool) => format!("({a}) != 0"),
+        (Type::Int | Type::Id, Type::Int) => a.to_owned(),
+        (Type::Bool, Type::Int | Type::Id) => format!("(whole)({a})"),
+        (_, Type::Id) => format!("as_id({a})"),
+    }
+}
+
+/// What a reduction starts with, which it also gives over nothing.
+pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
+    Some(match (reduction, kind) {
+        (Reduction::Sum | Reduction::Count, _) => "0".to_owned(),
+        (Reduction::Product, _) => "1".to_owned(),
+        (Reduction::Minimum, Type::Real) => "(real)INFINITE".to_owned(),
+        (Reduction::Maximum, Type::Real) => "(real)-INFINITE".to_owned(),
+        (Reduction::Minimum, Type::Int) => "ABOVE".to_owned(),
+        (Reduction::Maximum, Type::Int) => "BELOW".to_owned(),
+        (Reduction::Minimum, Type::Id) => "0xffffffffLL".to_owned(),
+        (Reduction::Any, _) => "false".to_owned(),
+        (Reduction::All, _) => "true".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Two parts of a reduction as one, the earlier first.
+pub fn join(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
+    match reduction {
+        Reduction::Sum | Reduction::Count if kind == Type::Real => format!("{a} + {b}"),
+        Reduction::Sum | Reduction::Count => format!("plus({a}, {b})"),
+        Reduction::Product => format!("times({a}, {b})"),
+        Reduction::Minimum => format!("least({a}, {b})"),
+        Reduction::Maximum => format!("most({a}, {b})"),
+        Reduction::Any => format!("{a} || {b}"),
+        Reduction::All => format!("{a} && {b}"),
+        Reduction::Mode | Reduction::HIndex => unreachable!("no fused launch has it"),
+    }
+}
+
+/// How a sum, least or most along an axis goes as a reduction.
+pub fn of_axis(pooling: Pooling) -> Reduction {
+    match pooling {
+        Pooling::Sum => Reduction::Sum,
+        Pooling::Maximum => Reduction::Maximum,
+        Pooling::Minimum => Reduction::Minimum,
+    }
+}

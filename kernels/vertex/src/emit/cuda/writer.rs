@@ -1,0 +1,667 @@
+//! writer: the statements that make the values of a walk, each lane its places of a row.
+//!
+//! promises  a value is made where it is first wanted and once for each way in which its elements lie over the lanes; rows that edges
+//!           read are asked for before anything is done with them, several edges at a time; what is made is what the step says, element
+//!           by element
+//! never     says who does which row (`kernel`), or where a value goes
+//!
+//! A row's widest value is the **frame**: its places are dealt out to the lanes of a group, `V` neighbouring places a lane and `Q` times
+//! over. Every other value is seen through a table, place -> element (`table`): a number is in every lane, a head's number in the lanes of
+//! the head. A statement is made for all places (`EACH`), for each group of `V` (`EACH_Q`) or once, by how the table spreads.
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::operators::{binary, cast, join, literal, of_axis, register, start, unary};
+use super::table::{Spread, Table, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
+use super::walk::{At, From, Input, Level, Read, Step, Walk};
+use super::Refused;
+use crate::gir::{Op, Reduction, Type, broadcast};
+use crate::launch::{Element, Rows, reduced};
+
+/// How the places of a frame lie over the lanes of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// Places of the frame.
+    pub places: usize,
+    /// Neighbouring places of a lane.
+    pub vector: usize,
+    /// Lanes of a group, a power of two.
+    pub lanes: usize,
+    /// Times that the lanes go over the places of a slice.
+    pub chunks: usize,
+    /// Blocks that share a row.
+    pub slices: usize,
+}
+
+impl Lanes {
+    /// Places that a block has of a row.
+    pub fn slice(&self) -> usize {
+        self.vector * self.lanes * self.chunks
+    }
+
+    /// Whether some lanes have no place.
+    pub fn has_tail(&self) -> bool {
+        self.slice() * self.slices != self.places
+    }
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scope {
+    /// Once a row, after so many passes over its edges.
+    Row(usize),
+    /// Once an edge, in this pass.
+    Edge(usize),
+}
+
+/// A value in registers.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    name: String,
+    spread: Spread,
+    /// Whether it was loaded for several edges at once.
+    many: bool,
+    pub kind: Type,
+}
+
+impl Held {
+    /// The element at a place, within a statement for all places.
+    pub fn at(&self) -> String {
+        let many = if self.many { "[k]" } else { "" };
+        match self.spread {
+            Spread::All => format!("{}{many}", self.name),
+            Spread::Group => format!("{}{many}[q]", self.name),
+            Spread::Run | Spread::Each => format!("{}{many}[q][j]", self.name),
+        }
+    }
+}
+
+/// What a reduction adds up, for one way in which its elements lie.
+#[derive(Clone, Debug)]
+pub(super) struct Sum {
+    pub step: usize,
+    pub table: Table,
+    pub held: Held,
+    pub reduction: Reduction,
+}
+
+/// Statements of a pass over edges.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    /// Loads, for edge `k` of those at hand.
+    pub loads: String,
+    /// What is done with each edge.
+    pub work: String,
+    /// Elements that are asked for an edge and a lane.
+    pub loaded: usize,
+    pub sums: Vec<Sum>,
+}
+
+type Key = (Scope, FromKey, At, Table, Type);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FromKey {
+    Step(usize),
+    Leaf(usize),
+}
+
+/// Numbers that edges bring, one an edge, in the order in which they are walked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stream {
+    /// The far vertex.
+    Far,
+    /// The row of the edge.
+    Edge,
+    /// Its relation.
+    Relation,
+    /// A given value of edges with one column: the leaf.
+    Given(usize),
+}
+
+/// Writes the statements of a walk.
+pub(super) struct Writer<'a> {
+    pub walk: &'a Walk,
+    pub lanes: Lanes,
+    /// Statements after each pass; the first before all.
+    pub rows: Vec<String>,
+    pub passes: Vec<Pass>,
+    pub streams: Vec<Stream>,
+    /// Tables that no short text says.
+    pub constants: Vec<String>,
+    /// Whether the pass is one of training, an epoch or a seed is looked at.
+    pub draws: bool,
+    pub training: bool,
+    pub graphs: bool,
+    memo: BTreeMap<Key, Held>,
+    count: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
+        let passes = walk.passes();
+        Writer {
+            walk,
+            lanes,
+            rows: vec![String::new(); passes + 1],
+            passes: vec![Pass::default(); passes + 1],
+            streams: Vec::new(),
+            constants: Vec::new(),
+            draws: false,
+            training: false,
+            graphs: false,
+            memo: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Each place its own.
+    pub fn frame(&self) -> Table {
+        identity(self.lanes.places)
+    }
+
+    /// Says that a step's value is held already, in registers of this name.
+    pub fn know(&mut self, step: usize, table: Table, name: &str) {
+        let held = Held { name: name.to_owned(), spread: spread(&table, self.lanes.vector), many: false, kind: self.walk.steps[step].kind };
+        for level in 0..self.rows.len() {
+            self.memo.insert((Scope::Row(level), FromKey::Step(step), At::Own, table.clone(), held.kind), held.clone());
+        }
+    }
+
+    /// Makes a step's value, element by element of a table.
+    pub fn step(&mut self, number: usize, table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let walk = self.walk;
+        let step = &walk.steps[number];
+        let scope = match (step.level, scope) {
+            (Level::Row, _) => Scope::Row(step.passes),
+            (Level::Edge, scope) => scope,
+        };
+        let key = (scope, FromKey::Step(number), At::Own, table.clone(), step.kind);
+        if let Some(held) = self.memo.get(&key) {
+            return Ok(held.clone());
+        }
+        let held = match (&step.op, reduced(&step.op)) {
+            (Op::Reduce(reduction, _), Some(_)) => self.sum(number, *reduction, table),
+            (Op::Reduce(..), None) => return Err(Refused::new(format!("{} has no kernel of its own yet", step.op.words()))),
+            _ => self.made(step, table, scope)?,
+        };
+        self.memo.insert(key, held.clone());
+        Ok(held)
+    }
+
+    fn name(&mut self, of: &str) -> String {
+        self.count += 1;
+        let plain: String = of.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        format!("{}_{}", plain.trim_matches('_'), self.count)
+    }
+
+    /// Opens the registers of a reduction; the pass that fills them is written later.
+    fn sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> Held {
+        let step = &self.walk.steps[number];
+        let held = Held { name: self.name(&step.out), spread: spread(table, self.lanes.vector), many: false, kind: step.kind };
+        self.passes[step.passes].sums.push(Sum { step: number, table: table.clone(), held: held.clone(), reduction });
+        held
+    }
+
+    /// Writes the work of a pass over edges: what its reductions add up. Those of later passes are written.
+    pub fn pass(&mut self, number: usize) -> Result<(), Refused> {
+        let mut done = 0;
+        while let Some(sum) = self.passes[number].sums.get(done).cloned() {
+            let step = &self.walk.steps[sum.step];
+            let scope = Scope::Edge(number);
+            let Op::Reduce(_, edges) = &step.op else { return Err(Refused::new("a reduction that is none".to_owned())) };
+            let mut holds = "here".to_owned();
+            if let Some(relation) = edges.relation {
+                let stream = self.stream(Stream::Relation);
+                holds = format!("{holds} && {stream} == {relation}u");
+            }
+            if let Some(mask) = step.inputs.get(1) {
+                let table = broadcast_elements(&sum.table, &step.shape, &mask.shape());
+                let mask = self.input(mask, &table, scope)?;
+                holds = format!("{holds} && {}", cast(mask.kind, Type::Bool, &mask.at()));
+            }
+            let message = if sum.reduction == Reduction::Count {
+                "1".to_owned()
+            } else {
+                let table = broadcast_elements(&sum.table, &step.shape, &step.inputs[0].shape());
+                let made = self.input(&step.inputs[0], &table, scope)?;
+                cast(made.kind, step.kind, &made.at())
+            };
+            let into = sum.held.at();
+            let joined = join(sum.reduction, step.kind, &into, &message);
+            let line = format!("if ({holds}) {into} = {joined};");
+            let line = each(sum.held.spread, &line);
+            let _infallible = writeln!(self.passes[number].work, "{line}");
+            done += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes what a step reads, element by element of a table.
+    pub fn input(&mut self, input: &Input, table: &Table, scope: Scope) -> Result<Held, Refused> {
+        match input {
+            Input::Number(number) => {
+                Ok(Held { name: format!("({})", literal(*number, number.kind())), spread: Spread::All, many: false, kind: number.kind() })
+            }
+            Input::Times(first, second) => {
+                let outer = broadcast(&first.shape(), &second.shape()).unwrap_or_default();
+                let mut part = |part: &Input| {
+                    let table = broadcast_elements(table, &outer, &part.shape());
+                    self.input(part, &table, scope)
+                };
+                let (a, b) = (part(first)?, part(second)?);
+                let kind = input.kind();
+                let made = binary(crate::gir::Binary::Multiply, kind, &cast(a.kind, kind, &a.at()), &cast(b.kind, kind, &b.at()));
+                Ok(self.put("product", kind, spread(table, self.lanes.vector), &made, scope))
+            }
+            Input::Rows(read) => match read.from {
+                From::Step(number) => {
+                    let scope = if read.at == At::Near { Scope::Row(0) } else { scope };
+                    self.step(number, table, scope)
+                }
+                From::Leaf(leaf) => self.load(read, leaf, table, scope),
+            },
+        }
+    }
+
+    /// Statement that makes a value of all its places.
+    fn put(&mut self, of: &str, kind: Type, spread: Spread, made: &str, scope: Scope) -> Held {
+        let held = Held { name: self.name(of), spread, many: false, kind };
+        let open = format!("{} {};", register(kind), sized(&held.name, spread, false));
+        let line = each(spread, &format!("{} = {made};", held.at()));
+        self.line(scope, &format!("{open} {line}"));
+        held
+    }
+
+    fn line(&mut self, scope: Scope, line: &str) {
+        let text = match scope {
+            Scope::Row(level) => &mut self.rows[level],
+            Scope::Edge(pass) => &mut self.passes[pass].work,
+        };
+        let _infallible = writeln!(text, "{line}");
+    }
+
+    fn made(&mut self, step: &Step, table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let (spread, kind) = (spread(table, self.lanes.vector), step.kind);
+        let mut operands = Vec::new();
+        let broadcasts = matches!(step.op, Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Detach | Op::WhenTraining | Op::Expand | Op::Give | Op::Reshape | Op::Dropout { .. });
+        if broadcasts {
+            for input in &step.inputs {
+                let table = if step.op == Op::Reshape { table.clone() } else { broadcast_elements(table, &step.shape, &input.shape()) };
+                operands.push(self.input(input, &table, scope)?);
+            }
+        }
+        let at: Vec<String> = operands.iter().map(Held::at).collect();
+        let text = match &step.op {
+            Op::Unary(operator) => unary(*operator, operands[0].kind, &at[0]),
+            Op::Binary(operator) => {
+                let of = if operands.iter().any(|operand| operand.kind == Type::Real) { Type::Real } else { operands[0].kind };
+                let [a, b] = [0, 1].map(|number| cast(operands[number].kind, of, &at[number]));
+                binary(*operator, of, &a, &b)
+            }
+            Op::Select => {
+                let [yes, no] = [1, 2].map(|number| cast(operands[number].kind, kind, &at[number]));
+                format!("{} ? {yes} : {no}", cast(operands[0].kind, Type::Bool, &at[0]))
+            }
+            Op::Cast(to) => cast(operands[0].kind, *to, &at[0]),
+            Op::Detach | Op::Expand | Op::Give | Op::Reshape => cast(operands[0].kind, kind, &at[0]),
+            Op::WhenTraining => {
+                self.training = true;
+                format!("training ? {} : {}", at[0], at[1])
+            }
+            Op::Dropout { probability, site } => return self.dropout(step, (*probability, *site), (table, &at[0]), scope),
+            Op::Axis(pooling, axis) => return self.axis(step, (of_axis(*pooling), *axis), table, scope),
+            Op::Concat(axis) => return self.beside(step, *axis, table, scope),
+            Op::Slice { axis, start, .. } => {
+                let input = step.inputs[0].shape();
+                let (length, inner) = axis_of(&step.shape, *axis);
+                let (total, _) = axis_of(&input, *axis);
+                let moved = table.iter().map(|&element| {
+                    let (element, inner) = (u64::from(element), inner);
+                    (element / (inner * length) * inner * total + (element / inner % length + start) * inner + element % inner) as u32
+                });
+                return self.input(&step.inputs[0], &Table::new(moved.collect()), scope);
+            }
+            Op::Unslice { axis, start, total } => {
+                let input = step.inputs[0].shape();
+                let part = (*axis, *start, *total);
+                let (moved, inside) = within(table, &step.shape, &input, part);
+                let (made, inside) = (self.input(&step.inputs[0], &moved, scope)?, self.holds(&inside));
+                format!("({inside}) ? {} : {}", made.at(), literal(crate::gir::Number::Int(0), kind))
+            }
+            other => return Err(Refused::new(format!("{} has no kernel of its own yet", other.words()))),
+        };
+        let spread = if matches!(step.op, Op::Unslice { .. }) { Spread::Each } else { spread };
+        Ok(self.put(&step.out, kind, spread, &text, scope))
+    }
+
+    /// Rows side by side: each place takes its element from the part that has it.
+    fn beside(&mut self, step: &Step, axis: usize, table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let (mut text, mut start) = (String::new(), 0);
+        let total = step.shape[axis];
+        for input in &step.inputs {
+            let shape = input.shape();
+            let (moved, inside) = within(table, &step.shape, &shape, (axis, start, total));
+            start += shape[axis];
+            let (made, inside) = (self.input(input, &moved, scope)?, self.holds(&inside));
+            let made = cast(made.kind, step.kind, &made.at());
+            if text.is_empty() {
+                text = made;
+            } else {
+                text = format!("({inside}) ? {made} : ({text})");
+            }
+        }
+        Ok(self.put(&step.out, step.kind, Spread::Each, &text, scope))
+    }
+
+    /// Along an axis: lanes that share what is added up tell each other, or each adds up all by itself.
+    fn axis(&mut self, step: &Step, (reduction, axis): (Reduction, usize), table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let input = &step.inputs[0];
+        let shape = input.shape();
+        let (length, inner) = axis_of(&shape, axis);
+        let kind = step.kind;
+        let begin = start(reduction, kind).ok_or_else(|| Refused::new(format!("{} of {kind}", step.op.words())))?;
+        if inner == 1 && self.is_shared(table, &shape, length as usize) {
+            let places = self.frame();
+            let made = self.input(input, &places, scope)?;
+            let (length, Lanes { vector, lanes, .. }) = (length as usize, self.lanes);
+            let is_one = length == self.lanes.places;
+            let value = cast(made.kind, kind, &made.at());
+            let value = if self.lanes.has_tail() { format!("(own[q] ? {value} : {begin})") } else { value };
+            let (spread, around) = if is_one { (Spread::All, lanes) } else { (Spread::Group, length / vector) };
+            let held = Held { name: self.name(&step.out), spread, many: false, kind };
+            let into = held.at();
+            let mut lines = format!("{} {};\n", register(kind), sized(&held.name, spread, false));
+            let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {begin};")));
+            let _infallible = writeln!(lines, "EACH {into} = {};", join(reduction, kind, &into, &value));
+            let mut distance = 1;
+            while distance < around {
+                let other = format!("across({into}, {distance})");
+                let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {};", join(reduction, kind, &into, &other))));
+                distance *= 2;
+            }
+            self.line(scope, lines.trim_end());
+            return Ok(held);
+        }
+        if length > 64 {
+            return Err(Refused::new(format!("{} of {length} elements that no lanes share", step.op.words())));
+        }
+        let mut text = begin;
+        for place in 0..length {
+            let along = along_axis(table, &shape, axis, place);
+            let made = self.input(input, &along, scope)?;
+            text = join(reduction, kind, &format!("({text})"), &cast(made.kind, kind, &made.at()));
+        }
+        Ok(self.put(&step.out, kind, spread(table, self.lanes.vector), &text, scope))
+    }
+
+    /// Whether the lanes that have the places of an axis of the frame are neighbours.
+    fn is_shared(&self, table: &Table, shape: &[u64], length: usize) -> bool {
+        let Lanes { places, vector, lanes, chunks, slices } = self.lanes;
+        if slices > 1 || shape.iter().product::<u64>() as usize != places || !table.iter().zip(0..).all(|(&element, place)| element as usize == place / length) {
+            return false;
+        }
+        length == places || (length.is_multiple_of(vector) && (length / vector).is_power_of_two() && length / vector <= lanes && (chunks == 1 || (lanes * vector).is_multiple_of(length)))
+    }
+
+    fn dropout(&mut self, step: &Step, (probability, site): (f64, u32), (table, value): (&Table, &str), scope: Scope) -> Result<Held, Refused> {
+        let threshold = ((probability * 65536.0).round() as u32).min(65535);
+        let spread = spread(table, self.lanes.vector);
+        if threshold == 0 {
+            return Ok(self.put(&step.out, step.kind, spread, value, scope));
+        }
+        (self.draws, self.training) = (true, true);
+        let row = match (step.level, self.walk.rows) {
+            (Level::Edge, _) => self.stream(Stream::Edge),
+            (Level::Row, Rows::Nodes) => "row_in_graph".to_owned(),
+            (Level::Row, Rows::Fixed(_)) => return Err(Refused::new("dropout of a table that all rows share".to_owned())),
+            (Level::Row, _) => "(unsigned)v".to_owned(),
+        };
+        let held = Held { name: self.name(&step.out), spread, many: false, kind: step.kind };
+        let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
+        let kept = self.name("kept");
+        let open = format!("{} {};", register(step.kind), sized(&held.name, spread, false));
+        let arguments = |column: &str| format!("{row}, {column}, clock->epoch, {site}u, seed, {threshold}u");
+        let drawn = if spread == Spread::Run {
+            let column = self.group_element(table);
+            format!(
+                "EACH_Q {{ bool {kept}[V]; UNROLL for (int j = 0; j < V; j++) {kept}[j] = true; if (training) keeps<V>({kept}, {}); UNROLL for (int j = 0; j < V; j++) {} = !training ? {value} : {kept}[j] ? {value} * {scale} : (real)0; }}",
+                arguments(&column),
+                held.at()
+            )
+        } else {
+            let column = self.element(table);
+            let one = format!(
+                "{{ bool {kept}[1] = {{true}}; if (training) keeps<1>({kept}, {}); {} = !training ? {value} : {kept}[0] ? {value} * {scale} : (real)0; }}",
+                arguments(&column),
+                held.at()
+            );
+            each(spread, &one)
+        };
+        self.line(scope, &format!("{open} {drawn}"));
+        Ok(held)
+    }
+
+    /// The element at a place, as a text within a statement for all places.
+    pub fn element(&mut self, table: &Table) -> String {
+        match spread(table, self.lanes.vector) {
+            Spread::All => table.first().copied().unwrap_or(0).to_string(),
+            Spread::Group => self.group_element(table),
+            Spread::Run | Spread::Each => self.place_element(table, "(c[q] + j)"),
+        }
+    }
+
+    /// Whether a table of 0 and 1 has a 1 at a place.
+    pub fn holds(&mut self, table: &Table) -> String {
+        match (spread(table, self.lanes.vector), table.first()) {
+            (Spread::All, Some(1)) => "true".to_owned(),
+            (Spread::All, _) => "false".to_owned(),
+            (Spread::Group, _) => holding(table, "c[q]").unwrap_or_else(|| format!("{} == 1", self.group_element(table))),
+            _ => holding(table, "(c[q] + j)").unwrap_or_else(|| format!("{} == 1", self.element(table))),
+        }
+    }
+
+    /// The element at the first place of a lane.
+    fn group_element(&mut self, table: &Table) -> String {
+        self.place_element(table, "c[q]")
+    }
+
+    fn place_element(&mut self, table: &Table, place: &str) -> String {
+        text(table, place).unwrap_or_else(|| {
+            let number = self.constants.iter().position(|known| *known == listed(table)).unwrap_or_else(|| {
+                self.constants.push(listed(table));
+                self.constants.len() - 1
+            });
+            format!("TABLE_{number}[{place}]")
+        })
+    }
+
+    /// The number that an edge brings, as a text.
+    pub fn stream(&mut self, stream: Stream) -> String {
+        let number = self.streams.iter().position(|known| *known == stream).unwrap_or_else(|| {
+            self.streams.push(stream.clone());
+            self.streams.len() - 1
+        });
+        match stream {
+            Stream::Far => "u[k]".to_owned(),
+            _ => format!("stream_{number}[k]"),
+        }
+    }
+
+    /// Reads rows of a buffer.
+    fn load(&mut self, read: &Read, leaf: usize, table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let at_row = matches!(read.at, At::One | At::Near | At::Graph) || matches!(scope, Scope::Row(_));
+        // What belongs to the row is read before the pass over its edges.
+        let scope = match scope {
+            Scope::Edge(pass) if at_row => Scope::Row(pass - 1),
+            other => other,
+        };
+        let at = if let (Scope::Row(_), At::Near, Some(_)) = (scope, read.at, self.walk.direction()) { At::Own } else { read.at };
+        let (from, levels) = (FromKey::Leaf(leaf), if let Scope::Row(level) = scope { level } else { 0 });
+        let earlier = (0..=levels).map(Scope::Row).filter(|_| at_row);
+        for scope in earlier.chain([scope]) {
+            if let Some(held) = self.memo.get(&(scope, from, at, table.clone(), read.kind)) {
+                return Ok(held.clone());
+            }
+        }
+        let held = self.loaded((leaf, at, read.kind), table, scope)?;
+        self.memo.insert((scope, from, at, table.clone(), read.kind), held.clone());
+        Ok(held)
+    }
+
+    fn loaded(&mut self, (leaf, at, kind): (usize, At, Type), table: &Table, scope: Scope) -> Result<Held, Refused> {
+        let held = &self.walk.leaves[leaf];
+        if matches!(held.element, Element::Half(_)) {
+            return Err(Refused::new("rows of 16 bits are not on the GPU yet".to_owned()));
+        }
+        let in_pass = matches!(scope, Scope::Edge(_));
+        if in_pass && at == At::Own && held.columns == 1 && held.given {
+            let name = self.stream(Stream::Given(leaf));
+            let name = name.trim_end_matches("[k]").to_owned();
+            return Ok(Held { name, spread: Spread::All, many: true, kind });
+        }
+        let row = match (at, in_pass) {
+            _ if matches!(self.walk.rows, Rows::Fixed(_)) => None,
+            (At::One, _) => None,
+            (At::Graph, _) => {
+                self.graphs = true;
+                Some("graph".to_owned())
+            }
+            (At::Far, true) => Some(self.stream(Stream::Far)),
+            (At::Own, true) => Some(self.stream(Stream::Edge)),
+            (At::Far, false) => Some("far".to_owned()),
+            (At::Near, false) => Some("near".to_owned()),
+            _ => Some("v".to_owned()),
+        };
+        let pointer = pointer(&held.name);
+        let columns = held.columns;
+        let base = row.map_or(String::new(), |row| if columns == 1 { format!("{row} + ") } else { format!("(offset_t){row} * {columns} + ") });
+        let mut how = spread(table, self.lanes.vector);
+        if how == Spread::Run && (!columns.is_multiple_of(self.lanes.vector as u64) && at != At::One) {
+            how = Spread::Each;
+        }
+        let name = self.name(&held.name);
+        let value = Held { name, spread: how, many: in_pass, kind };
+        let into = value.at();
+        let plain = |element: &str| cast_stored(held.element, kind, &format!("__ldg({pointer} + {base}{element})"));
+        let line = match how {
+            Spread::All => format!("{into} = {};", plain(&self.element(table))),
+            Spread::Run if held.element == Element::Real => {
+                let element = self.group_element(table);
+                let many = if in_pass { "[k]" } else { "" };
+                format!("EACH_Q load<V>({}{many}[q], {pointer} + {base}{element});", value.name)
+            }
+            _ => {
+                let element = self.element(table);
+                each(how, &format!("{into} = {};", plain(&element)))
+            }
+        };
+        let open = format!("{} {}", register(kind), sized(&value.name, how, in_pass));
+        match scope {
+            Scope::Row(_) => self.line(scope, &format!("{open}; {line}")),
+            Scope::Edge(pass) => {
+                let pass = &mut self.passes[pass];
+                let elements = match how {
+                    Spread::All => 1,
+                    Spread::Group => self.lanes.chunks,
+                    Spread::Run | Spread::Each => self.lanes.chunks * self.lanes.vector,
+                };
+                pass.loaded += elements * if kind == Type::Real { 1 } else { 2 };
+                let _infallible = writeln!(pass.loads, "{open};\nUNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) {{ {line} }}");
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// The pointer to a buffer, as a kernel calls it.
+pub(super) fn pointer(name: &str) -> String {
+    let plain: String = name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    format!("b_{plain}")
+}
+
+/// A statement for every place that a value has.
+pub(super) fn each(spread: Spread, line: &str) -> String {
+    match spread {
+        Spread::All => line.to_owned(),
+        Spread::Group => format!("EACH_Q {line}"),
+        Spread::Run | Spread::Each => format!("EACH {line}"),
+    }
+}
+
+impl Sum {
+    /// Statements that open its registers.
+    pub fn opened(&self) -> String {
+        let (kind, spread) = (self.held.kind, self.held.spread);
+        let begin = start(self.reduction, kind).unwrap_or_default();
+        format!("{} {}; {}", register(kind), sized(&self.held.name, spread, false), each(spread, &format!("{} = {begin};", self.held.at())))
+    }
+
+    /// What other text does with each of its elements.
+    pub fn for_each(&self, line: impl Fn(&str) -> String) -> String {
+        each(self.held.spread, &line(&self.held.at()))
+    }
+
+    /// Elements of a lane.
+    pub fn elements(&self, lanes: &Lanes) -> usize {
+        match self.held.spread {
+            Spread::All => 1,
+            Spread::Group => lanes.chunks,
+            Spread::Run | Spread::Each => lanes.chunks * lanes.vector,
+        }
+    }
+
+    /// The number of an element among those of a lane, as a text within a statement for each.
+    pub fn number(&self) -> &'static str {
+        match self.held.spread {
+            Spread::All => "0",
+            Spread::Group => "q",
+            Spread::Run | Spread::Each => "q * V + j",
+        }
+    }
+
+    /// Type of what is added up.
+    pub fn held_kind(&self) -> Type {
+        self.held.kind
+    }
+
+    /// Joins another part, which comes later.
+    pub fn joined(&self, other: &str) -> String {
+        join(self.reduction, self.held.kind, &self.held.at(), other)
+    }
+}
+
+fn sized(name: &str, spread: Spread, many: bool) -> String {
+    let many = if many { "[B]" } else { "" };
+    match spread {
+        Spread::All => format!("{name}{many}"),
+        Spread::Group => format!("{name}{many}[Q]"),
+        Spread::Run | Spread::Each => format!("{name}{many}[Q][V]"),
+    }
+}
+
+fn cast_stored(element: Element, kind: Type, loaded: &str) -> String {
+    match (element, kind) {
+        (Element::Real | Element::Half(_), _) => loaded.to_owned(),
+        (_, Type::Bool) => format!("{loaded} != 0"),
+        (Element::Id, _) => format!("(whole){loaded}"),
+        _ => loaded.to_owned(),
+    }
+}
+
+fn listed(table: &Table) -> String {
+    table.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Where the elements of a part of an axis come from, and which those are.
+fn within(table: &Table, outer: &[u64], inner: &[u64], (axis, start, total): (usize, u64, u64)) -> (Table, Table) {
+    debug_assert_eq!(outer[axis], total);
+    let (_, step) = axis_of(outer, axis);
+    let length = inner[axis].max(1);
+    let place = |element: u32| u64::from(element) / step % total;
+    let inside = table.iter().map(|&element| u32::from((start..start + length).contains(&place(element)))).collect();
+    let moved = table.iter().map(|&element| {
+        let at = place(element).saturating_sub(start).min(length - 1);
+        (u64::from(element) / (step * total) * step * length + at * step + u64::from(element) % step) as u32
+    });
+    (Table::new(moved.collect()), Table::new(inside))
+}

@@ -1,0 +1,69 @@
+//! lanes: what may become one launch where a row is a group's of lanes, and products are tiles of many rows.
+//!
+//! promises  a launch is one of these: work on rows whose widths go into each other; a walk over edges with such work before and after
+//!           it; a product, with work on the rows of its result
+//! never     decides more than that: what is at hand, and what waits, is the same for all devices
+use super::Item;
+use crate::fuse::values::{Kind, Values};
+use crate::gir::Op;
+use crate::launch::{Operation, reduced};
+
+/// Whether a launch may join these.
+pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
+    let Some(op) = op(item) else { return false };
+    if matches!(op, Op::Product { .. }) {
+        return false;
+    }
+    let is_product = |member: &Item| matches!(self::op(member), Some(Op::Product { .. }));
+    if let Some(product) = members.iter().find(|member| is_product(member)) {
+        return is_plain(op) && columns(values, item) == columns(values, product) && !is_of_many_rows(values, product);
+    }
+    let walks_edges = members.iter().chain([item]).any(|member| self::op(member).is_some_and(|op| reduced(op).is_some()));
+    if walks_edges && item.kind == Kind::Vertex && !is_plain(op) && !is_last_axis(op, item) && reduced(op).is_none() {
+        return false;
+    }
+    members.iter().all(|member| {
+        let (one, other) = (frame(values, member), frame(values, item));
+        one.max(other).is_multiple_of(one.min(other).max(1))
+    })
+}
+
+/// Whether work on rows may wait for launches that read it: all of these can take it.
+pub(super) fn can_wait(waiting: &[Item], at: usize) -> bool {
+    let Some(Operation::Evaluate { out, op, .. }) = waiting.get(at).map(|item| &item.launch.operation) else { return false };
+    let reads_it = |other: &&Item| other.reading.leaves.iter().any(|(name, _)| name == out);
+    let takes_it = |other: &Item| other.kind == Kind::Vertex && !matches!(self::op(other), Some(Op::Product { .. }) | None);
+    is_plain(op) && waiting.iter().filter(reads_it).all(takes_it)
+}
+
+fn op<'a>(item: &Item<'a>) -> Option<&'a Op> {
+    if let Operation::Evaluate { op, .. } = &item.launch.operation { Some(op) } else { None }
+}
+
+/// Element by element.
+fn is_plain(op: &Op) -> bool {
+    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Reshape | Op::Expand)
+}
+
+/// Along the last axis: lanes that have it are neighbours.
+fn is_last_axis(op: &Op, item: &Item) -> bool {
+    let (Op::Axis(_, axis), Operation::Evaluate { inputs, .. }) = (op, &item.launch.operation) else { return false };
+    inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
+}
+
+fn columns(values: &Values, item: &Item) -> u64 {
+    item.writes().iter().filter_map(|name| values.buffer(name)).map(|buffer| buffer.columns).max().unwrap_or(1)
+}
+
+/// Elements that lie over the lanes.
+fn frame(values: &Values, item: &Item) -> u64 {
+    let Operation::Evaluate { op, inputs, .. } = &item.launch.operation else { return 1 };
+    let read = matches!(op, Op::Axis(..)).then(|| inputs.first().map_or(1, |input| input.shape().iter().product()));
+    columns(values, item).max(read.unwrap_or(1))
+}
+
+/// Whether each vertex has several rows of a product.
+fn is_of_many_rows(values: &Values, item: &Item) -> bool {
+    let Operation::Evaluate { shape, .. } = &item.launch.operation else { return true };
+    shape.last().copied().unwrap_or(1) != columns(values, item)
+}
