@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 use std::{
     env,
+    error::Error,
     ffi::{CString, c_char, c_int},
     fs,
     path::{Path, PathBuf},
@@ -93,7 +94,10 @@ impl Nvrtc {
         }
         // SAFETY: constructors of this library are meant to run where it is loaded.
         let library = unsafe { libloading::Library::new(&file) };
-        let library = library.map_err(|error| Fault::absent(format!("no NVRTC: `{}` does not load: {error}", file.display()), mend()))?;
+        let library = library.map_err(|error| {
+            let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            Fault::absent(format!("no NVRTC: `{}` does not load: {why}", file.display()), mend())
+        })?;
         // Never unloaded: the loader now answers with it to the name that cudarc asks for.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: as in `find`; after it, `culib` finds what it found.

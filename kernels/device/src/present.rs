@@ -11,8 +11,10 @@ use crate::{
     known,
 };
 
-/// The device whose rates were measured, as its driver calls it, and its facts file.
+/// The device whose rates were measured: a word of its name, and its facts file.
 const MEASURED: (&str, &str) = ("H200", "h200");
+/// A word of names of devices that are a part of one: they have a part of its rates.
+const PART: &str = "MIG";
 /// What copies reach of the bandwidth that clock and width promise: 0.87 on the H200.
 const REACHED: f64 = 0.85;
 /// Additions or multiplications of 32 bits that a multiprocessor does at a time, from capability 8.6 on and on 9 and 10.
@@ -29,7 +31,8 @@ pub(crate) fn facts(device: &Device) -> Option<Facts> {
         grid: Some(Grid { processors: device.processors, lanes: device.lanes, threads_most: device.threads_most, shared_bytes_most: device.shared_bytes_most }),
         ..facts
     };
-    if device.name.contains(MEASURED.0) {
+    let has_word = |wanted: &str| device.name.split(' ').any(|word| word == wanted);
+    if has_word(MEASURED.0) && !has_word(PART) {
         return Some(own(measured));
     }
     // Two transfers a clock; where the driver does not tell the clock, the measured device's rate is as good a guess as any.
@@ -85,6 +88,9 @@ mod tests {
         assert_eq!((found.bytes_per_second, &found.gather, found.is_estimated), (file.bytes_per_second, &file.gather, false));
         assert_eq!((found.name.as_str(), found.memory_bytes, found.cache.bytes), ("h200", Some(80 << 30), 40 << 20));
         assert_eq!(found.grid.unwrap().processors, 108);
+        for other in ["NVIDIA GH200 480GB", "NVIDIA H200 MIG 1g.18gb", "NVIDIA H20"] {
+            assert!(facts(&device(other, (9, 0))).unwrap().is_estimated, "{other}");
+        }
     }
 
     #[test]

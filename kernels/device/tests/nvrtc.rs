@@ -43,7 +43,7 @@ fn found() -> &'static Result<Nvrtc, String> {
         if let Ok(nvrtc) = Nvrtc::find() {
             return Ok(nvrtc);
         }
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("nvrtc");
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder of targets").join("nvrtc");
         let output = Command::new(root().join("tests/tools/nvrtc.sh")).arg(&target).output().map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
