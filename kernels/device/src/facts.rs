@@ -37,6 +37,9 @@ pub struct Facts {
     pub grid: Option<Grid>,
     /// Rows read at random, by their width, ascending.
     pub gather: Vec<Gather>,
+    /// Whether rates were worked out from what a driver says of the device, and not measured; nothing of it stands in a key if not.
+    #[serde(default, rename = "estimated", skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimated: bool,
 }
 
 /// Which back end.

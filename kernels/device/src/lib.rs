@@ -1,12 +1,21 @@
-//! device: what there is to compute on, and what is known of devices that are not here.
+//! device: what there is to compute on, what is known of devices that are not here, and the way to GPUs and their compiler.
 //!
 //! promises  static facts (those that a plan's key may hold) never change while a machine runs; a device that is not known
-//!           is an error that says what would be
-//! never     measures, allocates or launches
-//! limits    runs on the CPU alone: GPUs come with their back end, and this is the only crate that will name its driver
+//!           is an error that says what would be; a machine without any CUDA is as good as another until a GPU is asked for
+//! never     measures; allocates or launches for a question about facts
+//! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors come back as `Fault`
+mod cubin;
 mod facts;
+mod fault;
+pub mod gpu;
+pub mod nvrtc;
+mod present;
 
+pub use cubin::{Compiled, Cubin};
 pub use facts::{Facts, Flops, Gather, Grid, Kind};
+pub use fault::{Code, Fault};
+pub use gpu::Gpu;
+pub use nvrtc::Nvrtc;
 
 /// A name that is no device of this machine or version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +26,14 @@ pub struct Unknown {
     pub why: String,
 }
 
-/// Devices that this version can plan for; it runs on the CPU.
+/// Devices that can be planned for on any machine.
 pub const NAMES: [&str; 3] = ["auto", "cpu", "h200"];
+
+/// Whether `auto` takes a GPU that is there. Not yet: the run stage refuses plans for it, and decides when this may change.
+const AUTO_TAKES_CUDA: bool = false;
+
+/// The least compute capability that `auto` would take: that of the oldest architecture kernels are tested for.
+const CAPABILITY_LEAST: (u32, u32) = (8, 0);
 
 /// How a facts file is called, if it is not one of ours.
 const EXTENSION: &str = ".yaml";
@@ -35,19 +50,36 @@ pub fn groupings(name: &str) -> Option<&'static str> {
 /// Facts of a device by name, or of a file; `auto` is the best that is there.
 pub fn resolve(name: &str) -> Result<Facts, Unknown> {
     let unknown = |why: String| Unknown { name: name.to_owned(), why };
-    if name == "cuda" || name.starts_with("cuda:") {
-        return Err(unknown("this version runs on the CPU alone; it plans for `h200`".to_owned()));
+    if let Some(number) = name.strip_prefix("cuda") {
+        let ordinal = if number.is_empty() { Some(0) } else { number.strip_prefix(':').and_then(|number| number.parse().ok()) };
+        let ordinal = ordinal.ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
+        return cuda(ordinal).map_err(|fault| unknown(format!("{fault}; a plan for one that is elsewhere: `h200`")));
     }
     if name.ends_with(EXTENSION) {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
         return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
+    if let (true, "auto", Some(facts)) = (AUTO_TAKES_CUDA, name, cuda_if_fit()) {
+        return Ok(facts);
+    }
     let facts = known(if name == "auto" { "cpu" } else { name });
-    let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
+    let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
     if facts.kind == Kind::Cpu {
         (facts.architecture, facts.simd) = (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
     }
     Ok(facts)
+}
+
+/// Facts of a GPU that is here, by its number.
+pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
+    let device = Gpu::look(ordinal)?;
+    present::facts(&device).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))
+}
+
+/// Facts of the first GPU, if kernels are tested for its like: what `auto` is to take.
+pub fn cuda_if_fit() -> Option<Facts> {
+    let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
+    present::facts(&device)
 }
 
 /// Facts of every device that comes with the program.
@@ -100,7 +132,7 @@ mod tests {
     fn auto_is_the_cpu_and_absent_devices_say_why() {
         assert_eq!(resolve("auto"), resolve("cpu"));
         assert_eq!(resolve("cpu").unwrap().simd, simd_class());
-        assert!(resolve("cuda:0").unwrap_err().why.contains("CPU alone"));
+        assert!(resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err());
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));
         assert!(resolve("none/there.yaml").unwrap_err().why.contains("do not read"));
     }

@@ -1,0 +1,196 @@
+//! context: what all calls of a device go through: its primary context, two streams, the capture that is going on, and the
+//! driver's errors made ours.
+//!
+//! promises  a fault that breaks the context comes back from every later call, with what was attempted when it was first seen
+//! never     records an event or keeps one for an allocation: order is by streams alone, so that captures hold nothing from outside
+//! limits    one context of a device and process
+#![allow(unsafe_code)]
+use std::{
+    ffi::c_uint,
+    ptr,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    thread::ThreadId,
+};
+
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult, CUstream};
+
+use super::{
+    driver::{plain, words},
+    kernel::Loaded,
+};
+use crate::fault::{Code, Fault};
+
+/// Streams that wait for nobody else's.
+const NON_BLOCKING: c_uint = 1;
+
+/// A capture that is going on.
+pub(super) struct Capture {
+    /// Who began it: a capture belongs to one thread.
+    pub(super) thread: ThreadId,
+    /// Code that the graph will run, which has to stay loaded as long.
+    pub(super) modules: Vec<Arc<Loaded>>,
+}
+
+/// A device's primary context with two streams. Everything that lies on the device keeps it alive.
+pub(super) struct Context {
+    device: CUdevice,
+    ordinal: usize,
+    raw: CUcontext,
+    /// Launches, fills, copies on the device, replays.
+    pub(super) work: CUstream,
+    /// Transfers from and to the host.
+    pub(super) copies: CUstream,
+    first: OnceLock<Fault>,
+    last: Mutex<Option<Arc<str>>>,
+    capture: Mutex<Option<Capture>>,
+}
+
+// SAFETY: the handles are the driver's, which any thread may use at the same time as long as the context is current in it, and every
+// call makes it so; everything else is behind locks.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Makes the primary context of a device, and two streams.
+    pub(super) fn open(device: CUdevice, ordinal: usize) -> Result<Arc<Self>, Fault> {
+        let mut raw: CUcontext = ptr::null_mut();
+        // SAFETY: `device` came from the driver; what is retained here is released in `drop`.
+        plain(&format!("open device {ordinal}"), unsafe { sys::cuDevicePrimaryCtxRetain(&mut raw, device) })?;
+        let nothing = ptr::null_mut();
+        let mut context =
+            Context { device, ordinal, raw, work: nothing, copies: nothing, first: OnceLock::new(), last: Mutex::new(None), capture: Mutex::new(None) };
+        let stream = |what| {
+            let mut stream: CUstream = ptr::null_mut();
+            // SAFETY: the context is current; the stream is destroyed with it.
+            context.call(|| format!("make a stream for {what}"), || unsafe { sys::cuStreamCreate(&mut stream, NON_BLOCKING) })?;
+            Ok(stream)
+        };
+        let (work, copies) = (stream("work")?, stream("copies"));
+        context.work = work;
+        context.copies = copies?;
+        Ok(Arc::new(context))
+    }
+
+    /// Calls the driver with this context current, unless a fault broke it before; `what` is asked for only when the call fails.
+    pub(super) fn call(&self, what: impl FnOnce() -> String, call: impl FnOnce() -> CUresult) -> Result<(), Fault> {
+        if let Some(first) = self.first.get() {
+            return Err(first.clone());
+        }
+        let result = match self.bind() {
+            CUresult::CUDA_SUCCESS => call(),
+            other => other,
+        };
+        if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(self.fault(what(), result)) }
+    }
+
+    /// Makes the context that of this thread; for destructors, which have nobody to tell.
+    pub(super) fn bind(&self) -> CUresult {
+        // SAFETY: `raw` is retained as long as `self` is.
+        unsafe { sys::cuCtxSetCurrent(self.raw) }
+    }
+
+    /// Waits for all work.
+    pub(super) fn wait(&self, what: &str) -> Result<(), Fault> {
+        // SAFETY: the stream lives as long as `self`.
+        self.call(|| what.to_owned(), || unsafe { sys::cuStreamSynchronize(self.work) })
+    }
+
+    /// Free and all bytes of the device.
+    pub(super) fn memory(&self) -> Result<(u64, u64), Fault> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both numbers outlive the call.
+        self.call(|| "ask how much memory is free".to_owned(), || unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn fault(&self, what: String, result: CUresult) -> Fault {
+        if result == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let (mut free, mut total) = (0, 0);
+            // SAFETY: as in `memory`; no fault of its own can be told from here.
+            let _zeros_if_refused = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
+            let code = Code::Memory { wanted: 0, free: free as u64, total: total as u64 };
+            return Fault { what: format!("{what} on device {}", self.ordinal), code, hint: None };
+        }
+        let mut fault = Fault::driver(format!("{what} on device {}", self.ordinal), words(result));
+        if breaks(result) {
+            if let Some(last) = &*held(&self.last) {
+                fault.what += &format!(", after the launch of `{last}`");
+            }
+            fault.hint = Some("the device takes nothing more from this process; `compute-sanitizer` names the access".to_owned());
+            return self.first.get_or_init(|| fault).clone();
+        }
+        fault
+    }
+
+    /// Remembers what was launched last, for faults that only show later.
+    pub(super) fn launched(&self, name: &Arc<str>) {
+        *held(&self.last) = Some(Arc::clone(name));
+    }
+
+    /// The capture that is going on, if one is.
+    pub(super) fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
+        held(&self.capture)
+    }
+
+    /// Refuses while a capture is going on: what is done at once would be no part of the graph.
+    pub(super) fn at_once(&self, what: &str) -> Result<(), Fault> {
+        match &*self.capture() {
+            None => Ok(()),
+            Some(_) => Err(Fault::misuse(format!("{what}: a capture is going on, which takes launches, fills and copies on the device alone"))),
+        }
+    }
+
+    /// Refuses while another thread captures: what is asked for would get into its graph.
+    pub(super) fn in_order(&self, what: &str) -> Result<(), Fault> {
+        match &*self.capture() {
+            Some(capture) if capture.thread != std::thread::current().id() => Err(Fault::misuse(format!("{what}: another thread is capturing a graph"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let _ = self.bind();
+        for stream in [self.work, self.copies] {
+            if !stream.is_null() {
+                // SAFETY: the stream was made by `open`, and nobody has it any more, for everybody keeps this context.
+                let _nobody_to_tell = unsafe { sys::cuStreamDestroy_v2(stream) };
+            }
+        }
+        // SAFETY: retained once in `open`.
+        let _nobody_to_tell = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// Locks; what a panic left behind is as good as before, for nothing here is written in two steps.
+pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Errors after which the driver refuses everything on this context.
+fn breaks(result: CUresult) -> bool {
+    use CUresult as E;
+    matches!(
+        result,
+        E::CUDA_ERROR_ECC_UNCORRECTABLE
+            | E::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | E::CUDA_ERROR_CONTAINED
+            | E::CUDA_ERROR_ILLEGAL_ADDRESS
+            | E::CUDA_ERROR_LAUNCH_TIMEOUT
+            | E::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | E::CUDA_ERROR_ASSERT
+            | E::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | E::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | E::CUDA_ERROR_MISALIGNED_ADDRESS
+            | E::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | E::CUDA_ERROR_INVALID_PC
+            | E::CUDA_ERROR_LAUNCH_FAILED
+            | E::CUDA_ERROR_TENSOR_MEMORY_LEAK
+            | E::CUDA_ERROR_MPS_CLIENT_TERMINATED
+            | E::CUDA_ERROR_EXTERNAL_DEVICE
+            | E::CUDA_ERROR_DEINITIALIZED
+            | E::CUDA_ERROR_UNKNOWN
+    )
+}

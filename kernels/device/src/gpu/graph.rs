@@ -1,0 +1,217 @@
+//! graph: work recorded once and replayed, and events for timing.
+//!
+//! promises  a capture that fails, by a fault or a panic, is ended, and the stream takes work again; what a graph runs stays loaded as
+//!           long as the graph is there; recorded nodes lie on the device before the first replay
+//! never     runs anything while it is captured
+//! limits    transfers, waiting, allocation and events are refused inside of a capture; a replay writes to the addresses that were
+//!           recorded, whose memory the caller keeps
+#![allow(unsafe_code)]
+use std::{
+    ptr,
+    sync::{Arc, Mutex},
+};
+
+use cudarc::driver::sys::{self, CUevent, CUgraph, CUgraphExec, CUstreamCaptureMode_enum as Mode};
+
+use super::{
+    Gpu,
+    context::{Capture, Context, held},
+    kernel::Loaded,
+};
+use crate::fault::Fault;
+
+/// Events that take the time.
+const TIMED: u32 = 0;
+
+/// Work that was recorded.
+pub struct Graph {
+    context: Arc<Context>,
+    /// The driver wants one thread at a time.
+    raw: Mutex<CUgraphExec>,
+    nodes: usize,
+    /// Dropped last.
+    _modules: Vec<Arc<Loaded>>,
+}
+
+// SAFETY: a handle of the driver, used by one thread at a time.
+unsafe impl Send for Graph {}
+// SAFETY: the handle is behind a lock.
+unsafe impl Sync for Graph {}
+
+impl Graph {
+    /// Launches, fills and copies in it.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let raw = *held(&self.raw);
+        if self.context.capture().is_none() {
+            let _nobody_to_tell = self.context.wait("wait before dropping a graph");
+        }
+        let _ = self.context.bind();
+        // SAFETY: made once, destroyed once.
+        let _nobody_to_tell = unsafe { sys::cuGraphExecDestroy(raw) };
+    }
+}
+
+/// A capture that has to be ended, whatever happens.
+struct Open<'a> {
+    context: &'a Context,
+    is_open: bool,
+}
+
+/// Nodes that were recorded and not made ready yet.
+struct Recorded(CUgraph);
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: it came from the end of a capture and is destroyed once.
+            let _nobody_to_tell = unsafe { sys::cuGraphDestroy(self.0) };
+        }
+    }
+}
+
+impl<'a> Open<'a> {
+    fn begin(context: &'a Context) -> Result<Self, Fault> {
+        let mut capture = context.capture();
+        if capture.is_some() {
+            return Err(Fault::misuse("capture a graph: a capture is going on already"));
+        }
+        // Relaxed, for what must not be done meanwhile is refused by us, before the driver hears of it and gives the capture up.
+        let mode = Mode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream lives as long as the context.
+        context.call(|| "begin to capture a graph".to_owned(), || unsafe { sys::cuStreamBeginCapture_v2(context.work, mode) })?;
+        *capture = Some(Capture { thread: std::thread::current().id(), modules: Vec::new() });
+        Ok(Open { context, is_open: true })
+    }
+
+    fn end(&mut self) -> Result<(Recorded, Vec<Arc<Loaded>>), Fault> {
+        self.is_open = false;
+        let capture = self.context.capture().take();
+        let mut recorded = Recorded(ptr::null_mut());
+        // SAFETY: the stream lives as long as the context; the graph outlives the call.
+        self.context.call(|| "end the capture of a graph".to_owned(), || unsafe { sys::cuStreamEndCapture(self.context.work, &mut recorded.0) })?;
+        Ok((recorded, capture.map(|capture| capture.modules).unwrap_or_default()))
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            let _given_up = self.end();
+        }
+    }
+}
+
+impl Gpu {
+    /// Records what `work` asks for in place of doing it. If `work` fails, that is the fault, and nothing was done.
+    pub fn capture(&self, work: impl FnOnce(&Gpu) -> Result<(), Fault>) -> Result<Graph, Fault> {
+        let mut open = Open::begin(&self.context)?;
+        let done = work(self);
+        let ended = open.end();
+        done?;
+        let (recorded, modules) = ended?;
+        let mut nodes = 0;
+        // SAFETY: without a place for nodes they are only counted.
+        self.context.call(|| "count the nodes of a graph".to_owned(), || unsafe { sys::cuGraphGetNodes(recorded.0, ptr::null_mut(), &mut nodes) })?;
+        let mut raw: CUgraphExec = ptr::null_mut();
+        let what = || format!("make a graph of {nodes} nodes ready");
+        // SAFETY: `recorded` is a whole graph; `raw` outlives the call and is destroyed by `Graph`.
+        self.context.call(what, || unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, recorded.0, 0) })?;
+        let graph = Graph { context: Arc::clone(&self.context), raw: Mutex::new(raw), nodes, _modules: modules };
+        // SAFETY: graph and stream are there.
+        self.context.call(what, || unsafe { sys::cuGraphUpload(raw, self.context.work) })?;
+        Ok(graph)
+    }
+
+    /// Does what was recorded, after everything asked for before it, without waiting for its end.
+    pub fn replay(&self, graph: &Graph) -> Result<(), Fault> {
+        let what = || format!("replay a graph of {} nodes", graph.nodes);
+        self.context.at_once("replay a graph")?;
+        self.of_this_device(&graph.context, what)?;
+        let raw = held(&graph.raw);
+        // SAFETY: graph and stream are there, and its code is loaded.
+        self.context.call(what, || unsafe { sys::cuGraphLaunch(*raw, self.context.work) })
+    }
+
+    /// An event, for `record`.
+    pub fn event(&self) -> Result<Event, Fault> {
+        Event::new(&self.context, TIMED)
+    }
+
+    /// Lets an event happen once everything asked for before it is done.
+    pub fn record(&self, event: &Event) -> Result<(), Fault> {
+        self.context.at_once("record an event")?;
+        self.of_this_device(&event.context, || "record an event".to_owned())?;
+        event.record(self.context.work)
+    }
+
+    /// Milliseconds from one event to another, both recorded; waits for the second. About half a microsecond is the finest it tells.
+    pub fn elapsed_ms(&self, from: &Event, to: &Event) -> Result<f64, Fault> {
+        self.context.at_once("read the time between events")?;
+        for event in [from, to] {
+            self.of_this_device(&event.context, || "read the time between events".to_owned())?;
+        }
+        to.wait()?;
+        let mut milliseconds = 0.0_f32;
+        let what = || "read the time between events".to_owned();
+        // SAFETY: both events are there; the number outlives the call.
+        self.context.call(what, || unsafe { sys::cuEventElapsedTime_v2(&mut milliseconds, from.raw, to.raw) })?;
+        Ok(f64::from(milliseconds))
+    }
+
+    fn of_this_device(&self, context: &Arc<Context>, what: impl Fn() -> String) -> Result<(), Fault> {
+        if Arc::ptr_eq(context, &self.context) { Ok(()) } else { Err(Fault::misuse(format!("{}: it is that of another device", what()))) }
+    }
+}
+
+/// A point in the work of a device.
+pub struct Event {
+    context: Arc<Context>,
+    raw: CUevent,
+}
+
+// SAFETY: a handle of the driver, which any thread may use.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// With the driver's flags.
+    pub(super) fn new(context: &Arc<Context>, flags: u32) -> Result<Self, Fault> {
+        let mut raw: CUevent = ptr::null_mut();
+        // SAFETY: `raw` outlives the call; the event is destroyed once, below.
+        context.call(|| "make an event".to_owned(), || unsafe { sys::cuEventCreate(&mut raw, flags) })?;
+        Ok(Event { context: Arc::clone(context), raw })
+    }
+
+    /// Lets it happen once everything asked of the stream before is done.
+    pub(super) fn record(&self, stream: sys::CUstream) -> Result<(), Fault> {
+        // SAFETY: event and stream are of one context, which `self` keeps.
+        self.context.call(|| "record an event".to_owned(), || unsafe { sys::cuEventRecord(self.raw, stream) })
+    }
+
+    /// Lets the stream wait for it.
+    pub(super) fn hold(&self, stream: sys::CUstream) -> Result<(), Fault> {
+        // SAFETY: event and stream are of one context, which `self` keeps.
+        self.context.call(|| "wait for an event in a stream".to_owned(), || unsafe { sys::cuStreamWaitEvent(stream, self.raw, 0) })
+    }
+
+    /// Waits for it; at once if it was never recorded.
+    pub(super) fn wait(&self) -> Result<(), Fault> {
+        // SAFETY: the event is there.
+        self.context.call(|| "wait for an event".to_owned(), || unsafe { sys::cuEventSynchronize(self.raw) })
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let _ = self.context.bind();
+        // SAFETY: made once, destroyed once; the driver lets it happen first if it still has to.
+        let _nobody_to_tell = unsafe { sys::cuEventDestroy_v2(self.raw) };
+    }
+}

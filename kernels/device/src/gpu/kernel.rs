@@ -1,0 +1,260 @@
+//! kernel: code on the device: loaded, its kernels looked up and checked, launched.
+//!
+//! promises  a kernel that is not there, or has other parameters than listed, is refused when it is looked up; a grid that the device
+//!           cannot run is refused before the driver is called; shared memory above 48 KiB is asked for when a launch wants it
+//! never     compiles: CUBIN alone is taken, so that what runs is what was looked at
+//! limits    65,535 blocks in the second and third direction; kernels of one direction of threads
+#![allow(unsafe_code)]
+use std::{
+    ffi::{CString, c_int, c_void},
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute_enum as Attribute, CUmodule, CUresult};
+
+use super::{
+    Gpu,
+    context::Context,
+    parameters::{self, Parameter, Value},
+};
+use crate::fault::{Fault, size};
+
+/// Shared memory of a block that needs no asking.
+const SHARED_UNASKED: u32 = 48 << 10;
+
+/// Code that lies on a device.
+pub struct Module {
+    loaded: Arc<Loaded>,
+    /// Shared memory of a block at most.
+    shared_most: u32,
+}
+
+/// What unloads the code, once nobody has a kernel or a graph of it.
+pub(super) struct Loaded {
+    context: Arc<Context>,
+    raw: CUmodule,
+    name: String,
+}
+
+// SAFETY: a handle of the driver, which any thread may use.
+unsafe impl Send for Loaded {}
+// SAFETY: as above.
+unsafe impl Sync for Loaded {}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Launches that still run would lose their code.
+        if self.context.capture().is_none() {
+            let _nobody_to_tell = self.context.wait("wait before unloading code");
+        }
+        let _ = self.context.bind();
+        // SAFETY: loaded once, unloaded once, and nobody has a kernel of it.
+        let _nobody_to_tell = unsafe { sys::cuModuleUnload(self.raw) };
+    }
+}
+
+/// A kernel that is loaded and whose parameters are known to be right.
+pub struct Kernel {
+    loaded: Arc<Loaded>,
+    raw: CUfunction,
+    name: Arc<str>,
+    parameters: Vec<Parameter>,
+    facts: KernelFacts,
+    shared_most: u32,
+    /// What was asked for above 48 KiB.
+    shared_asked: AtomicU32,
+}
+
+// SAFETY: a handle of the driver, which any thread may use; it lives as long as `loaded`.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+/// What the driver says of a loaded kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Memory of a thread for what found no register, its stack.
+    pub local_bytes: u32,
+    /// Shared memory of a block that the code declares.
+    pub static_shared_bytes: u32,
+    /// Threads of a block at most, by its registers.
+    pub threads_most: u32,
+}
+
+/// How often a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks in three directions; none at all if one is 0.
+    pub blocks: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    /// Shared memory of a block beside what the code declares.
+    pub shared: u32,
+}
+
+impl Gpu {
+    /// Loads CUBIN; `name` is for faults.
+    pub fn load(&self, cubin: &[u8], name: &str) -> Result<Module, Fault> {
+        let what = || format!("load `{name}`, {} of code", size(cubin.len() as u64));
+        self.context.at_once("load code")?;
+        if !crate::cubin::is_whole(cubin) {
+            return Err(Fault::misuse(format!("{}: expected a whole CUBIN", what())));
+        }
+        let mut raw: CUmodule = ptr::null_mut();
+        // SAFETY: the driver reads as many bytes as the headers say, all of which are there; `raw` outlives the call.
+        let loaded = self.context.call(what, || unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr().cast()) });
+        loaded.map_err(|mut fault| {
+            let (major, minor) = self.device.capability;
+            let hint = format!(
+                "the device wants code for sm_{major}{minor}, and its driver speaks CUDA {}; code of a newer CUDA needs a newer driver",
+                self.device.driver
+            );
+            fault.hint.get_or_insert(hint);
+            fault
+        })?;
+        let loaded = Loaded { context: Arc::clone(&self.context), raw, name: name.to_owned() };
+        Ok(Module { loaded: Arc::new(loaded), shared_most: self.device.shared_bytes_most })
+    }
+
+    /// Runs a kernel after everything asked for before it, without waiting for its end. A grid without blocks is nothing to do.
+    pub fn launch(&self, kernel: &Kernel, grid: Grid, values: &[Value]) -> Result<(), Fault> {
+        let name = &kernel.name;
+        self.context.in_order("launch")?;
+        if !Arc::ptr_eq(&kernel.loaded.context, &self.context) {
+            return Err(Fault::misuse(format!("launch `{name}`: the kernel is that of another device")));
+        }
+        parameters::fit(name, &kernel.parameters, values)?;
+        let [x, y, z] = grid.blocks;
+        if x == 0 || y == 0 || z == 0 {
+            return Ok(());
+        }
+        if x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
+            return Err(Fault::misuse(format!("launch `{name}`: expected at most 2147483647 by 65535 by 65535 blocks, found {x} by {y} by {z}")));
+        }
+        kernel.allow(grid.threads, grid.shared)?;
+        let cells: Vec<u64> = values.iter().map(|value| value.bits()).collect();
+        let mut places: Vec<*mut c_void> = cells.iter().map(|cell| ptr::from_ref(cell).cast_mut().cast()).collect();
+        let what = || format!("launch `{name}` on {x} by {y} by {z} blocks of {} threads with {}", grid.threads, size(u64::from(grid.shared)));
+        let (work, extra) = (self.context.work, ptr::null_mut());
+        self.context.call(what, || {
+            // SAFETY: there is a place for each parameter that the driver said the code has, of as many bytes, and it reads them before
+            // it returns. What the kernel does with addresses it is given is bound by the device: see the limits of this module.
+            unsafe { sys::cuLaunchKernel(kernel.raw, x, y, z, grid.threads, 1, 1, grid.shared, work, places.as_mut_ptr(), extra) }
+        })?;
+        self.context.launched(name);
+        if let Some(capture) = &mut *self.context.capture()
+            && !capture.modules.iter().any(|module| Arc::ptr_eq(module, &kernel.loaded))
+        {
+            capture.modules.push(Arc::clone(&kernel.loaded));
+        }
+        Ok(())
+    }
+}
+
+impl Module {
+    /// A kernel by its name (`extern "C"`, or as the compiler wrote it), with its parameters in order.
+    pub fn kernel(&self, entry: &str, parameters: &[Parameter]) -> Result<Kernel, Fault> {
+        let context = &self.loaded.context;
+        let name = CString::new(entry).map_err(|_| Fault::misuse("look up a kernel: its name holds a 0"))?;
+        let what = || format!("look up kernel `{entry}` in `{}`", self.loaded.name);
+        let mut raw: CUfunction = ptr::null_mut();
+        // SAFETY: the module is loaded, `name` ends with a 0, and both outlive the call.
+        context.call(what, || unsafe { sys::cuModuleGetFunction(&mut raw, self.loaded.raw, name.as_ptr()) })?;
+        // SAFETY: `raw` is a kernel of a loaded module. Loading it now keeps that out of captures and timings.
+        context.call(what, || unsafe { sys::cuFuncLoad(raw) })?;
+        parameters::agree(entry, parameters, &found_parameters(context, raw, entry)?)?;
+        let ask = |attribute| {
+            let mut value: c_int = 0;
+            // SAFETY: `raw` is a kernel of a loaded module; `value` outlives the call.
+            context.call(what, || unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) })?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let facts = KernelFacts {
+            registers: ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            static_shared_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            threads_most: ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        };
+        let (shared_most, shared_asked) = (self.shared_most, AtomicU32::new(0));
+        Ok(Kernel { loaded: Arc::clone(&self.loaded), raw, name: entry.into(), parameters: parameters.to_vec(), facts, shared_most, shared_asked })
+    }
+}
+
+/// Place and size of every parameter of a loaded kernel.
+fn found_parameters(context: &Context, kernel: CUfunction, name: &str) -> Result<Vec<(usize, usize)>, Fault> {
+    let mut found = Vec::new();
+    loop {
+        let (mut offset, mut bytes) = (0, 0);
+        let mut result = CUresult::CUDA_SUCCESS;
+        context.call(
+            || format!("ask for the parameters of kernel `{name}`"),
+            || {
+                // SAFETY: `kernel` is one of a loaded module; the driver refuses a number that no parameter has.
+                result = unsafe { sys::cuFuncGetParamInfo(kernel, found.len(), &mut offset, &mut bytes) };
+                // The refusal is the end of the list.
+                if result == CUresult::CUDA_ERROR_INVALID_VALUE { CUresult::CUDA_SUCCESS } else { result }
+            },
+        )?;
+        if result != CUresult::CUDA_SUCCESS {
+            return Ok(found);
+        }
+        found.push((offset, bytes));
+    }
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its parameters, in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// What the driver says of it.
+    pub fn facts(&self) -> KernelFacts {
+        self.facts
+    }
+
+    /// Blocks that a multiprocessor runs at a time.
+    pub fn blocks_per_sm(&self, threads: u32, shared: u32) -> Result<u32, Fault> {
+        self.allow(threads, shared)?;
+        let mut blocks: c_int = 0;
+        let what = || format!("ask how many blocks of `{}` fit", self.name);
+        // SAFETY: the kernel is loaded; `blocks` outlives the call; `allow` bounds the threads.
+        self.loaded
+            .context
+            .call(what, || unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.raw, threads as c_int, shared as usize) })?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    /// Refuses blocks that cannot run, and asks for shared memory above what needs no asking.
+    fn allow(&self, threads: u32, shared: u32) -> Result<(), Fault> {
+        let (name, facts) = (&self.name, self.facts);
+        if threads == 0 || threads > facts.threads_most {
+            let most = facts.threads_most;
+            return Err(Fault::misuse(format!("kernel `{name}`: expected 1 to {most} threads a block ({} registers each), found {threads}", facts.registers)));
+        }
+        let all = u64::from(shared) + u64::from(facts.static_shared_bytes);
+        if all > u64::from(self.shared_most) {
+            let most = self.shared_most;
+            return Err(Fault::misuse(format!("kernel `{name}`: expected at most {most} bytes of shared memory a block, found {all}")));
+        }
+        if all > u64::from(SHARED_UNASKED) && shared > self.shared_asked.load(Ordering::Relaxed) {
+            let what = || format!("ask for {} of shared memory for kernel `{name}`", size(u64::from(shared)));
+            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the kernel is loaded, and the device has that much.
+            self.loaded.context.call(what, || unsafe { sys::cuFuncSetAttribute(self.raw, attribute, shared as c_int) })?;
+            self.shared_asked.fetch_max(shared, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

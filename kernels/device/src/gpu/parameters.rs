@@ -1,0 +1,181 @@
+//! parameters: what a kernel is given, checked against what the driver knows of its code, and at each launch.
+//!
+//! promises  a list that is not the kernel's is refused when the kernel is looked up, with the parameter, what was expected and what was
+//!           found; a launch with other kinds is refused before the driver is called
+//! never     converts a number
+//! limits    the driver knows places and sizes, so that an `f32` in place of a `u32` is not seen; structures by value have no kind
+use crate::fault::Fault;
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// As the kernel calls it, for faults.
+    pub name: String,
+    /// What it is.
+    pub kind: ParameterKind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// An address on the device.
+    Pointer,
+    /// A number of 32 bits without a sign.
+    U32,
+    /// A number of 64 bits without a sign.
+    U64,
+    /// A number of 32 bits with a sign.
+    I32,
+    /// A fraction of 32 bits.
+    F32,
+    /// A fraction of 64 bits.
+    F64,
+}
+
+/// What a parameter is given at a launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// An address on the device.
+    Pointer(u64),
+    /// A number of 32 bits without a sign.
+    U32(u32),
+    /// A number of 64 bits without a sign.
+    U64(u64),
+    /// A number of 32 bits with a sign.
+    I32(i32),
+    /// A fraction of 32 bits.
+    F32(f32),
+    /// A fraction of 64 bits.
+    F64(f64),
+}
+
+impl Parameter {
+    /// A parameter of this name and kind.
+    pub fn new(name: impl Into<String>, kind: ParameterKind) -> Self {
+        Parameter { name: name.into(), kind }
+    }
+}
+
+impl ParameterKind {
+    /// Bytes of it, which are also what it is aligned to.
+    pub fn bytes(self) -> usize {
+        match self {
+            ParameterKind::U32 | ParameterKind::I32 | ParameterKind::F32 => 4,
+            ParameterKind::Pointer | ParameterKind::U64 | ParameterKind::F64 => 8,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            ParameterKind::Pointer => "pointer",
+            ParameterKind::U32 => "u32",
+            ParameterKind::U64 => "u64",
+            ParameterKind::I32 => "i32",
+            ParameterKind::F32 => "f32",
+            ParameterKind::F64 => "f64",
+        }
+    }
+}
+
+impl Value {
+    /// What it is.
+    pub fn kind(self) -> ParameterKind {
+        match self {
+            Value::Pointer(_) => ParameterKind::Pointer,
+            Value::U32(_) => ParameterKind::U32,
+            Value::U64(_) => ParameterKind::U64,
+            Value::I32(_) => ParameterKind::I32,
+            Value::F32(_) => ParameterKind::F32,
+            Value::F64(_) => ParameterKind::F64,
+        }
+    }
+
+    /// Its bytes, the first of them first: hosts of CUDA are little-endian, so that those of 32 bits lie where the driver reads them.
+    pub(super) fn bits(self) -> u64 {
+        match self {
+            Value::Pointer(bits) | Value::U64(bits) => bits,
+            Value::U32(number) => u64::from(number),
+            Value::I32(number) => u64::from(number.cast_unsigned()),
+            Value::F32(number) => u64::from(number.to_bits()),
+            Value::F64(number) => number.to_bits(),
+        }
+    }
+}
+
+/// Place and size of each parameter that the loaded code has.
+pub(super) type Found = [(usize, usize)];
+
+/// Whether a list is that of the code that was loaded.
+pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Result<(), Fault> {
+    let mut end = 0_usize;
+    for (index, parameter) in parameters.iter().enumerate() {
+        let bytes = parameter.kind.bytes();
+        let offset = end.next_multiple_of(bytes);
+        let what = format!("kernel `{kernel}`: parameter {index} `{}`: expected {} of {bytes} bytes at {offset}", parameter.name, parameter.kind.name());
+        match found.get(index) {
+            None => return Err(Fault::misuse(format!("{what}, found no more parameters: the code has {}, the list {}", found.len(), parameters.len()))),
+            Some((at, size)) if (*at, *size) != (offset, bytes) => return Err(Fault::misuse(format!("{what}, found {size} bytes at {at}"))),
+            Some(_) => end = offset + bytes,
+        }
+    }
+    match found.get(parameters.len()) {
+        None => Ok(()),
+        Some((at, size)) => {
+            let (listed, there) = (parameters.len(), found.len());
+            Err(Fault::misuse(format!("kernel `{kernel}`: expected {listed} parameters, found {there}: the next is {size} bytes at {at}")))
+        }
+    }
+}
+
+/// Whether values are what the parameters want.
+pub(super) fn fit(kernel: &str, parameters: &[Parameter], values: &[Value]) -> Result<(), Fault> {
+    if parameters.len() != values.len() {
+        return Err(Fault::misuse(format!("launch `{kernel}`: expected {} values, found {}", parameters.len(), values.len())));
+    }
+    for (index, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+        let (expected, found) = (parameter.kind, value.kind());
+        if expected != found {
+            let name = &parameter.name;
+            return Err(Fault::misuse(format!("launch `{kernel}`: parameter {index} `{name}`: expected {}, found {}", expected.name(), found.name())));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saxpy() -> Vec<Parameter> {
+        use ParameterKind::{F32, Pointer, U32};
+        [("y", Pointer), ("x", Pointer), ("a", F32), ("n", U32)].map(|(name, kind)| Parameter::new(name, kind)).to_vec()
+    }
+
+    #[test]
+    fn a_list_is_compared_with_the_code_place_by_place() {
+        let said = |parameters: &[Parameter], found: &Found| agree("saxpy", parameters, found).unwrap_err().to_string();
+        let code = [(0, 8), (8, 8), (16, 4), (20, 4)];
+        assert_eq!(agree("saxpy", &saxpy(), &code), Ok(()));
+        assert_eq!(agree("empty", &[], &[]), Ok(()));
+        let mut wrong = saxpy();
+        wrong[2].kind = ParameterKind::F64;
+        assert_eq!(said(&wrong, &code), "kernel `saxpy`: parameter 2 `a`: expected f64 of 8 bytes at 16, found 4 bytes at 16");
+        // A gap that alignment makes is no mistake; one that it does not make is.
+        wrong = vec![Parameter::new("n", ParameterKind::U32), Parameter::new("x", ParameterKind::Pointer)];
+        assert_eq!(agree("gap", &wrong, &[(0, 4), (8, 8)]), Ok(()));
+        assert!(said(&wrong, &[(0, 4), (4, 8)]).contains("expected pointer of 8 bytes at 8, found 8 bytes at 4"));
+        assert!(said(&saxpy(), &code[..3]).contains("found no more parameters: the code has 3, the list 4"));
+        assert!(said(&saxpy()[..3], &code).contains("expected 3 parameters, found 4: the next is 4 bytes at 20"));
+    }
+
+    #[test]
+    fn a_launch_is_compared_with_the_list_kind_by_kind() {
+        let values = [Value::Pointer(1), Value::Pointer(2), Value::F32(0.5), Value::U32(3)];
+        assert_eq!(fit("saxpy", &saxpy(), &values), Ok(()));
+        let swapped = [values[0], values[1], values[3], values[2]];
+        let said = fit("saxpy", &saxpy(), &swapped).unwrap_err().to_string();
+        assert_eq!(said, "launch `saxpy`: parameter 2 `a`: expected f32, found u32");
+        assert!(fit("saxpy", &saxpy(), &values[..3]).unwrap_err().to_string().contains("expected 4 values, found 3"));
+        assert_eq!((Value::I32(-1).bits(), Value::F32(1.0).bits()), (0xFFFF_FFFF, 0x3F80_0000));
+    }
+}
