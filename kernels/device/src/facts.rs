@@ -13,6 +13,9 @@ pub struct Facts {
     pub name: String,
     /// What back end runs its launches.
     pub kind: Kind,
+    /// Which of the GPUs that are here; no part of what a plan is made for.
+    #[serde(skip)]
+    pub ordinal: usize,
     /// Instruction set architecture.
     #[serde(default)]
     pub architecture: String,

@@ -73,7 +73,8 @@ pub fn resolve(name: &str) -> Result<Facts, Unknown> {
 /// Facts of a GPU that is here, by its number.
 pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
     let device = Gpu::look(ordinal)?;
-    present::facts(&device).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))
+    let facts = present::facts(&device).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
+    Ok(Facts { ordinal, ..facts })
 }
 
 /// Facts of the first GPU, if kernels are tested for its like: what `auto` is to take.

@@ -42,12 +42,12 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Saves if it is time to, after so many steps; a failure is told, and the run goes on.
-    pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Tensors) {
+    pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
         if !counted && self.last.elapsed() < Duration::from_secs(self.spec.every_seconds) {
             return;
         }
-        if let Err(error) = self.save(done, &state()) {
+        if let Err(error) = state().and_then(|state| self.save(done, &state)) {
             self.context.progress.warn(&format!("the state after {done} steps was not saved: {}", error.what));
         }
     }

@@ -11,6 +11,7 @@ use std::{
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, stage::StopFlag};
+use warploom_device::Facts;
 use warploom_ops::change::{changed_count, over, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
@@ -25,9 +26,10 @@ use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar, halves};
 use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until};
+use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer};
 
 use crate::{
+    gpu,
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
     precision::Precision,
     program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
@@ -92,6 +94,8 @@ pub struct Executor<T: Precision> {
     pub machine: Machine<T>,
     /// Time spent in each step.
     pub spent: Vec<Duration>,
+    /// The GPU that runs the list, if one does; buffers of the host then hold what was fetched.
+    pub gpu: Option<gpu::Machine>,
 }
 
 /// Everything that launches read and write.
@@ -138,11 +142,55 @@ impl<T: Precision> Executor<T> {
         let spent = vec![Duration::ZERO; program.steps.len()];
         let moments = program.parameters.iter().map(|_| Moments { first: Vec::new(), second: Vec::new() }).collect();
         let machine = Machine { data, buffers, moments, optimizers: Vec::new(), pace: 1.0, loss: f64::NAN, seed };
-        Ok(Executor { program, machine, spent })
+        Ok(Executor { program, machine, spent, gpu: None })
+    }
+
+    /// The same on a GPU.
+    pub fn on_gpu(context: &warploom_contract::Context, list: &LaunchList, data: Data<T>, (seed, facts): (u64, &Facts)) -> Result<Self, StageError> {
+        let mut executor = Executor::new(list, data, seed)?;
+        let Machine { data, buffers, .. } = &executor.machine;
+        executor.gpu = Some(gpu::Machine::new(context, (list, facts), (&executor.program, buffers, data), seed)?);
+        Ok(executor)
+    }
+
+    /// Fetches what the program returns from the GPU, if one runs it.
+    pub fn fetch_results(&mut self) -> Result<(), StageError> {
+        let Some(gpu) = &self.gpu else { return Ok(()) };
+        for (name, place) in &self.program.places {
+            if self.program.results.iter().any(|result| result.place == *place) {
+                gpu.get_buffer(name, &mut self.machine.buffers, *place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches parameters and moments from the GPU, if one runs the list.
+    pub fn fetch_state(&mut self) -> Result<(), StageError> {
+        let Some(gpu) = &self.gpu else { return Ok(()) };
+        for learned in &self.program.parameters {
+            gpu.get_buffer(&parameter_buffer(&learned.name), &mut self.machine.buffers, Place::Real(learned.buffer))?;
+        }
+        gpu.get_moments(&mut self.machine.moments)
+    }
+
+    /// Gives the GPU parameters and moments, if one runs the list.
+    fn put_state(&self) -> Result<(), StageError> {
+        let Some(gpu) = &self.gpu else { return Ok(()) };
+        for learned in &self.program.parameters {
+            gpu.put_buffer(&parameter_buffer(&learned.name), &self.machine.buffers, Place::Real(learned.buffer))?;
+        }
+        gpu.put_moments(&self.machine.moments)
+    }
+
+    /// Leaves the GPU: what comes next is done here, with the parameters as they are.
+    pub fn leave_gpu(&mut self) {
+        if self.fetch_state().is_ok() {
+            self.gpu = None;
+        }
     }
 
     /// Gives each parameter its optimiser, with moments of 0.
-    pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) {
+    pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) -> Result<(), StageError> {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
         let reals = self.machine.buffers.reals();
         for ((moments, learned), optimizer) in self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers) {
@@ -154,6 +202,10 @@ impl<T: Precision> Executor<T> {
             *moments = Moments { first: empty_or(first, count), second: empty_or(second, count) };
         }
         self.machine.optimizers = optimizers;
+        if let Some(gpu) = &self.gpu {
+            gpu.put_optimizers(&self.machine.optimizers)?;
+        }
+        self.put_state()
     }
 
     /// Runs a part of the list.
@@ -165,6 +217,13 @@ impl<T: Precision> Executor<T> {
     pub fn run_rows(&mut self, part: Part, (pass, only): (Pass, Option<&[Run]>), stop: &StopFlag) -> Result<(), Halt> {
         if stop.is_set() {
             return Err(Halt::Stopped);
+        }
+        if let Some(gpu) = &mut self.gpu {
+            gpu.run(self.program.part(part), (part, pass), self.machine.pace)?;
+            if part == Part::Loss {
+                self.machine.loss = gpu.loss()?;
+            }
+            return Ok(());
         }
         for index in self.program.part(part) {
             // Half an update could not be dropped, and it takes microseconds.
@@ -217,10 +276,20 @@ impl<T: Precision> Executor<T> {
     }
 
     /// Running statistics take their next values.
-    pub fn keep_statistics(&mut self) {
+    pub fn keep_statistics(&mut self) -> Result<(), StageError> {
+        if let Some(gpu) = &self.gpu {
+            let named = |wanted: usize| self.program.places.iter().find(|(_, place)| **place == Place::Real(wanted)).map(|(name, _)| name);
+            for &(kept, next) in &self.program.statistics {
+                if let (Some(kept), Some(next)) = (named(kept), named(next)) {
+                    gpu.copy_buffer(next, kept)?;
+                }
+            }
+            return Ok(());
+        }
         for &(kept, next) in &self.program.statistics {
             self.machine.buffers.write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
         }
+        Ok(())
     }
 
     /// Gives back what was given to the launches, once these are done: writing results takes memory of its own.
@@ -236,17 +305,18 @@ impl<T: Precision> Executor<T> {
         self.machine.data.sparse_of_kind.clear();
     }
 
-    /// A copy of every parameter.
+    /// A copy of every parameter; of a GPU's those that were fetched last.
     pub fn parameters(&self) -> Vec<Vec<T>> {
         let reals = self.machine.buffers.reals();
         self.program.parameters.iter().map(|learned| reals.get(learned.buffer).to_vec()).collect()
     }
 
     /// Replaces every parameter.
-    pub fn set_parameters(&mut self, parameters: &[Vec<T>]) {
+    pub fn set_parameters(&mut self, parameters: &[Vec<T>]) -> Result<(), StageError> {
         for (learned, values) in self.program.parameters.iter().zip(parameters) {
             self.machine.buffers.write_real(learned.buffer, |parameter, _| parameter.copy_from_slice(values));
         }
+        self.put_state()
     }
 
     /// Elements of a buffer of reals by name. What no launch wants any longer may have been written over.
@@ -437,13 +507,7 @@ impl<'a, T: Precision> Walk<'a, T> {
     /// The sparse features as dense rows.
     fn write_sparse_out(&self, made: &mut [T], of: Option<u32>) {
         let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
-        made.fill(T::ZERO);
-        for (row, made) in made.chunks_exact_mut(sparse.columns.max(1)).enumerate() {
-            for entry in sparse.offsets[row] as usize..sparse.offsets[row + 1] as usize {
-                let column = sparse.index[entry] as usize;
-                made[column] = made[column] + sparse.values[entry];
-            }
-        }
+        sparse.write_dense(made);
     }
 
     fn product(&self, buffers: &mut Buffers<T>, [out, left, right]: [usize; 3], layout: RightLayout, epilogue: &Epilogue<T>) {

@@ -180,7 +180,7 @@ impl<T: Precision> Walk<'_, T> {
                 return Ok(true);
             }
             if self.of_loop() < self.spec.max_supersteps {
-                checkpoints.save_if_due(self.done, || save(self.executor, self.reached(number)));
+                checkpoints.save_if_due(self.done, || Ok(save(self.executor, self.reached(number))));
             }
         }
         if !self.spec.allow_unconverged {

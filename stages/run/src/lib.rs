@@ -12,6 +12,7 @@ pub mod failure;
 pub mod frontier;
 pub mod fused;
 pub mod given;
+pub mod gpu;
 pub mod graphs;
 pub mod history;
 pub mod iterate;
@@ -72,14 +73,24 @@ impl Stage for RunStage {
     }
 }
 
-/// A plan for a device that is not here can be made and looked at, not run.
+/// A plan for a device that is not here can be made and looked at, not run; one for a GPU runs on such a GPU alone.
 fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
     let device = &request.device;
     if device.kind == warploom_device::Kind::Cpu {
         return Ok(());
     }
-    let what = format!("the plan is for `{}`, and this version runs on the CPU alone", device.name);
-    Err(StageError::new(ErrorKind::Specification, what).hint("look at it with  warploom explain  , or run on  --device cpu"))
+    let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Specification, what).hint(hint));
+    let here = match warploom_device::cuda(device.ordinal) {
+        Ok(here) => here,
+        Err(fault) => {
+            let what = format!("the plan is for `{}`, which is not here: {fault}", device.name);
+            return refuse(what, "look at it with  warploom explain  , or run on  --device cpu");
+        }
+    };
+    if here.name != device.name || here.grid != device.grid || here.architecture != device.architecture {
+        return refuse(format!("the plan is for `{}`, and the GPU here is `{}`", device.name, here.name), "make one for this GPU:  --device cuda");
+    }
+    Ok(())
 }
 
 /// The plan's page and its launches, proved sound.
@@ -113,18 +124,23 @@ fn execute<T: Precision>(
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if course::are_taken(spec) { Needs::by_courses(list) } else { Needs::of(list) };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
-    let mut executor = Executor::new(list, data, spec.seed)?;
+    let mut executor = match request.device.kind {
+        warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
+        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, &request.device))?,
+    };
     let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => Done::Trained(train::train(context, list, spec, &mut executor, &mut checkpoints)?),
         Body::Iterate(_) => {
             if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::given(list, spec)?);
+                executor.set_parameters(&parameters::given(list, spec)?)?;
             }
             Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
         }
     };
     let compute = started.elapsed();
+    executor.fetch_state()?;
+    executor.fetch_results()?;
     executor.let_inputs_go(list);
     match (&done, kind_of_scores(page)?) {
         (Done::Trained(trained), _) => results::write_training(outputs, &executor, list, trained, spec.seed)?,

@@ -5,6 +5,7 @@
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::{Real, metrics};
 use warploom_spec::Metric;
+use warploom_vertex::emit::cuda::learn::counts_of_part;
 use warploom_vertex::launch::LossKind;
 
 /// A measure of a result.
@@ -90,6 +91,33 @@ impl Measure {
             Measure::AbsoluteError => metrics::mean_absolute_error(result, target, columns, rows),
         };
         Some(quality).filter(|quality| !quality.is_nan())
+    }
+}
+
+impl Measure {
+    /// Whether counts of right answers say it.
+    pub fn is_counted(self, kind: LossKind) -> bool {
+        matches!((self, kind), (Measure::Accuracy | Measure::F1, LossKind::CrossEntropy | LossKind::Binary))
+    }
+
+    /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no rows, or nothing is known of them.
+    pub fn of_counts(self, counts: &[u32], (kind, columns): (LossKind, usize), rows: [usize; 3]) -> [Option<f64>; 3] {
+        let each = counts_of_part(kind, columns as u64);
+        std::array::from_fn(|part| {
+            let counts: Vec<u64> = counts.get(part * each..(part + 1) * each)?.iter().map(|&count| u64::from(count)).collect();
+            let score = |right: u64, answered: u64, wanted: u64| (answered + wanted > 0).then(|| 2.0 * right as f64 / (answered + wanted) as f64);
+            let quality = match (self, kind) {
+                _ if rows[part] == 0 => None,
+                (Measure::Accuracy, LossKind::CrossEntropy) => Some(counts[0] as f64 / rows[part] as f64),
+                (_, LossKind::CrossEntropy) => {
+                    let scores: Vec<f64> = counts[1..].chunks(3).filter_map(|of| score(of[0], of[1], of[2])).collect();
+                    Some(scores.iter().sum::<f64>() / scores.len() as f64)
+                }
+                (Measure::Accuracy, _) => Some(counts[1] as f64 / counts[0] as f64),
+                _ => score(counts[2], counts[3], counts[4]),
+            };
+            quality.filter(|quality| !quality.is_nan())
+        })
     }
 }
 

@@ -91,11 +91,11 @@ pub fn train<T: Precision>(
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
     let measures = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
-    executor.set_parameters(&parameters::initial(list, spec)?);
+    executor.set_parameters(&parameters::initial(list, spec)?)?;
     let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
     warnings.iter().for_each(|warning| context.progress.warn(warning));
-    executor.set_optimizers(optimizers);
+    executor.set_optimizers(optimizers)?;
     let state = checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())));
     let state = state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
@@ -134,8 +134,12 @@ impl<T: Precision> Training<'_, T> {
             seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
             if self.state.done < epochs {
-                let (state, executor, elapsed) = (&self.state, &*self.executor, self.elapsed());
-                checkpoints.save_if_due(self.state.done, || save(executor, state, elapsed));
+                let elapsed = self.elapsed();
+                let (state, executor) = (&self.state, &mut *self.executor);
+                checkpoints.save_if_due(self.state.done, || {
+                    executor.fetch_state()?;
+                    Ok(save(executor, state, elapsed))
+                });
             }
         }
         if self.state.done < epochs {
@@ -156,7 +160,7 @@ impl<T: Precision> Training<'_, T> {
         }
         self.executor.run(Part::Backward, pass, self.context.stop)?;
         self.executor.run(Part::Update, pass, self.context.stop)?;
-        self.executor.keep_statistics();
+        self.executor.keep_statistics()?;
         self.state.done += 1;
         Ok(())
     }
@@ -167,19 +171,40 @@ impl<T: Precision> Training<'_, T> {
         self.executor.run(Part::Forward, pass, self.context.stop)?;
         self.executor.run(Part::Loss, pass, self.context.stop)?;
         self.refuse_odd_loss(pass)?;
+        let qualities = self.qualities()?;
+        let machine = &self.executor.machine;
+        let (loss, quality) = (machine.loss, qualities[0][VALIDATION]);
+        self.keep_row(pass.epoch, (loss, quality), qualities)
+    }
+
+    /// Every measure of each part of the target.
+    fn qualities(&mut self) -> Result<Vec<[Option<f64>; 3]>, StageError> {
+        if let Some(gpu) = &self.executor.gpu
+            && self.measures.iter().all(|measure| measure.is_counted(self.loss.kind))
+        {
+            let counts = gpu.counts()?;
+            let columns = self.executor.machine.buffers.reals().shape(self.loss.result).1;
+            let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
+            return Ok(self.measures.iter().map(|measure| measure.of_counts(&counts, (self.loss.kind, columns), rows)).collect());
+        }
+        self.executor.fetch_results()?;
         let machine = &self.executor.machine;
         let reals = machine.buffers.reals();
         let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
         let compared = Compared { result: result.contents, target, columns: result.columns, kind: self.loss.kind };
         let of_measure = |measure: &Measure| machine.data.splits.each_ref().map(|rows| measure.of(compared, rows));
-        let qualities: Vec<[Option<f64>; 3]> = self.measures.iter().map(of_measure).collect();
-        let (loss, quality) = (machine.loss, qualities[0][VALIDATION]);
+        Ok(self.measures.iter().map(of_measure).collect())
+    }
+
+    /// Adds a row to the history, and keeps the parameters if they are the best so far.
+    fn keep_row(&mut self, epoch: u64, (loss, quality): (f64, Option<f64>), qualities: Vec<[Option<f64>; 3]>) -> Result<(), Halt> {
         self.watch.see(quality);
-        let row = Row { epoch: self.state.done, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
+        let row = Row { epoch, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
         self.note(&row);
         if let (Keep::Best, Some(quality)) = (self.spec.keep, quality)
             && self.state.best.as_ref().is_none_or(|best| self.measures[0].is_better(quality, best.quality))
         {
+            self.executor.fetch_state()?;
             self.state.best = Some(Best { epoch: self.state.done, quality, parameters: self.executor.parameters() });
         }
         self.state.history.push(row);
@@ -198,7 +223,7 @@ impl<T: Precision> Training<'_, T> {
     /// and the last parameters, which a checkpoint would need, are gone.
     fn keep(&mut self) -> Result<u64, Halt> {
         let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else { return Ok(self.state.done) };
-        self.executor.set_parameters(&best.parameters);
+        self.executor.set_parameters(&best.parameters)?;
         self.executor.run(Part::Forward, Pass { epoch: best.epoch, training: false }, &StopFlag::new())?;
         Ok(best.epoch)
     }
@@ -207,6 +232,7 @@ impl<T: Precision> Training<'_, T> {
         if self.executor.machine.loss.is_finite() {
             return Ok(());
         }
+        self.executor.leave_gpu();
         Err(failure::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
     }
 
@@ -219,8 +245,9 @@ impl<T: Precision> Training<'_, T> {
     fn stopped(&mut self, checkpoints: &mut Checkpoints) -> StageError {
         let done = self.state.done;
         self.state.history.truncate(done as usize);
+        let fetched = self.executor.fetch_state();
         if done > 0
-            && let Err(mut error) = checkpoints.save(done, &save(self.executor, &self.state, self.elapsed()))
+            && let Err(mut error) = fetched.and_then(|()| checkpoints.save(done, &save(self.executor, &self.state, self.elapsed())))
         {
             error.what = format!("stopped by a signal after epoch {done}, and the state could not be saved: {}", error.what);
             return error;
@@ -337,7 +364,7 @@ fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Tensors, (epochs, m
     }
     let best = if has_best { Some(Best { epoch: fact(saved, "best_epoch")?, quality: fact(saved, "best_quality")?, parameters: best }) } else { None };
     let seconds_before = fact(saved, "seconds")?;
-    executor.set_parameters(&parameters);
     executor.machine.moments = moments;
+    executor.set_parameters(&parameters).map_err(|error| error.what)?;
     Ok(State { done, history, best, seconds_before })
 }

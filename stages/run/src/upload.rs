@@ -141,6 +141,24 @@ pub struct Sparse<T: Precision> {
 }
 
 impl<T: Precision> Sparse<T> {
+    /// The same with all that is 0.
+    pub fn dense(&self) -> Result<Aligned<T>, StageError> {
+        let mut dense = Aligned::zeros((self.offsets.len() - 1) * self.columns)?;
+        self.write_dense(&mut dense);
+        Ok(dense)
+    }
+
+    /// Writes down all of it, with all that is 0.
+    pub fn write_dense(&self, made: &mut [T]) {
+        made.fill(T::ZERO);
+        for (row, made) in made.chunks_exact_mut(self.columns.max(1)).enumerate() {
+            for entry in self.offsets[row] as usize..self.offsets[row + 1] as usize {
+                let column = self.index[entry] as usize;
+                made[column] = made[column] + self.values[entry];
+            }
+        }
+    }
+
     /// As operations see it.
     pub fn rows(&self) -> SparseRows<'_, T> {
         SparseRows { offsets: &self.offsets, index: &self.index, values: &self.values, columns: self.columns }

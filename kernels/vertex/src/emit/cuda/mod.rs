@@ -283,6 +283,8 @@ impl Unit<'_> {
             Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
             Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),
             Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
+            // Sparse features as dense rows: whoever has them puts them down.
+            Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
             other => Err(Refused::new(format!("{} is for the CPU alone", other.words()))),
         }

@@ -1,0 +1,298 @@
+//! bind: where everything lies that kernels are given, and what they are called with.
+//!
+//! promises  every argument has a place or a value; places start at 256 bytes, what launches make where the plan's arena has it
+//! never     launches
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use warploom_contract::StageError;
+use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, loss_of};
+use warploom_vertex::launch::{Direction, Element, LaunchList, LossKind, Role};
+
+use super::{items::Items, rows_of};
+use crate::{
+    buffers::Buffers,
+    precision::Precision,
+    program::{Place as Home, Program},
+    upload::Data,
+};
+
+/// Bytes that a place is a multiple of.
+const ALIGNMENT: u64 = 256;
+
+/// A direction, as a key.
+pub type Walked = Direction;
+
+/// The bytes of one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// All of it.
+    pub bytes: u64,
+    buffers: BTreeMap<String, Place>,
+    parts: Vec<(Argument, Place)>,
+}
+
+/// Lists of every direction that kernels walk.
+pub fn lists<T: Precision>(emitted: &Emitted, data: &Data<T>) -> BTreeMap<Walked, Items> {
+    let graph = data.edge_graph();
+    let walked = emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments).filter_map(|argument| match argument {
+        Argument::Items(direction, _) | Argument::Slots(_, direction) | Argument::Count(direction, ..) => Some(*direction),
+        _ => None,
+    });
+    let mut lists = BTreeMap::new();
+    for direction in walked {
+        if let std::collections::btree_map::Entry::Vacant(entry) = lists.entry(direction)
+            && let Some(items) = Items::of(&graph, direction)
+        {
+            entry.insert(items);
+        }
+    }
+    lists
+}
+
+impl Layout {
+    /// Places for a list's buffers and for what its kernels are given beside them.
+    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, (data, lists): (&Data<T>, &BTreeMap<Walked, Items>)) -> Result<Self, StageError> {
+        let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
+        for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
+            let width = match buffer.element {
+                Element::Real => size_of::<T>() as u64,
+                Element::Half(_) => 2,
+                Element::Id => 4,
+                Element::Whole(_) => 8,
+            };
+            let bytes = rows_of(buffer.rows, data) as u64 * buffer.columns * width;
+            let place = match list.arena.place(&buffer.name) {
+                Some(place) => Place { offset: place.offset, bytes },
+                None => layout.take(bytes),
+            };
+            layout.buffers.insert(buffer.name.clone(), place);
+        }
+        for argument in emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments) {
+            if layout.part(argument).is_none()
+                && let Some(bytes) = size_of_part::<T>(argument, (list, emitted), (data, lists))
+            {
+                let place = layout.take(bytes);
+                layout.parts.push((argument.clone(), place));
+            }
+        }
+        Ok(layout)
+    }
+
+    fn take(&mut self, bytes: u64) -> Place {
+        let place = Place { offset: self.bytes, bytes };
+        self.bytes += bytes.max(1).next_multiple_of(ALIGNMENT);
+        place
+    }
+
+    /// Where a buffer lies.
+    pub fn buffer(&self, name: &str) -> Option<Place> {
+        self.buffers.get(name).copied()
+    }
+
+    /// Where something else lies.
+    pub fn part(&self, argument: &Argument) -> Option<Place> {
+        self.parts.iter().find(|(known, _)| known == argument).map(|(_, place)| *place)
+    }
+
+    /// All else.
+    pub fn parts(&self) -> impl Iterator<Item = (&Argument, Place)> {
+        self.parts.iter().map(|(argument, place)| (argument, *place))
+    }
+}
+
+/// Bytes of what is no buffer and lies in memory; none for numbers and for what is not there.
+fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList, &Emitted), (data, lists): (&Data<T>, &BTreeMap<Walked, Items>)) -> Option<u64> {
+    let real = size_of::<T>() as u64;
+    let slots = |direction: &Direction| lists.get(direction).map_or(0, |items| items.far.len() as u64);
+    let graph = data.edge_graph();
+    Some(match argument {
+        Argument::Slots(name, direction) => {
+            let is_real = list.buffers.iter().find(|buffer| buffer.name == *name)?.element == Element::Real;
+            slots(direction) * if is_real { real } else { 8 }
+        }
+        Argument::Items(direction, Part::Row) => lists.get(direction)?.row.len() as u64 * 4,
+        Argument::Items(direction, Part::Offset) => lists.get(direction)?.offset.len() as u64 * 4,
+        Argument::Items(direction, Part::Far | Part::Edge | Part::Relation) => slots(direction) * 4,
+        Argument::RowInGraph => data.old_of_new.as_ref()?.len() as u64 * 4,
+        Argument::GraphOf => graph.graphs?.of_vertex.len() as u64 * 4,
+        Argument::GraphOffsets => graph.graphs.map_or(2, |graphs| graphs.offsets.len() as u64) * 4,
+        Argument::GraphVertices => graph.graphs?.vertices.len() as u64 * 4,
+        Argument::Source => graph.source.len() as u64 * 4,
+        Argument::Target => graph.target.len() as u64 * 4,
+        Argument::Clock => 24,
+        Argument::Scratch => emitted.scratch_bytes,
+        Argument::Split => target_rows(list, data) as u64,
+        Argument::LossTerms | Argument::ExactLoss => 8,
+        Argument::Measures => {
+            let (kind, columns) = loss_of(list)?;
+            (PARTS * counts_of_part(kind, columns) * 4) as u64
+        }
+        Argument::Moment(number, _) => {
+            let parameter = list.parameters.get(*number)?;
+            parameter.shape.iter().product::<u64>() * real
+        }
+        Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
+        Argument::Buffer(_) | Argument::Count(..) | Argument::Number(_) | Argument::RowCount(_) | Argument::Seed | Argument::Training => return None,
+    })
+}
+
+/// Rows of the target.
+fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
+    list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| rows_of(buffer.rows, data))
+}
+
+/// What lies somewhere from the start; none for what launches make.
+pub fn contents<'a, T: Precision>(
+    argument: &Argument,
+    (data, list): (&'a Data<T>, &LaunchList),
+    (program, buffers): (&Program<T>, &Buffers<T>),
+    lists: &'a BTreeMap<Walked, Items>,
+) -> Option<Cow<'a, [u8]>> {
+    let graph = data.edge_graph();
+    let words = |words: &'a [u32]| Some(Cow::Borrowed(bytemuck::cast_slice(words)));
+    let owned = |words: Vec<u32>| Some(Cow::Owned(bytemuck::cast_slice(&words).to_vec()));
+    match argument {
+        Argument::Slots(name, direction) => {
+            let edges = &lists.get(direction)?.edge;
+            let banks = buffers.all();
+            Some(Cow::Owned(match *program.places.get(name)? {
+                Home::Real(index) => {
+                    let values = banks.reals.get(index);
+                    bytemuck::cast_slice(&edges.iter().map(|&edge| values[edge as usize]).collect::<Vec<T>>()).to_vec()
+                }
+                Home::Whole(index) => {
+                    let values = banks.wholes.get(index);
+                    bytemuck::cast_slice(&edges.iter().map(|&edge| values[edge as usize]).collect::<Vec<i64>>()).to_vec()
+                }
+                _ => return None,
+            }))
+        }
+        Argument::Items(direction, part) => {
+            let items = lists.get(direction)?;
+            match part {
+                Part::Row => words(&items.row),
+                Part::Offset => words(&items.offset),
+                Part::Far => words(&items.far),
+                Part::Edge => words(&items.edge),
+                Part::Relation => {
+                    let of = |edge: &u32| graph.relation.get(*edge as usize % graph.edge_count.max(1)).map_or(u32::MAX, |relation| u32::from(*relation));
+                    owned(items.edge.iter().map(of).collect())
+                }
+            }
+        }
+        Argument::RowInGraph => words(data.old_of_new.as_deref()?),
+        Argument::GraphOf => words(graph.graphs?.of_vertex),
+        Argument::GraphOffsets => match graph.graphs {
+            Some(graphs) => owned(graphs.offsets.iter().map(|&offset| offset as u32).collect()),
+            None => owned(vec![0, data.nodes as u32]),
+        },
+        Argument::GraphVertices => words(graph.graphs?.vertices),
+        Argument::Source => words(graph.source),
+        Argument::Target => words(graph.target),
+        Argument::Split => {
+            let mut split = vec![0u8; target_rows(list, data)];
+            // A row of several parts is of the first of them; training comes first.
+            for (number, rows) in data.splits.iter().enumerate().rev() {
+                rows.iter().for_each(|&row| split[row as usize] = number as u8 + 1);
+            }
+            Some(Cow::Owned(split))
+        }
+        Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
+        _ => None,
+    }
+}
+
+/// What the summed loss is divided by.
+fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&Program<T>, &Buffers<T>)) -> Option<f64> {
+    let (kind, columns) = loss_of(list)?;
+    let (rows, columns) = (&data.splits[0], columns as usize);
+    Some(match kind {
+        LossKind::CrossEntropy => rows.len() as f64,
+        LossKind::MeanSquares => (rows.len() * columns) as f64,
+        LossKind::Binary => {
+            let target = list.buffers.iter().find(|buffer| buffer.role == Role::Target)?;
+            let Home::Real(index) = *program.places.get(&target.name)? else { return None };
+            let reals = buffers.reals();
+            let values = reals.get(index);
+            let known = |row: &u32| values[*row as usize * columns..][..columns].iter().filter(|value| !value.widened().is_nan()).count();
+            rows.iter().map(known).sum::<usize>() as f64
+        }
+    })
+}
+
+/// What a kernel declares.
+pub fn parameters<T: Precision>(kernel: &Kernel) -> Vec<Parameter> {
+    let of = |(number, argument): (usize, &Argument)| {
+        let kind = match argument {
+            Argument::Count(..) | Argument::Number(_) | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
+            Argument::Seed => ParameterKind::U64,
+            _ => ParameterKind::Pointer,
+        };
+        Parameter::new(&format!("{number} {argument:?}"), kind)
+    };
+    kernel.arguments.iter().enumerate().map(of).collect()
+}
+
+/// What arguments are, once everything has its place.
+pub struct Bound<'a, T: Precision> {
+    /// Places.
+    pub layout: &'a Layout,
+    /// Address of the first.
+    pub base: u64,
+    /// Lists of edges.
+    pub lists: &'a BTreeMap<Walked, Items>,
+    /// What was given.
+    pub data: &'a Data<T>,
+    /// Processors of the device.
+    pub processors: u32,
+    /// Of the run.
+    pub seed: u64,
+}
+
+impl<T: Precision> Bound<'_, T> {
+    /// One argument, in a pass of training or of measuring.
+    pub fn value(&self, argument: &Argument, training: bool) -> Result<Value, StageError> {
+        let at = |place: Place| Value::Pointer(self.base + place.offset);
+        Ok(match argument {
+            Argument::Buffer(name) => at(self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))?),
+            Argument::Count(direction, cut, tier) => {
+                let items = self.lists.get(direction);
+                Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
+            }
+            Argument::Number(number) => Value::U32(*number),
+            Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
+            Argument::Seed => Value::U64(self.seed),
+            Argument::Training => Value::U32(u32::from(training)),
+            Argument::Measures if training => Value::Pointer(0),
+            other => self.layout.part(other).map_or(Value::Pointer(0), at),
+        })
+    }
+
+    /// How many blocks.
+    pub fn grid(&self, blocks: &Blocks, threads: u32) -> Grid {
+        let blocks = match blocks {
+            Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
+            Blocks::Fixed(blocks) => *blocks,
+            Blocks::Items { direction, cut, slices } => {
+                let items = self.lists.get(direction);
+                let count = |tier: Tier| items.map_or(0, |items| items.count(*cut, (tier, self.processors)));
+                let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
+                let light = all - block - warp;
+                [block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
+            }
+        };
+        Grid { blocks, threads, shared: 0 }
+    }
+}

@@ -1,0 +1,322 @@
+//! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit` makes of it.
+//!
+//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen; a part of the list is one graph of
+//!           launches; the same bits on every run; a fault of the device says what was attempted
+//! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for
+mod bind;
+mod compile;
+mod items;
+
+use std::collections::BTreeMap;
+
+use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Value};
+use warploom_device::{Code, Facts, Fault, Gpu};
+use warploom_ops::optimizer::Optimizer;
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::{Argument, loss_of};
+use warploom_vertex::gir::{Input, Op};
+use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
+
+use crate::{
+    buffers::Buffers,
+    executor::{Moments, Pass},
+    precision::Precision,
+    program::{Part, Place, Program, row_count},
+    upload::Data,
+};
+
+use bind::Layout;
+
+/// What a list is on a GPU.
+pub struct Machine {
+    gpu: Gpu,
+    memory: Memory,
+    layout: Layout,
+    kernels: Vec<Kernel>,
+    /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training, and of measuring.
+    calls: Vec<Vec<Call>>,
+    graphs: BTreeMap<(Range, bool), Graph>,
+    /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
+    dense: BTreeMap<usize, (String, Vec<u8>)>,
+    kind: LossKind,
+    columns: usize,
+    /// Compiled anew, or found.
+    pub compiled: compile::Compiled,
+}
+
+/// First and last step of a part.
+type Range = (usize, usize);
+
+/// One kernel, ready to be launched.
+struct Call {
+    kernel: usize,
+    grid: Grid,
+    training: Vec<Value>,
+    measuring: Vec<Value>,
+}
+
+/// What a pass of measuring counted: for each part of the target as `counts_of_part` lists it.
+pub type Counts = Vec<u32>;
+
+impl Machine {
+    /// Puts everything on the device, and compiles the list.
+    pub fn new<T: Precision>(
+        context: &Context,
+        (list, facts): (&LaunchList, &Facts),
+        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
+        seed: u64,
+    ) -> Result<Self, StageError> {
+        let gpu = Gpu::open(facts.ordinal).map_err(failed)?;
+        let emitted = compile::emit::<T>(list, facts)?;
+        let (module, compiled) = compile::load(context, &gpu, &emitted)?;
+        let lists = bind::lists(&emitted, data);
+        let layout = Layout::of::<T>(list, &emitted, (data, &lists))?;
+        let memory = gpu.allocate(layout.bytes).map_err(failed)?;
+        let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
+        let (mut kernels, mut calls) = (Vec::new(), Vec::new());
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for launch in &emitted.launches {
+            let mut of_launch = Vec::new();
+            for kernel in launch {
+                let place = match known.get(&kernel.name) {
+                    Some(place) => *place,
+                    None => {
+                        kernels.push(module.kernel(&kernel.name, &bind::parameters::<T>(kernel)).map_err(failed)?);
+                        known.insert(kernel.name.clone(), kernels.len() - 1);
+                        kernels.len() - 1
+                    }
+                };
+                let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
+                let grid = bound.grid(&kernel.blocks, kernel.threads);
+                let values = |training: bool| kernel.arguments.iter().map(|argument| bound.value(argument, training)).collect::<Result<Vec<_>, _>>();
+                of_launch.push(Call { kernel: place, grid, training: values(true)?, measuring: values(false)? });
+            }
+            calls.push(of_launch);
+        }
+        let (kind, columns) = machine_columns;
+        let machine = Machine { gpu, memory, layout, kernels, calls, graphs: BTreeMap::new(), dense: dense_rows(list, data), kind, columns: columns as usize, compiled };
+        machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, 0).map_err(failed)?;
+        machine.put_given(list, (program, buffers, data), &lists)?;
+        machine.gpu.wait().map_err(failed)?;
+        Ok(machine)
+    }
+
+    /// Uploads what launches read and none makes.
+    fn put_given<T: Precision>(
+        &self,
+        list: &LaunchList,
+        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
+        lists: &BTreeMap<bind::Walked, items::Items>,
+    ) -> Result<(), StageError> {
+        for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
+            if let Some(place) = program.places.get(&buffer.name) {
+                self.put_buffer(&buffer.name, buffers, *place)?;
+            }
+        }
+        for (argument, place) in self.layout.parts() {
+            if let Some(bytes) = bind::contents(argument, (data, list), (program, buffers), lists) {
+                if bytes.len() as u64 > place.bytes {
+                    return Err(StageError::defect(format!("{argument:?} has {} bytes, and its place {}", bytes.len(), place.bytes)));
+                }
+                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a part of the list.
+    pub fn run(&mut self, steps: std::ops::Range<usize>, (part, pass): (Part, Pass), pace: f64) -> Result<(), StageError> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        if let Some(place) = self.layout.part(&Argument::Clock) {
+            let mut clock = Vec::with_capacity(24);
+            [pass.epoch as u32, pass.epoch as u32 + 1, 0, 0].iter().for_each(|word| clock.extend(word.to_le_bytes()));
+            clock.extend(pace.to_le_bytes());
+            self.gpu.upload(&self.memory, place.offset, &clock).map_err(failed)?;
+        }
+        let key = ((steps.start, steps.end), pass.training);
+        for step in steps.clone() {
+            if let Some((name, bytes)) = self.dense.remove(&step)
+                && let Some(place) = self.layout.buffer(&name)
+            {
+                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
+            }
+        }
+        if part == Part::Prepare || part == Part::Finish {
+            return self.launch(steps, pass.training).map_err(failed);
+        }
+        if !self.graphs.contains_key(&key) {
+            let graph = self.gpu.capture(|_| self.launch(steps, pass.training)).map_err(failed)?;
+            self.graphs.insert(key, graph);
+        }
+        self.gpu.replay(&self.graphs[&key]).map_err(failed)
+    }
+
+    fn launch(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        for step in steps {
+            if let (false, true, Some(place)) = (training, self.counts_here(step), self.layout.part(&Argument::Measures)) {
+                self.gpu.fill(&self.memory, place.offset, place.bytes, 0)?;
+            }
+            for call in &self.calls[step] {
+                let values = if training { &call.training } else { &call.measuring };
+                self.gpu.launch(&self.kernels[call.kernel], call.grid, values)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a step counts what is right.
+    fn counts_here(&self, step: usize) -> bool {
+        let Some(place) = self.layout.part(&Argument::Measures) else { return false };
+        let pointer = Value::Pointer(self.memory.pointer() + place.offset);
+        self.calls[step].iter().any(|call| call.measuring.contains(&pointer))
+    }
+
+    /// The loss of the last pass, before it is rounded.
+    pub fn loss(&self) -> Result<f64, StageError> {
+        let Some(place) = self.layout.part(&Argument::ExactLoss) else { return Ok(f64::NAN) };
+        let mut bytes = [0; 8];
+        self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(failed)?;
+        Ok(f64::from_le_bytes(bytes))
+    }
+
+    /// What the last pass of measuring counted.
+    pub fn counts(&self) -> Result<Counts, StageError> {
+        let mut counts = vec![0u32; PARTS * counts_of_part(self.kind, self.columns as u64)];
+        if let Some(place) = self.layout.part(&Argument::Measures) {
+            self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut counts)).map_err(failed)?;
+        }
+        Ok(counts)
+    }
+
+    /// Copies a buffer to the device.
+    pub fn put_buffer<T: Precision>(&self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
+        let Some(at) = self.layout.buffer(name) else { return Ok(()) };
+        let banks = buffers.all();
+        let bytes: &[u8] = match place {
+            Place::Real(index) => bytemuck::cast_slice(banks.reals.get(index)),
+            Place::Whole(index) => bytemuck::cast_slice(banks.wholes.get(index)),
+            Place::Id(index) => bytemuck::cast_slice(banks.ids.get(index)),
+            Place::Half(..) | Place::Sparse(_) => return Ok(()),
+        };
+        self.gpu.upload(&self.memory, at.offset, bytes).map_err(failed)
+    }
+
+    /// Copies a buffer from the device.
+    pub fn get_buffer<T: Precision>(&self, name: &str, buffers: &mut Buffers<T>, place: Place) -> Result<(), StageError> {
+        let Some(at) = self.layout.buffer(name) else { return Ok(()) };
+        let get = |bytes: &mut [u8]| self.gpu.download(&self.memory, at.offset, bytes).map_err(failed);
+        match place {
+            Place::Real(index) => buffers.write_real(index, |made, _| get(bytemuck::cast_slice_mut(made))),
+            Place::Whole(index) => buffers.write_whole(index, |made, _| get(bytemuck::cast_slice_mut(made))),
+            Place::Id(index) => buffers.write_id(index, |made, _| get(bytemuck::cast_slice_mut(made))),
+            Place::Half(..) | Place::Sparse(_) => Ok(()),
+        }
+    }
+
+    /// Copies moments to the device.
+    pub fn put_moments<T: Precision>(&self, moments: &[Moments<T>]) -> Result<(), StageError> {
+        for (number, Moments { first, second }) in moments.iter().enumerate() {
+            for (which, values) in [(1, first), (2, second)] {
+                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                    self.gpu.upload(&self.memory, place.offset, bytemuck::cast_slice(values)).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies moments from the device.
+    pub fn get_moments<T: Precision>(&self, moments: &mut [Moments<T>]) -> Result<(), StageError> {
+        for (number, Moments { first, second }) in moments.iter_mut().enumerate() {
+            for (which, values) in [(1, first), (2, second)] {
+                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                    self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(values)).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the device the settings of each parameter's optimiser.
+    pub fn put_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
+        for (number, optimizer) in optimizers.iter().enumerate() {
+            let settings: [f64; OPTIMIZER] = match optimizer {
+                Optimizer::Sgd { rate, momentum, weight_decay } => [f64::from(u8::from(*momentum != 0.0)), *rate, *momentum, 0.0, 0.0, *weight_decay],
+                Optimizer::Adam(adam) => [2.0, adam.rate, adam.beta_first, adam.beta_second, adam.epsilon, adam.weight_decay],
+                Optimizer::AdamW(adam) => [3.0, adam.rate, adam.beta_first, adam.beta_second, adam.epsilon, adam.weight_decay],
+            };
+            if let Some(place) = self.layout.part(&Argument::Optimizer(number)) {
+                self.gpu.upload(&self.memory, place.offset, bytemuck::cast_slice(&settings)).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies one buffer into another on the device.
+    pub fn copy_buffer(&self, from: &str, to: &str) -> Result<(), StageError> {
+        let (Some(from), Some(to)) = (self.layout.buffer(from), self.layout.buffer(to)) else { return Ok(()) };
+        self.gpu.copy(&self.memory, from.offset, &self.memory, to.offset, from.bytes.min(to.bytes)).map_err(failed)
+    }
+
+    /// Waits for everything that was asked for.
+    pub fn wait(&self) -> Result<(), StageError> {
+        self.gpu.wait().map_err(failed)
+    }
+
+    /// Bytes of the device that are held.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes()
+    }
+
+    /// What is known of the device.
+    pub fn facts(&self) -> warploom_device::gpu::Device {
+        self.gpu.facts()
+    }
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Machine").field("bytes", &self.layout.bytes).finish_non_exhaustive()
+    }
+}
+
+/// What launches that only make sparse features dense put down.
+fn dense_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
+    let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
+        let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else { return None };
+        let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
+        let rows = data.sparse_of(kind)?.dense().ok()?;
+        Some((step, (out.clone(), bytemuck::cast_slice(&rows).to_vec())))
+    };
+    list.launches().into_iter().enumerate().filter_map(of).collect()
+}
+
+/// Whether a buffer is there before the first launch.
+fn is_given(buffer: &Buffer) -> bool {
+    matches!(buffer.role, Role::Features | Role::Target | Role::Given(_)) && !buffer.role.is_sparse()
+}
+
+/// A fault of the device as a stage's error.
+pub fn failed(fault: Fault) -> StageError {
+    let kind = match fault.code {
+        Code::Memory { .. } => ErrorKind::Memory,
+        Code::Misuse => ErrorKind::Defect,
+        Code::Absent | Code::Driver(_) | Code::Compile { .. } => ErrorKind::Transient,
+    };
+    let mut error = StageError::new(kind, fault.to_string());
+    if let Code::Memory { .. } = fault.code {
+        error = error.hint("take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , or run on  --device cpu");
+    }
+    if let Some(hint) = fault.hint {
+        error = error.hint(hint);
+    }
+    error
+}
+
+/// How many rows that is, for a grid.
+fn rows_of<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
+    row_count(rows, data.nodes, data.edges)
+}
