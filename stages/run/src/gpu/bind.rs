@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
-use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, loss_of};
 use warploom_vertex::launch::{Direction, Element, LaunchList, LossKind, Role};
 
@@ -79,7 +79,7 @@ impl Layout {
             };
             layout.buffers.insert(buffer.name.clone(), place);
         }
-        for argument in emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments) {
+        for argument in emitted.launches.iter().flatten().chain(&emitted.clockwork).flat_map(|kernel| &kernel.arguments) {
             if layout.part(argument).is_none()
                 && let Some(bytes) = size_of_part::<T>(argument, (list, emitted), (data, lists))
             {
@@ -135,6 +135,11 @@ fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList
         Argument::Scratch => emitted.scratch_bytes,
         Argument::Split => target_rows(list, data) as u64,
         Argument::LossTerms | Argument::ExactLoss => 8,
+        Argument::Ring => {
+            let (kind, columns) = loss_of(list)?;
+            (SLOTS * slot_bytes(kind, columns)) as u64
+        }
+        Argument::Paces => SLOTS as u64 * 8,
         Argument::Measures => {
             let (kind, columns) = loss_of(list)?;
             (PARTS * counts_of_part(kind, columns) * 4) as u64

@@ -17,6 +17,9 @@ use crate::launch::{Operand, Operation, Rows};
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
 
+/// Bytes of a tile of rows in shared memory, at most.
+const TILE_BYTES: usize = 32 << 10;
+
 /// Statements that make one value of a row, and where it lies.
 struct Value {
     statements: String,
@@ -110,9 +113,11 @@ impl Unit<'_> {
         };
         let lead = if is_fixed { 1 } else { lead };
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
-        let per_thread: usize = if vector == 4 { 4 } else { 8 };
-        let rows_of_block = THREADS as usize / across * per_thread;
-        let depth = 16.max(left_vector);
+        // The tile of rows lies in shared memory, of which 48 KiB need no asking.
+        let (depth, threads_of_rows) = (16, THREADS as usize / across);
+        let fitting = TILE_BYTES / (depth * self.target.bytes_per_real as usize * threads_of_rows);
+        let per_thread = fitting.clamp(1, if vector == 4 { 4 } else { 8 });
+        let rows_of_block = threads_of_rows * per_thread;
         let place = if transposed { format!("(offset_t)(slice + m) * {inner} + k0 + k") } else { format!("(offset_t)(k0 + k) * {wide} + slice + m") };
         let body = format!(
             "constexpr unsigned K = {inner}, C = {wide}, L = {across}, Q = 1, TM = {per_thread}, RT = {THREADS} / L, BM = TM * RT, BK = {depth}, KV = {left_vector};
