@@ -164,6 +164,18 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
+    /// Fetches everything that launches make from the GPU, if one runs the list.
+    pub fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
+        let Some(gpu) = &self.gpu else { return Ok(()) };
+        let is_made = |buffer: &&Buffer| matches!(buffer.role, Role::Value | Role::Parameter | Role::Gradient);
+        for buffer in list.buffers.iter().filter(is_made) {
+            if let Some(place) = self.program.places.get(&buffer.name) {
+                gpu.get_buffer(&buffer.name, &mut self.machine.buffers, *place)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Fetches parameters and moments from the GPU, if one runs the list.
     pub fn fetch_state(&mut self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };

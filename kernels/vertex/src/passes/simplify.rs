@@ -9,7 +9,7 @@ use super::{
     fold::constant,
     rebuild::{Ruled, Site, rebuild, remake},
 };
-use crate::gir::{Binary, Builder, Data, Gir, Made, NodeId, Number, Op, Pooling, Type, Unary};
+use crate::gir::{Binary, Builder, Data, Gir, Input, Made, NodeId, Number, Op, Pooling, Reduction, Type, Unary};
 
 /// The program without such work.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -17,6 +17,12 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, site.inputs) {
         (Op::Detach, &[a]) if differentiated || matches!(builder.node(a).op, Op::Detach) => Ok(Some(a)),
         (Op::Unary(operator), &[a]) => unary(builder, *operator, a),
+        (Op::Binary(Binary::Multiply), &[a, b]) if is_unweighted(builder, data, (a, b)) => Ok(Some(a)),
+        (Op::Binary(Binary::Multiply), &[a, b]) if is_unweighted(builder, data, (b, a)) => Ok(Some(b)),
+        (Op::Reduce(Reduction::Sum, edges), &[a]) if is_one_of_each(builder, data, a) => {
+            let count = builder.make(Op::Input(Input::Degree(*edges)), &[])?;
+            builder.cast(Type::Real, count).map(Some)
+        }
         (Op::Binary(operator), &[a, b]) => binary(builder, site, *operator, a, b),
         (Op::Select, &[condition, yes, no]) => select(builder, condition, yes, no),
         (Op::Cast(kind), &[a]) => cast(builder, *kind, a),
@@ -27,6 +33,16 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         (Op::Axis(..) | Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. }, _) => axis(builder, site),
         _ => Ok(None),
     })
+}
+
+/// Whether this is the weight of each edge, in a graph without weights: all are 1.
+fn is_one_of_each(builder: &Builder<'_>, data: &Data, id: NodeId) -> bool {
+    !data.weighted && builder.node(id).op == Op::Input(Input::Weight)
+}
+
+/// Whether a value of edges is multiplied with weights that all are 1.
+fn is_unweighted(builder: &Builder<'_>, data: &Data, (value, weight): (NodeId, NodeId)) -> bool {
+    is_one_of_each(builder, data, weight) && builder.node(value).place.edge_rows().is_some()
 }
 
 /// Input of a node of this operation.

@@ -20,7 +20,7 @@ use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind};
 use warploom_vertex::reference::{self, Draw, Reference};
 
-use crate::direct::{Direct, apart, first_apart, held, scale_of};
+use crate::direct::{Direct, apart, first_apart, go, held, scale_of};
 use crate::graphs::{Shape, random, signed, uniform, zoo};
 
 /// Of parameters and dropout.
@@ -105,8 +105,8 @@ fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
 
 /// Scores after each measurement, and the parameters at the end, of four epochs as a run makes them.
 fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[Vec<f64>]) -> Vec<Vec<u64>> {
-    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>());
-    executor.set_optimizers(vec![Optimizer::Adam(Adam::default()); initial.len()]);
+    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
+    executor.set_optimizers(vec![Optimizer::Adam(Adam::default()); initial.len()]).unwrap();
     let Body::Train(train) = &list.body else { panic!("trains") };
     let bits = |values: &[T]| values.iter().map(|value| value.widened().to_bits()).collect::<Vec<u64>>();
     let result = &list.results[0].buffer;
@@ -124,7 +124,7 @@ fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, init
                 for part in [Part::Backward, Part::Update] {
                     go(part);
                 }
-                executor.keep_statistics();
+                executor.keep_statistics().unwrap();
             } else {
                 seen.push(bits(&executor.real(result).unwrap()));
             }
@@ -139,14 +139,14 @@ fn trained_bits<T: Precision>(list: &LaunchList, mut executor: Executor<T>, init
 
 /// Three epochs of both, from the same parameters; `SEED` is the executor's.
 pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Executor<T>, mut reference: Reference, initial: &[Vec<f64>]) {
-    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>());
+    executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
     let adam = Adam { rate: 0.01, weight_decay: 1e-3, epsilon: EPSILON, ..Adam::default() };
-    executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]);
+    executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]).unwrap();
     let of_reference =
         reference::Adam { learning_rate: adam.rate, beta1: adam.beta_first, beta2: adam.beta_second, epsilon: adam.epsilon, weight_decay: adam.weight_decay };
     let Body::Train(train) = &list.body else { panic!("{what} trains") };
     reference.prepare();
-    executor.run(Part::Prepare, Pass { epoch: 0, training: false }, &StopFlag::new()).unwrap();
+    go(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
     compare(what, rounding::<T>(), (list, &executor, &reference));
     for epoch in 0..3u32 {
         let tolerance = if epoch == 0 { rounding::<T>() } else { STEPPED };
@@ -155,7 +155,7 @@ pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Execut
                 continue;
             }
             let pass = Pass { epoch: u64::from(epoch), training };
-            let go = |executor: &mut Executor<T>, part: Part| executor.run(part, pass, &StopFlag::new()).unwrap();
+            let go = |executor: &mut Executor<T>, part: Part| go(executor, list, part, pass);
             reference.set_draw(training.then(|| draw(epoch)));
             reference.forward();
             reference.loss();

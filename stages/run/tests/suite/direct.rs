@@ -3,15 +3,19 @@
 //! promises  both get the same numbers, exactly where they are given in f64; the executor gets them in the order of the
 //!           degrees if asked to
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
+use warploom_contract::stage::{Silence, StopFlag};
+use warploom_contract::{Context, Store};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     buffers::{Aligned, Contents},
-    executor::Executor,
+    executor::{Executor, Pass},
     graphs::Graphs,
     precision::Precision,
+    program::Part,
     upload::{Data, Given, Needs, Sparse},
 };
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
@@ -59,7 +63,8 @@ impl Direct {
             training: classes > 0,
             loss,
             bytes_per_real: 8,
-            half: None, lanes: false,
+            half: None,
+            lanes: gpu().is_some(),
         }
     }
 
@@ -191,6 +196,32 @@ impl Direct {
         };
         Reference::new(list, graph, inputs).unwrap()
     }
+}
+
+/// Asks that lists run on the GPU that is here.
+const ON_GPU: &str = "WARPLOOM_TEST_GPU";
+
+/// The GPU that lists are to run on, if one is asked for.
+pub fn gpu() -> Option<warploom_device::Facts> {
+    std::env::var_os(ON_GPU).map(|_| warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}")))
+}
+
+/// An executor, on the device that is asked for.
+pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Executor<T> {
+    static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        (folder, store)
+    });
+    let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
+    let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
+    Executor::on_gpu(&context, list, data, (seed, &facts)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a part; of a GPU's all that it made is fetched.
+pub fn go<T: Precision>(executor: &mut Executor<T>, list: &LaunchList, part: Part, pass: Pass) {
+    executor.run(part, pass, &StopFlag::new()).unwrap();
+    executor.fetch_all(list).unwrap();
 }
 
 fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use warploom_cases::Case;
 use warploom_cases::models::{self, Twin};
-use warploom_contract::stage::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     executor::{Executor, Pass},
@@ -22,7 +21,7 @@ use warploom_vertex::{
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
 };
 
-use crate::direct::{Direct, apart, held};
+use crate::direct::{Direct, apart, executor, go, gpu, held};
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::steep::Moves;
 use crate::workshop::program_text;
@@ -35,6 +34,12 @@ fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
     let (kind, loss) = if case.is_regression() { (LossKind::MeanSquares, Loss::MeanSquares) } else { (LossKind::CrossEntropy, Loss::CrossEntropy) };
     let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss)).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     let mut lists = vec![("compiled".to_owned(), compiled.list)];
+    if gpu().is_some() {
+        return lists;
+    }
+    let known = warploom_vertex::gir::Data { lanes: true, ..direct.known(classes, loss) };
+    let for_lanes = compile(&program_text(name), name, &settings, &known).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
+    lists.push(("compiled for lanes".to_owned(), for_lanes.list));
     if let Some(builtin) = builtin::all().iter().find(|builtin| builtin.name == name) {
         for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
             let list = builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
@@ -48,14 +53,14 @@ fn lists(case: &Case, direct: &Direct) -> Vec<(String, LaunchList)> {
 fn train<T: Precision>(case: &Case, direct: &Direct, twins: &[Twin], (what, list): (&str, &LaunchList)) {
     // Scores are looked at after the backward part.
     let list = &apart(list);
-    let mut executor = Executor::<T>::new(list, direct.data(list), 0).unwrap();
+    let mut executor = executor::<T>(list, direct.data(list), 0);
     let first = initial(case, twins);
     let first: Vec<Vec<T>> = list.parameters.iter().map(|parameter| first[&parameter.name].iter().map(|&value| T::rounded(value)).collect()).collect();
-    executor.set_parameters(&first);
+    executor.set_parameters(&first).unwrap();
     let given = |name: &str| case.adam(name);
     let adam = Adam { rate: given("lr"), beta_first: given("beta1"), beta_second: given("beta2"), epsilon: given("eps"), weight_decay: given("weight_decay") };
-    executor.set_optimizers(vec![Optimizer::Adam(adam); first.len()]);
-    let go = |executor: &mut Executor<T>, part: Part, epoch: u64| executor.run(part, Pass { epoch, training: true }, &StopFlag::new()).unwrap();
+    executor.set_optimizers(vec![Optimizer::Adam(adam); first.len()]).unwrap();
+    let go = |executor: &mut Executor<T>, part: Part, epoch: u64| go(executor, list, part, Pass { epoch, training: true });
     let mut golden = Comparison::new(case, T::NAME);
     let mut losses = Vec::new();
     go(&mut executor, Part::Prepare, 0);

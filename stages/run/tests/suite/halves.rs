@@ -30,7 +30,7 @@ fn step(direct: &Direct, list: &LaunchList) -> (Vec<f64>, Vec<f64>) {
     let drawn = |index: usize, fan: u64| ((index as f32 * 12.9898).sin() * 43758.547).fract() / (fan as f32).sqrt();
     let first = |shape: &[u64]| (0..shape.iter().product::<u64>() as usize).map(|index| drawn(index, *shape.last().unwrap_or(&1))).collect();
     let first: Vec<Vec<f32>> = list.parameters.iter().map(|parameter| first(&parameter.shape)).collect();
-    executor.set_parameters(&first);
+    executor.set_parameters(&first).unwrap();
     for part in [Part::Prepare, Part::Forward, Part::Loss, Part::Backward] {
         executor.run(part, PASS, &StopFlag::new()).unwrap();
     }
