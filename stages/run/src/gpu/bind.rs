@@ -125,6 +125,10 @@ fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList
         Argument::Items(direction, Part::Row) => lists.get(direction)?.row.len() as u64 * 4,
         Argument::Items(direction, Part::Offset) => lists.get(direction)?.offset.len() as u64 * 4,
         Argument::Items(direction, Part::Far | Part::Edge | Part::Relation) => slots(direction) * 4,
+        Argument::Inverse(name, count) => {
+            let index = list.buffers.iter().find(|buffer| buffer.name == *name)?;
+            (u64::from(*count) + 1 + rows_of(index.rows, data) as u64) * 4
+        }
         Argument::RowInGraph => data.old_of_new.as_ref()?.len() as u64 * 4,
         Argument::GraphOf => graph.graphs?.of_vertex.len() as u64 * 4,
         Argument::GraphOffsets => graph.graphs.map_or(2, |graphs| graphs.offsets.len() as u64) * 4,
@@ -197,6 +201,10 @@ pub fn contents<'a, T: Precision>(
                 }
             }
         }
+        Argument::Inverse(name, count) => {
+            let Home::Whole(index) = *program.places.get(name)? else { return None };
+            owned(inverse(buffers.all().wholes.get(index), *count))
+        }
         Argument::RowInGraph => words(data.old_of_new.as_deref()?),
         Argument::GraphOf => words(graph.graphs?.of_vertex),
         Argument::GraphOffsets => match graph.graphs {
@@ -217,6 +225,24 @@ pub fn contents<'a, T: Precision>(
         Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
         _ => None,
     }
+}
+
+/// For each row of a table of so many where the rows of the index that name it start, and the end; then those rows, each table row's ascending.
+fn inverse(index: &[i64], count: u32) -> Vec<u32> {
+    let of = |wanted: &i64| u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize);
+    let mut words = vec![0u32; count as usize + 1];
+    index.iter().filter_map(of).for_each(|wanted| words[wanted + 1] += 1);
+    for row in 0..count as usize {
+        words[row + 1] += words[row];
+    }
+    let mut next: Vec<usize> = words[..count as usize].iter().map(|start| *start as usize).collect();
+    let mut rows = vec![0u32; words[count as usize] as usize];
+    for (row, wanted) in index.iter().enumerate().filter_map(|(row, wanted)| Some((row, of(wanted)?))) {
+        rows[next[wanted]] = row as u32;
+        next[wanted] += 1;
+    }
+    words.append(&mut rows);
+    words
 }
 
 /// What the summed loss is divided by.
@@ -299,5 +325,17 @@ impl<T: Precision> Bound<'_, T> {
             }
         };
         Grid { blocks, threads, shared: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inverse;
+
+    #[test]
+    fn rows_of_an_index_are_listed_by_what_they_name() {
+        assert_eq!(inverse(&[2, 0, -1, 2, 3, i64::MAX, 2, 0], 3), [0, 2, 2, 5, 1, 7, 0, 3, 6]);
+        assert_eq!(inverse(&[], 2), [0, 0, 0]);
+        assert_eq!(inverse(&[0, 1], 0), [0]);
     }
 }

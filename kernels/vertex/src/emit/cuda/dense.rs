@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::kernel::{Parameters, THREADS, about_row, put_down, tables, vector_of, widest_vector};
 use super::operators::{cast, of_axis, register, start, join};
 use super::table::identity;
-use super::walk::{Input, Walk};
+use super::walk::{At, Input, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Pooling, Type};
@@ -16,9 +16,8 @@ use crate::launch::{Operand, Operation, Rows};
 
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
-
-/// Bytes of a tile of rows in shared memory, at most.
-const TILE_BYTES: usize = 32 << 10;
+/// Shared memory of a block without asking for more.
+const SHARED_BYTES: usize = 48 << 10;
 
 /// Statements that make one value of a row, and where it lies.
 struct Value {
@@ -33,7 +32,7 @@ fn value(writer: &mut Writer, input: &Input) -> Result<Value, Refused> {
     Ok(Value { statements: std::mem::take(&mut writer.rows[0]), at: cast(held.kind, Type::Real, &held.at()) })
 }
 
-fn lanes(places: usize, vector: usize) -> Lanes {
+pub(super) fn lanes(places: usize, vector: usize) -> Lanes {
     Lanes { places, vector, lanes: 1, chunks: 1, slices: places.div_ceil(vector) }
 }
 
@@ -53,7 +52,7 @@ impl Unit<'_> {
             return odd("without columns");
         }
         let is_fixed = matches!(walk.rows, Rows::Fixed(_));
-        if lead > 1 && (walk.steps.len() > 1 || !matches!(left, Input::Rows(_))) {
+        if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
             return odd("of several rows a vertex, with steps of its own");
         }
         let matrix_leaf = match matrix.from {
@@ -79,12 +78,13 @@ impl Unit<'_> {
         let result = Lanes { places: wide as usize, vector, lanes: across, chunks: 1, slices };
         let mut writer = Writer::new(&walk, result);
         let mut stores = String::new();
+        let mut made = "real made[1][V]; EACH made[q][j] = sums[i][j];".to_owned();
         if lead > 1 || is_fixed {
             let out = format!("o_{}", &pointer(&step.out)[2..]);
             let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + (offset_t)v * {wide} + c[q], made[q]);");
         } else {
             let table = identity(wide as usize);
-            writer.know(number, table.clone(), "made");
+            made = writer.know(number, table.clone(), "made");
             for later in (number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
                 if walk.steps[later].columns() != wide as usize {
                     return odd("whose result is followed by rows of another width");
@@ -113,11 +113,9 @@ impl Unit<'_> {
         };
         let lead = if is_fixed { 1 } else { lead };
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
-        // The tile of rows lies in shared memory, of which 48 KiB need no asking.
-        let (depth, threads_of_rows) = (16, THREADS as usize / across);
-        let fitting = TILE_BYTES / (depth * self.target.bytes_per_real as usize * threads_of_rows);
-        let per_thread = fitting.clamp(1, if vector == 4 { 4 } else { 8 });
-        let rows_of_block = threads_of_rows * per_thread;
+        let depth = 16.max(left_vector);
+        let per_thread = rows_of_thread((across, vector, depth), self.target.bytes_per_real as usize);
+        let rows_of_block = THREADS as usize / across * per_thread;
         let place = if transposed { format!("(offset_t)(slice + m) * {inner} + k0 + k") } else { format!("(offset_t)(k0 + k) * {wide} + slice + m") };
         let body = format!(
             "constexpr unsigned K = {inner}, C = {wide}, L = {across}, Q = 1, TM = {per_thread}, RT = {THREADS} / L, BM = TM * RT, BK = {depth}, KV = {left_vector};
@@ -128,6 +126,7 @@ const unsigned rows = rows_given * {lead};
                 .replace("@LEFT@", &format!("{}{}", about_row(&of_left.statements), of_left.statements))
                 .replace("@LEFT_AT@", &of_left.at)
                 .replace("@RIGHT@", &format!("__ldg({matrix_leaf} + {place})"))
+                .replace("@MADE@", &made)
                 .replace("@EPILOGUE@", &format!("{}{epilogue}{stores}", about_row(&format!("{epilogue}{stores}")))),
         );
         let name = self.define("", (2, &parameters.text()), (&both_tables(&[&loader, &writer])?, &body));
@@ -140,7 +139,8 @@ const unsigned rows = rows_given * {lead};
     /// Sums over all rows: of rows, or of products of rows.
     pub(super) fn total(&mut self) -> Result<(), Refused> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
-        let rows = self.rows_of(inputs).ok_or_else(|| Refused::new(format!("{} of what is the same for all", op.words())))?;
+        // What is the same for all is one row.
+        let rows = self.rows_of(inputs).unwrap_or(Rows::Fixed(1));
         let (walk, read) = Walk::reading(self.list, rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let is_outer = *op == Op::Outer;
         let shapes: Vec<Vec<u64>> = read.iter().map(Input::shape).collect();
@@ -153,7 +153,7 @@ const unsigned rows = rows_given * {lead};
         if walk_kind(&read) != Some(Type::Real) {
             return Err(Refused::new(format!("{} of what is no real number", op.words())));
         }
-        if lead > 1 && !read.iter().all(|input| matches!(input, Input::Rows(_))) {
+        if lead > 1 && !read.iter().all(lies_in_rows) {
             return Err(Refused::new("an outer product of several rows a vertex that lie nowhere".to_owned()));
         }
         let most = 4.min(widest_vector(self.target.bytes_per_real) * 2);
@@ -172,7 +172,7 @@ const unsigned rows = rows_given * {lead};
                 (true, Input::Rows(read)) => {
                     let super::walk::From::Leaf(leaf) = read.from else { return Err(Refused::new("rows that lie nowhere".to_owned())) };
                     let name = pointer(&walk.leaves[leaf].name);
-                    Value { statements: format!("real row[1][V]; EACH_Q load<V>(row[q], {name} + (offset_t)v * {places} + c[q]);\n"), at: "row[q][j]".to_owned() }
+                    Value { statements: format!("real of_row[1][V]; EACH_Q load<V>(of_row[q], {name} + (offset_t)v * {places} + c[q]);\n"), at: "of_row[q][j]".to_owned() }
                 }
                 _ => value(&mut writer, input)?,
             };
@@ -284,6 +284,18 @@ out[number] = sum;
     }
 }
 
+/// Whether an operand's rows lie in a buffer, one after the other.
+fn lies_in_rows(input: &Input) -> bool {
+    matches!(input, Input::Rows(read) if matches!(read.at, At::Own | At::One))
+}
+
+/// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory that every kernel may have.
+fn rows_of_thread((across, vector, depth): (usize, usize, usize), bytes_per_real: usize) -> usize {
+    let shared = |rows: usize| depth * (THREADS as usize / across * rows + 4 + across * vector) * bytes_per_real;
+    let most = if vector == 4 { 4 } else { 8 };
+    [8, 4, 2].into_iter().find(|rows| *rows <= most && shared(*rows) <= SHARED_BYTES).unwrap_or(1)
+}
+
 /// Tables of the writers of one kernel, of which at most one has any.
 fn both_tables(writers: &[&Writer]) -> Result<String, Refused> {
     let with: Vec<&&Writer> = writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
@@ -353,8 +365,7 @@ UNROLL for (int i = 0; i < TM; i++) {
 const unsigned row = first + thread_row + i * RT;
 if (row >= rows) continue;
 [[maybe_unused]] const unsigned v = row;
-real made[1][V];
-EACH made[q][j] = sums[i][j];
+@MADE@
 @EPILOGUE@}
 ";
 

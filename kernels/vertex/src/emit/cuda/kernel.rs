@@ -172,8 +172,9 @@ impl Unit<'_> {
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
         let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
-        if let Some(step) = walk.steps.iter().find(|step| step.columns() == 0) {
-            return if step.stored { Ok(()) } else { Err(Refused::new("a value without columns".to_owned())) };
+        if walk.steps.iter().any(|step| step.columns() == 0) {
+            let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
+            return if is_nothing { Ok(()) } else { Err(Refused::new("a value without columns beside others".to_owned())) };
         }
         let frame = frame_shape(&walk);
         let lanes = lanes_of(&walk, frame.iter().product::<u64>().max(1) as usize, self.target.bytes_per_real);
@@ -320,7 +321,7 @@ const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0
 ";
 
 /// The list that a stream comes from, and the type of its numbers.
-fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, String) {
+pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, String) {
     match stream {
         Stream::Far => ("unsigned", "slot_far".to_owned()),
         Stream::Edge => ("unsigned", "slot_edge".to_owned()),
@@ -396,7 +397,7 @@ fn joins(writer: &Writer, number: usize) -> String {
 }
 
 /// Lists of the edges that the streams read.
-fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
+pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
     parameters.push("const unsigned* __restrict__ item_row", Argument::Items(direction, Part::Row));
     parameters.push("const unsigned* __restrict__ item_offset", Argument::Items(direction, Part::Offset));
     let of: BTreeMap<Stream, (&str, Part)> =
@@ -406,6 +407,11 @@ fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direct
             parameters.push(format!("const unsigned* __restrict__ {name}"), Argument::Items(direction, *part));
         }
     }
+}
+
+/// Those lists, and how many items each tier has.
+fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
+    slots(parameters, writer, direction);
     parameters.push("const unsigned block_items", Argument::Count(direction, cut, Tier::Block));
     parameters.push("const unsigned warp_items", Argument::Count(direction, cut, Tier::Warp));
     parameters.push("const unsigned items", Argument::Count(direction, cut, Tier::All));

@@ -3,6 +3,7 @@
 //! promises  each launch becomes one kernel or a few, whose text follows from the list and the settings alone; a kernel's parameters are
 //!           listed in order, so that who launches it cannot guess; no float is added up in an order that varies
 //! never     names a driver, compiles, or looks at a graph
+mod alone;
 mod dense;
 mod kernel;
 pub mod learn;
@@ -104,6 +105,9 @@ pub enum Argument {
     Items(Direction, Part),
     /// Number of items that have a block, or a warp; of all items.
     Count(Direction, Cut, Tier),
+    /// For each row of a table of so many the rows of this given index that name it, ascending: where those of each row start and the end,
+    /// then all of them. An index outside of the table is in none.
+    Inverse(BufferName, u32),
     /// A number of 32 bits.
     Number(u32),
     /// Rows of this kind, as a number of 32 bits.
@@ -293,6 +297,10 @@ impl Unit<'_> {
             Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
             Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),
             Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
+            Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => self.among_edges(),
+            Operation::Evaluate { op: Op::Turn, .. } => self.turn(),
+            Operation::Evaluate { op: Op::Lookup { transposed }, .. } => self.lookup(*transposed),
+            Operation::Evaluate { op: Op::Scatter { transposed }, .. } => self.scatter(*transposed),
             // Sparse features as dense rows: whoever has them puts them down.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),

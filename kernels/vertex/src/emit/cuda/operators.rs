@@ -2,7 +2,7 @@
 //!
 //! promises  what `interpret` says of each operator, in the type at hand; a real number is rounded once
 //! never     makes a statement
-use crate::gir::{Binary, Number, Pooling, Reduction, Type, Unary};
+use crate::gir::{Binary, Function, Number, Pooling, Reduction, Type, Unary};
 
 /// How a type is called in a kernel's registers.
 pub fn register(kind: Type) -> &'static str {
@@ -105,6 +105,46 @@ pub fn cast(from: Type, to: Type, a: &str) -> String {
         (Type::Bool, Type::Int | Type::Id) => format!("(whole)({a})"),
         (_, Type::Id) => format!("as_id({a})"),
     }
+}
+
+/// A fold's function of two values that are names, and the type of what it gives.
+pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> (String, Type) {
+    let part = |part: &Function| applied(part, left, right);
+    let (text, kind) = match function {
+        Function::Left => return (left.0.to_owned(), left.1),
+        Function::Right => return (right.0.to_owned(), right.1),
+        Function::Number(number) => (literal(*number, number.kind()), number.kind()),
+        Function::Unary(operator, a) => {
+            let (a, from) = part(a);
+            let kind = match operator {
+                Unary::Not => Type::Bool,
+                Unary::Negative | Unary::Absolute | Unary::Square if from != Type::Real => Type::Int,
+                _ => Type::Real,
+            };
+            (unary(*operator, kind, &cast(from, kind, &a)), kind)
+        }
+        Function::Binary(operator, a, b) => {
+            let ((a, first), (b, second)) = (part(a), part(b));
+            let of = match operator {
+                Binary::And | Binary::Or => Type::Bool,
+                Binary::Divide => Type::Real,
+                _ if first == Type::Real || second == Type::Real => Type::Real,
+                _ => Type::Int,
+            };
+            let is_bool = matches!(operator, Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual) || of == Type::Bool;
+            (binary(*operator, of, &cast(first, of, &a), &cast(second, of, &b)), if is_bool { Type::Bool } else { of })
+        }
+        Function::Select(condition, yes, no) => {
+            let ((condition, of), (yes, first), (no, second)) = (part(condition), part(yes), part(no));
+            let kind = if first == second { first } else if first == Type::Real || second == Type::Real { Type::Real } else { Type::Int };
+            (format!("({}) ? {} : {}", cast(of, Type::Bool, &condition), cast(first, kind, &yes), cast(second, kind, &no)), kind)
+        }
+        Function::Cast(kind, a) => {
+            let (a, from) = part(a);
+            (cast(from, *kind, &a), *kind)
+        }
+    };
+    (format!("({text})"), kind)
 }
 
 /// What a reduction starts with, which it also gives over nothing.

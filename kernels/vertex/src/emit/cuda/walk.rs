@@ -125,6 +125,14 @@ impl Walk {
         Some((walk, inputs))
     }
 
+    /// No steps, but operands over the edges of vertices.
+    pub fn along(list: &LaunchList, direction: Direction, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
+        let mut walk = Walk { over: Over::EdgesOf(direction), rows: Rows::Nodes, steps: Vec::new(), leaves: Vec::new() };
+        let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
+        let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, out, true))).collect::<Option<_>>()?;
+        Some((walk, inputs))
+    }
+
     fn input(&mut self, list: &LaunchList, locals: &[Buffer], (operand, out, at_edges): (&Operand, Rows, bool)) -> Option<Input> {
         Some(match operand {
             Operand::Number(number) => Input::Number(*number),

@@ -138,7 +138,11 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
-        let passes = walk.passes();
+        Writer::along(walk, lanes, walk.passes())
+    }
+
+    /// With so many passes over the edges, whatever the steps say.
+    pub fn along(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
         Writer {
             walk,
             lanes,
@@ -159,12 +163,14 @@ impl<'a> Writer<'a> {
         identity(self.lanes.places)
     }
 
-    /// Says that a step's value is held already, in registers of this name.
-    pub fn know(&mut self, step: usize, table: Table, name: &str) {
+    /// Says that a step's value is held already, in registers of this name; the text fills them from `sums[i]`, a place each.
+    pub fn know(&mut self, step: usize, table: Table, name: &str) -> String {
         let held = Held { name: name.to_owned(), spread: spread(&table, self.lanes.vector), many: false, kind: self.walk.steps[step].kind };
         for level in 0..self.rows.len() {
             self.memo.insert((Scope::Row(level), FromKey::Step(step), At::Own, table.clone(), held.kind), held.clone());
         }
+        let place = if matches!(held.spread, Spread::Run | Spread::Each) { "j" } else { "0" };
+        format!("{} {}; {}", register(held.kind), sized(name, held.spread, false), each(held.spread, &format!("{} = sums[i][{place}];", held.at())))
     }
 
     /// Makes a step's value, element by element of a table.
@@ -180,6 +186,9 @@ impl<'a> Writer<'a> {
             return Ok(held.clone());
         }
         let held = match (&step.op, reduced(&step.op)) {
+            (Op::Reduce(reduction, _), Some(_)) if start(*reduction, step.kind).is_none() => {
+                return Err(Refused::new(format!("{} of {} has no kernel of its own yet", step.op.words(), step.kind)));
+            }
             (Op::Reduce(reduction, _), Some(_)) => self.sum(number, *reduction, table),
             (Op::Reduce(..), None) => return Err(Refused::new(format!("{} has no kernel of its own yet", step.op.words()))),
             _ => self.made(step, table, scope)?,
@@ -410,18 +419,23 @@ impl<'a> Writer<'a> {
             return Ok(self.put(&step.out, step.kind, spread, value, scope));
         }
         (self.draws, self.training) = (true, true);
+        // A table draws for its own rows: those of its first axis.
+        let is_table = step.level == Level::Row && matches!(self.walk.rows, Rows::Fixed(_));
         let row = match (step.level, self.walk.rows) {
             (Level::Edge, _) => self.stream(Stream::Edge),
             (Level::Row, Rows::Nodes) => "row_in_graph".to_owned(),
-            (Level::Row, Rows::Fixed(_)) => return Err(Refused::new("dropout of a table that all rows share".to_owned())),
+            (Level::Row, _) if is_table => "0u".to_owned(),
             (Level::Row, _) => "(unsigned)v".to_owned(),
         };
         let held = Held { name: self.name(&step.out), spread, many: false, kind: step.kind };
         let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
         let kept = self.name("kept");
         let open = format!("{} {};", register(step.kind), sized(&held.name, spread, false));
-        let arguments = |column: &str| format!("{row}, {column}, clock->epoch, {site}u, seed, {threshold}u");
-        let drawn = if spread == Spread::Run {
+        let arguments = |column: &str| match (is_table, step.shape.as_slice()) {
+            (true, [_, columns]) => format!("(unsigned)({column}) / {columns}u, (unsigned)({column}) % {columns}u, clock->epoch, {site}u, seed, {threshold}u"),
+            _ => format!("{row}, {column}, clock->epoch, {site}u, seed, {threshold}u"),
+        };
+        let drawn = if spread == Spread::Run && !is_table {
             let column = self.group_element(table);
             format!(
                 "EACH_Q {{ bool {kept}[V]; UNROLL for (int j = 0; j < V; j++) {kept}[j] = true; if (training) keeps<V>({kept}, {}); UNROLL for (int j = 0; j < V; j++) {} = !training ? {value} : {kept}[j] ? {value} * {scale} : (real)0; }}",
@@ -573,10 +587,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The pointer to a buffer, as a kernel calls it.
+/// The pointer to a buffer, as a kernel calls it: two names that differ are two pointers.
 pub(super) fn pointer(name: &str) -> String {
-    let plain: String = name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
-    format!("b_{plain}")
+    let plain = |letter: char| match letter {
+        '.' => "_".to_owned(),
+        '_' => "__".to_owned(),
+        letter if letter.is_ascii_alphanumeric() => letter.to_string(),
+        other => format!("_{:x}_", u32::from(other)),
+    };
+    format!("b_{}", name.chars().map(plain).collect::<String>())
 }
 
 /// A statement for every place that a value has.

@@ -1,0 +1,154 @@
+//! lanes: lists whose rows are done by groups of lanes mean what lists for the CPU mean.
+//!
+//! promises  the reference executor gives the same scores, loss and gradients for both, to 1e-12, for every training program of the
+//!           library and for random programs, dropout drawn and not; where the two lists differ in nothing, that is said
+//! never     looks at kernels (`emission` does)
+#![allow(clippy::unwrap_used)]
+#[path = "library/compiled.rs"]
+#[allow(dead_code, reason = "a part of what it holds is wanted here")]
+mod compiled;
+#[path = "random_programs/generate.rs"]
+mod generate;
+
+use std::collections::BTreeMap;
+
+use generate::{Draws, case};
+use serde_json::{Value, json};
+use warploom_cases::Edges;
+use warploom_vertex::Facts;
+use warploom_vertex::autodiff::{differentiate, parameters};
+use warploom_vertex::fuse::fuse;
+use warploom_vertex::gir::{Data, Gir};
+use warploom_vertex::interpret::{Rows, World};
+use warploom_vertex::launch::{Dropout, LaunchList, gradient_buffer};
+use warploom_vertex::lower::lower;
+use warploom_vertex::passes::clean;
+use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
+
+use compiled::{MODELS, mixed, problem, text};
+
+fn programs() -> u64 {
+    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") { 10_000 } else { 300 }
+}
+
+fn draw(dropout: Dropout, row: u64, column: u64) -> f64 {
+    let chance = (Draws::new(u64::from(dropout.site) << 40 | row << 20 | column).real() + 1.0) / 2.0;
+    if chance < dropout.probability { 0.0 } else { 1.0 / (1.0 - dropout.probability) }
+}
+
+fn inputs(world: &World, list: &LaunchList) -> Inputs {
+    let reals = |rows: &Option<Rows>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
+    let first = |(index, count): (usize, u64)| {
+        let mut draws = Draws::new(index as u64);
+        (0..count).map(|_| draws.real()).collect::<Vec<f64>>()
+    };
+    let parameters = list.parameters.iter().enumerate().map(|(index, parameter)| (parameter.name.clone(), first((index, parameter.shape.iter().product()))));
+    Inputs {
+        features: reals(&world.features),
+        target: reals(&world.targets),
+        training_rows: world.training_rows.clone(),
+        parameters: parameters.collect(),
+        artifact_rows: world.artifact_rows.clone(),
+        edge_type: world.edge_type.clone(),
+        edge_features: reals(&world.edge_features),
+        columns: world.columns.iter().map(|(name, rows)| (name.clone(), rows.values.reals())).collect(),
+        graph_of_node: world.graph_of_node.clone(),
+        kind_of_node: world.kind_of_node.clone(),
+        features_of_kind: world.features_of_kind.iter().map(|(kind, rows)| (*kind, rows.values.reals())).collect(),
+    }
+}
+
+/// Loss, results and gradients of one epoch.
+fn given(list: &LaunchList, world: &World, draws: bool) -> Vec<(String, Vec<f64>)> {
+    let graph = ReferenceGraph { nodes: world.nodes as u64, source: world.source.clone(), target: world.target.clone(), weight: world.weight.clone() };
+    let mut run = Reference::new(list, &graph, inputs(world, list)).unwrap_or_else(|error| panic!("{error}\n{}", list.render()));
+    run.set_draw(draws.then(|| Box::new(draw) as _));
+    run.prepare();
+    run.forward();
+    let loss = run.loss();
+    run.backward();
+    let results = list.results.iter().map(|result| (format!("result {}", result.name), result.buffer.clone()));
+    let learned = list.parameters.iter().filter(|parameter| parameter.learned).map(|parameter| gradient_buffer(&parameter.name));
+    let gradients = learned.filter(|buffer| run.get(buffer).is_some()).map(|buffer| (buffer.clone(), buffer));
+    let found = results.chain(gradients).map(|(what, buffer)| (what, run.get(&buffer).unwrap().to_vec()));
+    [("loss".to_owned(), vec![loss])].into_iter().chain(found).collect()
+}
+
+fn same(what: &str, [plain, lanes]: [&LaunchList; 2], world: &World) {
+    for draws in [true, false] {
+        for ((name, expected), (_, found)) in given(plain, world, draws).iter().zip(&given(lanes, world, draws)) {
+            assert_eq!(expected.len(), found.len(), "{what}: {name}");
+            let largest = expected.iter().filter(|value| value.is_finite()).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let near = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * largest.max(1.0);
+            let apart = expected.iter().zip(found).position(|(a, b)| !near(*a, *b));
+            let page = || format!("without\n{}\nwith\n{}", plain.render(), lanes.render());
+            assert!(apart.is_none(), "{what}, draws {draws}: {name}[{apart:?}] is {found:?}, without lanes {expected:?}\n{}", page());
+        }
+    }
+}
+
+/// Small rows, heads where there are any, and dropout.
+pub fn settings(name: &str) -> Value {
+    match name {
+        "gat" | "gatv2" | "graph_transformer" => json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}),
+        "sgc" => json!({}),
+        "gcnii" | "gin" => json!({"hidden": 8, "layers": 3, "drop": 0.5}),
+        "sage_max" => json!({"hidden": 8, "pool": 5, "drop": 0.5}),
+        _ => json!({"hidden": 8, "drop": 0.5}),
+    }
+}
+
+fn graphs() -> Vec<Edges> {
+    let random = |nodes: u64, count: u64| {
+        let end = |number: u64| (mixed(number + 1_000_003 * nodes) % nodes.div_ceil(10).max(nodes - nodes / 10)) as u32;
+        Edges::new(nodes as usize, &(0..count).map(|edge| (end(2 * edge), end(2 * edge + 1))).collect::<Vec<_>>())
+    };
+    vec![random(1, 0), random(1, 2), random(7, 0), random(33, 70), random(20, 150)]
+}
+
+#[test]
+fn the_library_means_the_same_for_lanes() {
+    let mut others = Vec::new();
+    for name in MODELS {
+        for edges in graphs() {
+            let (mut data, mut world) = problem(&edges, 6, 3);
+            data.relations = vec!["cites".into(), "knows".into()];
+            world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
+            let given: BTreeMap<String, Value> = settings(name).as_object().unwrap().clone().into_iter().collect();
+            let list = |lanes: bool| warploom_vertex::compile::compile(&text(name), name, &given, &Data { lanes, ..data.clone() }).unwrap().list;
+            let (plain, lanes) = (list(false), list(true));
+            assert_eq!(lanes.validate(), Ok(()), "{name}");
+            same(name, [&plain, &lanes], &world);
+            if plain.body != lanes.body {
+                others.push(name);
+            }
+        }
+    }
+    others.dedup();
+    assert!(others.len() > 8, "lanes change the lists of {others:?} alone");
+}
+
+fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {
+    Some(fuse(&lower(gir, data).ok()?, &Facts::of(data)))
+}
+
+#[test]
+fn random_programs_mean_the_same_for_lanes() {
+    let (mut compared, mut different) = (0, 0);
+    for seed in 0..programs() {
+        let mut case = case(seed, 1 + (seed % 24) as usize, true);
+        if case.gir.loss.is_none() {
+            continue;
+        }
+        case.data.kinds[0].sparse_features = (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
+        let data = Data { training: true, ..case.data.clone() };
+        let Ok(slopes) = differentiate(case.gir.clone(), &data, &parameters(&case.gir)) else { continue };
+        let gir = clean(slopes, &data).0;
+        let (Some(plain), Some(lanes)) = (fused(&gir, &data), fused(&gir, &Data { lanes: true, ..data.clone() })) else { continue };
+        assert_eq!(lanes.validate(), Ok(()), "program {seed}");
+        same(&format!("program {seed}"), [&plain, &lanes], &case.world);
+        compared += 1;
+        different += u64::from(plain.body != lanes.body);
+    }
+    assert!(compared > programs() / 4 && different > compared / 4, "{compared} compared, {different} of them with another list");
+}
