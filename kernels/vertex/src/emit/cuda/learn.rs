@@ -77,7 +77,8 @@ impl Unit<'_> {
         if columns == 0 {
             return Err(Refused::new("a loss of rows without columns".to_owned()));
         }
-        let lanes = (columns as usize).next_power_of_two().min(32);
+        // Each lane has a few columns: many rows are on their way at a time.
+        let lanes = (columns as usize).div_ceil(4).next_power_of_two().min(32);
         let counted = counts_of_part(*kind, columns) * PARTS;
         let blocks = 8 * self.target.processors;
         let work = match kind {

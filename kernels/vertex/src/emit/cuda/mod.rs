@@ -8,7 +8,9 @@ mod dense;
 mod kernel;
 pub mod learn;
 mod operators;
+mod product;
 mod table;
+mod total;
 mod walk;
 mod writer;
 
@@ -77,6 +79,17 @@ pub enum Blocks {
         /// Blocks that share an item.
         slices: u32,
     },
+    /// Parts of so many rows at least, and so many of them at most, and tiles of what is made.
+    Parts {
+        /// What a row stands for.
+        rows: Rows,
+        /// Rows of a part at least.
+        each: u32,
+        /// Parts at most.
+        most: u32,
+        /// Tiles along two axes.
+        tiles: [u32; 2],
+    },
     /// So many along each axis.
     Fixed([u32; 3]),
 }
@@ -110,6 +123,15 @@ pub enum Argument {
     Inverse(BufferName, u32),
     /// A number of 32 bits.
     Number(u32),
+    /// Number of parts that rows are cut into, as `Blocks::Parts` has it.
+    Parts {
+        /// What a row stands for.
+        rows: Rows,
+        /// Rows of a part at least.
+        each: u32,
+        /// Parts at most.
+        most: u32,
+    },
     /// Rows of this kind, as a number of 32 bits.
     RowCount(Rows),
     /// The row in the graph artifact of each row of nodes; null where they are the same.
