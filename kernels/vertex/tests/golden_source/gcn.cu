@@ -1,0 +1,775 @@
+// scale.5: 7204 bytes at least
+//   reduce.1 (nodes x 1) = reduce sum.in(given.weight)
+//   less.3 (nodes x 1) = less(0.0, reduce.1)
+//   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
+//   scale.5 = select(less.3, rsqrt.4, 0.0)
+extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_1_1; reduce_1_1 = 0;
+  {
+    unsigned at = from;
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          if (here) reduce_1_1 = reduce_1_1 + stream_0[k];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 8];
+    { const real own_part = reduce_1_1; reduce_1_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_1_1 = reduce_1_1 + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_1_1; }
+      __syncthreads();
+      { reduce_1_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_1_1 = reduce_1_1 + told[(w * L + part) * 1 + 0]; }
+      __syncthreads();
+    }
+  }
+  bool less_3_2; less_3_2 = ((real)0.0) < reduce_1_1;
+  real rsqrt_4_3; rsqrt_4_3 = (real)1 / root(reduce_1_1);
+  real scale_5_4; scale_5_4 = less_3_2 ? rsqrt_4_3 : ((real)0.0);
+  if (!writes) return;
+  EACH if (own[q]) o_scale_5[v + 0] = scale_5_4;
+}
+
+// multiply.9: 15600 bytes at least
+//   dropout.7 (nodes x 6) = dropout 0.5 site 0(x)
+//   multiply.9 = multiply(dropout.7, scale.5)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* __restrict__ b_x, const real* __restrict__ b_scale_5, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_9, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+  real dropout_7_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_7_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
+  real scale_5_4; scale_5_4 = __ldg(b_scale_5 + v + 0);
+  real multiply_9_5[Q][V]; EACH multiply_9_5[q][j] = dropout_7_2[q][j] * scale_5_4;
+  if (!live) return;
+  EACH_Q if (own[q]) store<V>(o_multiply_9 + (offset_t)v * 6 + c[q], multiply_9_5[q]);
+}
+
+// reduce.12: 27604 bytes at least
+//   reduce.12 = reduce sum.in(multiply.9[far.in] * given.weight)
+extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_12_1[Q][V]; EACH reduce_12_1[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      real next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        real multiply_9_2[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_9_2[k][q], b_multiply_9 + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_3[Q][V]; EACH product_3[q][j] = multiply_9_2[k][q][j] * stream_1[k];
+          EACH if (here) reduce_12_1[q][j] = reduce_12_1[q][j] + product_3[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_12_1[q][j]; reduce_12_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_12_1[q][j] = reduce_12_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_12_1[q][j]; }
+      __syncthreads();
+      EACH { reduce_12_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_12_1[q][j] = reduce_12_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_reduce_12 + (offset_t)v * 6 + c[q], reduce_12_1[q]);
+}
+
+// dropout.18: 27824 bytes at least
+//   product.13 (nodes x 8) = product transposed(reduce.12, parameter.gcn.gcn.0.linear.0.weight)
+//   multiply.14 (nodes x 8) = multiply(scale.5, product.13)
+//   h.16 (nodes x 8) = add(multiply.14, parameter.gcn.gcn.0.bias.0)
+//   h.17 = relu(h.16)
+//   dropout.18 = dropout 0.5 site 1(h.17)
+extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, real* __restrict__ o_dropout_18, const unsigned rows_given) {
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real reduce_12_1[Q][V]; EACH_Q load<V>(reduce_12_1[q], b_reduce_12 + (offset_t)v * 6 + c[q]);
+        EACH piece[j] = here ? reduce_12_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gcn_gcn_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
+    real multiply_14_2[Q][V]; EACH multiply_14_2[q][j] = scale_5_1 * made[q][j];
+    real parameter_gcn_gcn_0_bias_0_3[Q][V]; EACH_Q load<V>(parameter_gcn_gcn_0_bias_0_3[q], b_parameter_gcn_gcn_0_bias_0 + c[q]);
+    real h_16_4[Q][V]; EACH h_16_4[q][j] = multiply_14_2[q][j] + parameter_gcn_gcn_0_bias_0_3[q][j];
+    real h_17_5[Q][V]; EACH h_17_5[q][j] = relu(h_16_4[q][j]);
+    real dropout_18_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_18_6[q][j] = !training ? h_17_5[q][j] : kept_7[j] ? h_17_5[q][j] * (real)2.0 : (real)0; }
+    EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_5[q]);
+    EACH_Q if (own[q]) store<V>(o_dropout_18 + (offset_t)v * 8 + c[q], dropout_18_6[q]);
+  }
+}
+
+// multiply.21: 14496 bytes at least
+//   z.20 (nodes x 3) = product transposed(dropout.18, parameter.gcn.gcn.0.linear.1.weight)
+//   multiply.21 = multiply(scale.5, z.20)
+extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_21, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 1, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real dropout_18_1[Q][V]; EACH_Q load<V>(dropout_18_1[q], b_dropout_18 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? dropout_18_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q]; EACH_Q made[q] = sums[i][0];
+    real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
+    real multiply_21_2[Q]; EACH_Q multiply_21_2[q] = scale_5_1 * made[q];
+    EACH if (own[q]) o_multiply_21[(offset_t)v * 3 + c[q]] = multiply_21_2[q];
+  }
+}
+
+// h.27: 18016 bytes at least
+//   reduce.24 (nodes x 3) = reduce sum.in(given.weight * multiply.21[far.in])
+//   multiply.25 (nodes x 3) = multiply(scale.5, reduce.24)
+//   h.27 = add(multiply.25, parameter.gcn.gcn.0.bias.1)
+extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_24_2[Q]; EACH_Q reduce_24_2[q] = 0;
+  {
+    unsigned at = from;
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        real multiply_21_6[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q multiply_21_6[k][q] = __ldg(b_multiply_21 + (offset_t)u[k] * 3 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_7[Q]; EACH_Q product_7[q] = stream_0[k] * multiply_21_6[k][q];
+          EACH_Q if (here) reduce_24_2[q] = reduce_24_2[q] + product_7[q];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH_Q { const real own_part = reduce_24_2[q]; reduce_24_2[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_24_2[q] = reduce_24_2[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_24_2[q]; }
+      __syncthreads();
+      EACH_Q { reduce_24_2[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_24_2[q] = reduce_24_2[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+  }
+  real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
+  real multiply_25_3[Q]; EACH_Q multiply_25_3[q] = scale_5_1 * reduce_24_2[q];
+  real parameter_gcn_gcn_0_bias_1_4[Q]; EACH_Q parameter_gcn_gcn_0_bias_1_4[q] = __ldg(b_parameter_gcn_gcn_0_bias_1 + c[q]);
+  real h_27_5[Q]; EACH_Q h_27_5[q] = multiply_25_3[q] + parameter_gcn_gcn_0_bias_1_4[q];
+  if (!writes) return;
+  EACH if (own[q]) o_h_27[(offset_t)v * 3 + c[q]] = h_27_5[q];
+}
+
+// loss: 8404 bytes at least
+//   slope.result, loss = gradient and value of cross_entropy(h.27, target)
+extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+  __shared__ unsigned counted[IN_SHARED];
+  unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+  if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+  __syncthreads();
+  const double all = __ldg(terms);
+  double sum = 0;
+  for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+    const bool live = first + group < rows;
+    const unsigned row = live ? first + group : first;
+    const unsigned of_part = live ? split[row] : 0;
+    const real* const at = result + (offset_t)row * C;
+    real* const slope = gradient + (offset_t)row * C;
+    real best = (real)-INFINITE;
+    unsigned answer = C;
+    bool numbers = true;
+    for (unsigned column = lane; column < C; column += L) {
+      const real score = at[column];
+      if (score > best) { best = score; answer = column; }
+      numbers = numbers && !is_odd(score);
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) {
+      const real other = across(best, distance);
+      const unsigned others = across(answer, distance);
+      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      numbers = across((int)numbers, distance) && numbers;
+    }
+    if (answer == C) answer = 0;
+    double total = 0;
+    if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+    const double wanted = of_part ? (double)target[row] : -1;
+    const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+    const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+    if (live) for (unsigned column = lane; column < C; column += L) {
+      real made = 0;
+      if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      slope[column] = made;
+    }
+    if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+    if (of_part && counts && lane == 0) {
+      unsigned* const of = tally + (of_part - 1) * OF_PART;
+      const bool right = numbers && known && answer == (unsigned)wanted;
+      if (right) atomicAdd(of, 1u);
+      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    }
+  }
+  __shared__ double told[256];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
+  if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k6_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms) {
+  constexpr unsigned PARTS = 1056;
+  __shared__ double told[256];
+  double sum = 0;
+  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x > 0) return;
+  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  *exact = loss;
+  *value = (real)loss;
+}
+
+// gradient.gcn.gcn.0.bias.1: 3612 bytes at least
+//   gradient.gcn.gcn.0.bias.1 = sum rows(slope.result)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_1(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k7_gradient_gcn_gcn_0_bias_1_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= elements) return;
+  real sum = 0;
+  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
+  out[element] = sum;
+}
+
+// multiply.32: 8400 bytes at least
+//   multiply.32 = multiply(slope.result, scale.5)
+extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_32, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real scale_5_2; scale_5_2 = __ldg(b_scale_5 + v + 0);
+  real multiply_32_3[Q]; EACH_Q multiply_32_3[q] = slope_result_1[q] * scale_5_2;
+  if (!live) return;
+  EACH if (own[q]) o_multiply_32[(offset_t)v * 3 + c[q]] = multiply_32_3[q];
+}
+
+// slope of z.36: 18004 bytes at least
+//   reduce.35 (nodes x 3) = reduce sum.out(multiply.32[far.out] * given.weight)
+//   slope of z.36 = multiply(reduce.35, scale.5)
+extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_35_1[Q]; EACH_Q reduce_35_1[q] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    real held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      real next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        real multiply_32_4[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q multiply_32_4[k][q] = __ldg(b_multiply_32 + (offset_t)u[k] * 3 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_5[Q]; EACH_Q product_5[q] = multiply_32_4[k][q] * stream_1[k];
+          EACH_Q if (here) reduce_35_1[q] = reduce_35_1[q] + product_5[q];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH_Q { const real own_part = reduce_35_1[q]; reduce_35_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_35_1[q] = reduce_35_1[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_35_1[q]; }
+      __syncthreads();
+      EACH_Q { reduce_35_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_35_1[q] = reduce_35_1[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+  }
+  real scale_5_2; scale_5_2 = __ldg(b_scale_5 + v + 0);
+  real slope_of_z_36_3[Q]; EACH_Q slope_of_z_36_3[q] = reduce_35_1[q] * scale_5_2;
+  if (!writes) return;
+  EACH if (own[q]) o_slope_20_of_20_z_36[(offset_t)v * 3 + c[q]] = slope_of_z_36_3[q];
+}
+
+// gradient.gcn.gcn.0.linear.1.weight: 13296 bytes at least
+//   gradient.gcn.gcn.0.linear.1.weight = outer(slope of z.36, dropout.18)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real slope_of_z_36_1[Q]; EACH_Q slope_of_z_36_1[q] = __ldg(b_slope_20_of_20_z_36 + (offset_t)v * 3 + c[q]);
+      EACH first_rows[r][column + j] = here ? slope_of_z_36_1[q] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real dropout_18_1[Q][V]; EACH_Q load<V>(dropout_18_1[q], b_dropout_18 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? dropout_18_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k7_gradient_gcn_gcn_0_bias_1_parts
+
+// multiply.43: 33696 bytes at least
+//   product.37 (nodes x 8) = product(slope of z.36, parameter.gcn.gcn.0.linear.1.weight)
+//   slope of h.39 (nodes x 8) = dropout 0.5 site 1(product.37)
+//   less.40 (nodes x 8) = less(0.0, h.17)
+//   slope of h.41 = select(less.40, slope of h.39, 0.0)
+//   multiply.43 = multiply(slope of h.41, scale.5)
+extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_41, real* __restrict__ o_multiply_43, const unsigned rows_given) {
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real slope_of_z_36_1[Q]; EACH_Q slope_of_z_36_1[q] = __ldg(b_slope_20_of_20_z_36 + (offset_t)v * 3 + c[q]);
+        EACH piece[j] = here ? slope_of_z_36_1[q] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+    bool less_40_2[Q][V]; EACH less_40_2[q][j] = ((real)0.0) < h_17_1[q][j];
+    real slope_of_h_39_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_39_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
+    real slope_of_h_41_5[Q][V]; EACH slope_of_h_41_5[q][j] = less_40_2[q][j] ? slope_of_h_39_3[q][j] : ((real)0.0);
+    real scale_5_6; scale_5_6 = __ldg(b_scale_5 + v + 0);
+    real multiply_43_7[Q][V]; EACH multiply_43_7[q][j] = slope_of_h_41_5[q][j] * scale_5_6;
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_41 + (offset_t)v * 8 + c[q], slope_of_h_41_5[q]);
+    EACH_Q if (own[q]) store<V>(o_multiply_43 + (offset_t)v * 8 + c[q], multiply_43_7[q]);
+  }
+}
+
+// gradient.gcn.gcn.0.bias.0: 9632 bytes at least
+//   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
+extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias_0(const real* __restrict__ b_slope_20_of_20_h_41, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 8, NV = 1, NL = 1, KV = 4, KL = 2, STRANDS = 128, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real slope_of_h_41_1[Q][V]; EACH_Q load<V>(slope_of_h_41_1[q], b_slope_20_of_20_h_41 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? slope_of_h_41_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k7_gradient_gcn_gcn_0_bias_1_parts
+
+// gradient.gcn.gcn.0.linear.0.weight: 16992 bytes at least
+//   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)
+extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real multiply_43_1[Q][V]; EACH_Q load<V>(multiply_43_1[q], b_multiply_43 + (offset_t)v * 8 + c[q]);
+      EACH first_rows[r][column + j] = here ? multiply_43_1[q][j] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real reduce_12_1[Q][V]; EACH_Q load<V>(reduce_12_1[q], b_reduce_12 + (offset_t)v * 6 + c[q]);
+      EACH second_rows[r][column + j] = here ? reduce_12_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k7_gradient_gcn_gcn_0_bias_1_parts
+
+// update.gcn.gcn.0.linear.0.weight: 1344 bytes at least
+//   parameter.gcn.gcn.0.linear.0.weight = step(parameter.gcn.gcn.0.linear.0.weight, gradient.gcn.gcn.0.linear.0.weight)
+extern "C" __global__ void __launch_bounds__(256, 1) k14_update_gcn_gcn_0_linear_0_weight(real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= elements || clock->halted) return;
+  const int rule = (int)settings[0];
+  const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+  real p = parameter[i], slope = gradient[i];
+  if (rule == 0) {
+    parameter[i] = p - (real)rate * (slope + (real)decay * p);
+  } else if (rule == 1) {
+    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    first[i] = kept;
+    parameter[i] = p - (real)rate * kept;
+  } else {
+    const double first_beta = settings[2], second_beta = settings[3];
+    if (rule == 2) slope = slope + (real)decay * p;
+    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    first[i] = one;
+    second[i] = two;
+    const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+  }
+}
+
+// update.gcn.gcn.0.bias.0: 224 bytes at least
+//   parameter.gcn.gcn.0.bias.0 = step(parameter.gcn.gcn.0.bias.0, gradient.gcn.gcn.0.bias.0)
+// as k14_update_gcn_gcn_0_linear_0_weight
+
+// update.gcn.gcn.0.linear.1.weight: 672 bytes at least
+//   parameter.gcn.gcn.0.linear.1.weight = step(parameter.gcn.gcn.0.linear.1.weight, gradient.gcn.gcn.0.linear.1.weight)
+// as k14_update_gcn_gcn_0_linear_0_weight
+
+// update.gcn.gcn.0.bias.1: 84 bytes at least
+//   parameter.gcn.gcn.0.bias.1 = step(parameter.gcn.gcn.0.bias.1, gradient.gcn.gcn.0.bias.1)
+// as k14_update_gcn_gcn_0_linear_0_weight

@@ -1,0 +1,1133 @@
+// reduce.6: 25204 bytes at least
+//   reduce.6 = reduce sum.in(x[far.in])
+extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_6_1[Q][V]; EACH reduce_6_1[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real x_2[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH if (here) reduce_6_1[q][j] = reduce_6_1[q][j] + x_2[k][q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_6_1[q][j]; reduce_6_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_6_1[q][j] = reduce_6_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_6_1[q][j]; }
+      __syncthreads();
+      EACH { reduce_6_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_6_1[q][j] = reduce_6_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_reduce_6 + (offset_t)v * 6 + c[q], reduce_6_1[q]);
+}
+
+// add.3: 8 bytes at least
+//   add.3 = add(1.0, parameter.gin.gin.0.param.0)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __restrict__ b_parameter_gin_gin_0_param_0, real* __restrict__ o_add_3, const unsigned rows) {
+  constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real parameter_gin_gin_0_param_0_1; parameter_gin_gin_0_param_0_1 = __ldg(b_parameter_gin_gin_0_param_0 + 0);
+  real add_3_2; add_3_2 = ((real)1.0) + parameter_gin_gin_0_param_0_1;
+  if (!live) return;
+  EACH if (own[q]) o_add_3[0] = add_3_2;
+}
+
+// add.20: 8 bytes at least
+//   add.20 = add(1.0, parameter.gin.gin.0.param.1)
+// as k1_add_3
+
+// z.7: 21604 bytes at least
+//   multiply.4 (nodes x 6) = multiply(add.3, x)
+//   z.7 = add(multiply.4, reduce.6)
+extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restrict__ b_add_3, const real* __restrict__ b_x, const real* __restrict__ b_reduce_6, real* __restrict__ o_z_7, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real add_3_1; add_3_1 = __ldg(b_add_3 + 0);
+  real x_2[Q][V]; EACH_Q load<V>(x_2[q], b_x + (offset_t)v * 6 + c[q]);
+  real multiply_4_3[Q][V]; EACH multiply_4_3[q][j] = add_3_1 * x_2[q][j];
+  real reduce_6_4[Q][V]; EACH_Q load<V>(reduce_6_4[q], b_reduce_6 + (offset_t)v * 6 + c[q]);
+  real z_7_5[Q][V]; EACH z_7_5[q][j] = multiply_4_3[q][j] + reduce_6_4[q][j];
+  if (!live) return;
+  EACH_Q if (own[q]) store<V>(o_z_7 + (offset_t)v * 6 + c[q], z_7_5[q]);
+}
+
+// relu.12: 17024 bytes at least
+//   product.9 (nodes x 8) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
+//   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
+//   relu.12 = relu(add.11)
+extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
+        EACH piece[j] = here ? z_7_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_gin_gin_0_mlp_0_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_0_bias_1[q], b_parameter_gin_gin_0_mlp_0_0_bias + c[q]);
+    real add_11_2[Q][V]; EACH add_11_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_0_bias_1[q][j];
+    real relu_12_3[Q][V]; EACH relu_12_3[q][j] = relu(add_11_2[q][j]);
+    EACH_Q if (own[q]) store<V>(o_relu_12 + (offset_t)v * 8 + c[q], relu_12_3[q]);
+  }
+}
+
+// h.18: 29088 bytes at least
+//   product.14 (nodes x 8) = product transposed(relu.12, parameter.gin.gin.0.mlp.0.1.weight)
+//   h.16 (nodes x 8) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
+//   relu.17 = relu(h.16)
+//   h.18 = dropout 0.5 site 0(relu.17)
+extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? relu_12_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real parameter_gin_gin_0_mlp_0_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_1_bias_1[q], b_parameter_gin_gin_0_mlp_0_1_bias + c[q]);
+    real h_16_2[Q][V]; EACH h_16_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_1_bias_1[q][j];
+    real relu_17_3[Q][V]; EACH relu_17_3[q][j] = relu(h_16_2[q][j]);
+    real h_18_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_18_4[q][j] = !training ? relu_17_3[q][j] : kept_5[j] ? relu_17_3[q][j] * (real)2.0 : (real)0; }
+    EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 8 + c[q], relu_17_3[q]);
+    EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 8 + c[q], h_18_4[q]);
+  }
+}
+
+// z.24: 32408 bytes at least
+//   multiply.21 (nodes x 8) = multiply(add.20, h.18)
+//   reduce.23 (nodes x 8) = reduce sum.in(h.18[far.in])
+//   z.24 = add(multiply.21, reduce.23)
+extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real add_20_1; add_20_1 = __ldg(b_add_20 + 0);
+  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
+  real multiply_21_3[Q][V]; EACH multiply_21_3[q][j] = add_20_1 * h_18_2[q][j];
+  real reduce_23_4[Q][V]; EACH reduce_23_4[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real h_18_6[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH if (here) reduce_23_4[q][j] = reduce_23_4[q][j] + h_18_6[k][q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_23_4[q][j]; reduce_23_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_23_4[q][j] = reduce_23_4[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_23_4[q][j]; }
+      __syncthreads();
+      EACH { reduce_23_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_23_4[q][j] = reduce_23_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  real z_24_5[Q][V]; EACH z_24_5[q][j] = multiply_21_3[q][j] + reduce_23_4[q][j];
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_z_24 + (offset_t)v * 8 + c[q], z_24_5[q]);
+}
+
+// relu.29: 19488 bytes at least
+//   product.26 (nodes x 8) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
+//   add.28 (nodes x 8) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
+//   relu.29 = relu(add.28)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? z_24_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_gin_gin_0_mlp_1_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_0_bias_1[q], b_parameter_gin_gin_0_mlp_1_0_bias + c[q]);
+    real add_28_2[Q][V]; EACH add_28_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_0_bias_1[q][j];
+    real relu_29_3[Q][V]; EACH relu_29_3[q][j] = relu(add_28_2[q][j]);
+    EACH_Q if (own[q]) store<V>(o_relu_29 + (offset_t)v * 8 + c[q], relu_29_3[q]);
+  }
+}
+
+// h.33: 13308 bytes at least
+//   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
+//   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
+extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 1, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? relu_29_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q]; EACH_Q made[q] = sums[i][0];
+    real parameter_gin_gin_0_mlp_1_1_bias_1[Q]; EACH_Q parameter_gin_gin_0_mlp_1_1_bias_1[q] = __ldg(b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
+    real h_33_2[Q]; EACH_Q h_33_2[q] = made[q] + parameter_gin_gin_0_mlp_1_1_bias_1[q];
+    EACH if (own[q]) o_h_33[(offset_t)v * 3 + c[q]] = h_33_2[q];
+  }
+}
+
+// loss: 8404 bytes at least
+//   slope.result, loss = gradient and value of cross_entropy(h.33, target)
+extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+  __shared__ unsigned counted[IN_SHARED];
+  unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+  if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+  __syncthreads();
+  const double all = __ldg(terms);
+  double sum = 0;
+  for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+    const bool live = first + group < rows;
+    const unsigned row = live ? first + group : first;
+    const unsigned of_part = live ? split[row] : 0;
+    const real* const at = result + (offset_t)row * C;
+    real* const slope = gradient + (offset_t)row * C;
+    real best = (real)-INFINITE;
+    unsigned answer = C;
+    bool numbers = true;
+    for (unsigned column = lane; column < C; column += L) {
+      const real score = at[column];
+      if (score > best) { best = score; answer = column; }
+      numbers = numbers && !is_odd(score);
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) {
+      const real other = across(best, distance);
+      const unsigned others = across(answer, distance);
+      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      numbers = across((int)numbers, distance) && numbers;
+    }
+    if (answer == C) answer = 0;
+    double total = 0;
+    if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+    const double wanted = of_part ? (double)target[row] : -1;
+    const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+    const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+    if (live) for (unsigned column = lane; column < C; column += L) {
+      real made = 0;
+      if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      slope[column] = made;
+    }
+    if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+    if (of_part && counts && lane == 0) {
+      unsigned* const of = tally + (of_part - 1) * OF_PART;
+      const bool right = numbers && known && answer == (unsigned)wanted;
+      if (right) atomicAdd(of, 1u);
+      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    }
+  }
+  __shared__ double told[256];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
+  if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms) {
+  constexpr unsigned PARTS = 1056;
+  __shared__ double told[256];
+  double sum = 0;
+  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x > 0) return;
+  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  *exact = loss;
+  *value = (real)loss;
+}
+
+// gradient.gin.gin.0.mlp.1.1.bias: 3612 bytes at least
+//   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gin_gin_0_mlp_1_1_bias(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_1_1_bias_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= elements) return;
+  real sum = 0;
+  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
+  out[element] = sum;
+}
+
+// gradient.gin.gin.0.mlp.1.1.weight: 13296 bytes at least
+//   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
+extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH first_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? relu_29_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// select.42: 22896 bytes at least
+//   product.38 (nodes x 8) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
+//   less.41 (nodes x 8) = less(0.0, relu.29)
+//   select.42 = select(less.41, product.38, 0.0)
+extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+        EACH piece[j] = here ? slope_result_1[q] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
+    bool less_41_2[Q][V]; EACH less_41_2[q][j] = ((real)0.0) < relu_29_1[q][j];
+    real select_42_3[Q][V]; EACH select_42_3[q][j] = less_41_2[q][j] ? made[q][j] : ((real)0.0);
+    EACH_Q if (own[q]) store<V>(o_select_42 + (offset_t)v * 8 + c[q], select_42_3[q]);
+  }
+}
+
+// gradient.gin.gin.0.mlp.1.0.bias: 9632 bytes at least
+//   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
+extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_1_0_bias(const real* __restrict__ b_select_42, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 8, NV = 1, NL = 1, KV = 4, KL = 2, STRANDS = 128, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? select_42_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
+//   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
+extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 8, K = 8, NV = 4, NL = 2, KV = 4, KL = 2, STRANDS = 64, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
+      EACH first_rows[r][column + j] = here ? select_42_1[q][j] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? z_24_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// slope of z.44: 19456 bytes at least
+//   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? select_42_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q], made[q]);
+  }
+}
+
+// slope of h.55: 52808 bytes at least
+//   reduce.47 (nodes x 8) = reduce sum.out(slope of z.44[far.out])
+//   multiply.48 (nodes x 8) = multiply(slope of z.44, h.18)
+//   axis.49 = axis sum 0(multiply.48)
+//   multiply.51 (nodes x 8) = multiply(slope of z.44, add.20)
+//   slope of h.52 (nodes x 8) = add(reduce.47, multiply.51)
+//   dropout.53 (nodes x 8) = dropout 0.5 site 0(slope of h.52)
+//   less.54 (nodes x 8) = less(0.0, relu.17)
+//   slope of h.55 = select(less.54, dropout.53, 0.0)
+extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+  real slope_of_z_44_1[Q][V]; EACH_Q load<V>(slope_of_z_44_1[q], b_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q]);
+  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
+  real multiply_48_3[Q][V]; EACH multiply_48_3[q][j] = slope_of_z_44_1[q][j] * h_18_2[q][j];
+  real axis_49_4;
+  axis_49_4 = 0;
+  EACH axis_49_4 = axis_49_4 + multiply_48_3[q][j];
+  axis_49_4 = axis_49_4 + across(axis_49_4, 1);
+  real relu_17_5[Q][V]; EACH_Q load<V>(relu_17_5[q], b_relu_17 + (offset_t)v * 8 + c[q]);
+  bool less_54_6[Q][V]; EACH less_54_6[q][j] = ((real)0.0) < relu_17_5[q][j];
+  real add_20_8; add_20_8 = __ldg(b_add_20 + 0);
+  real multiply_51_9[Q][V]; EACH multiply_51_9[q][j] = slope_of_z_44_1[q][j] * add_20_8;
+  real reduce_47_7[Q][V]; EACH reduce_47_7[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real slope_of_z_44_14[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH if (here) reduce_47_7[q][j] = reduce_47_7[q][j] + slope_of_z_44_14[k][q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_47_7[q][j]; reduce_47_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_7[q][j] = reduce_47_7[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_7[q][j]; }
+      __syncthreads();
+      EACH { reduce_47_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_7[q][j] = reduce_47_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  real slope_of_h_52_10[Q][V]; EACH slope_of_h_52_10[q][j] = reduce_47_7[q][j] + multiply_51_9[q][j];
+  real dropout_53_11[Q][V]; EACH_Q { bool kept_12[V]; UNROLL for (int j = 0; j < V; j++) kept_12[j] = true; if (training) keeps<V>(kept_12, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_53_11[q][j] = !training ? slope_of_h_52_10[q][j] : kept_12[j] ? slope_of_h_52_10[q][j] * (real)2.0 : (real)0; }
+  real slope_of_h_55_13[Q][V]; EACH slope_of_h_55_13[q][j] = less_54_6[q][j] ? dropout_53_11[q][j] : ((real)0.0);
+  if (!writes) return;
+  EACH if (own[q] && (c[q] + j) == 0) o_axis_49[v + 0] = axis_49_4;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q], slope_of_h_55_13[q]);
+}
+
+// gradient.gin.gin.0.param.1: 1204 bytes at least
+//   gradient.gin.gin.0.param.1 = sum rows(axis.49)
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 1, NV = 1, NL = 1, KV = 1, KL = 1, STRANDS = 256, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real axis_49_1; axis_49_1 = __ldg(b_axis_49 + v + 0);
+      EACH second_rows[r][column + j] = here ? axis_49_1 : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// gradient.gin.gin.0.mlp.0.1.bias: 9632 bytes at least
+//   gradient.gin.gin.0.mlp.0.1.bias = sum rows(slope of h.55)
+// as k13_gradient_gin_gin_0_mlp_1_0_bias
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// gradient.gin.gin.0.mlp.0.1.weight: 19456 bytes at least
+//   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
+// as k14_gradient_gin_gin_0_mlp_1_0_weight
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// select.60: 29056 bytes at least
+//   product.57 (nodes x 8) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
+//   less.59 (nodes x 8) = less(0.0, relu.12)
+//   select.60 = select(less.59, product.57, 0.0)
+extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real slope_of_h_55_1[Q][V]; EACH_Q load<V>(slope_of_h_55_1[q], b_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? slope_of_h_55_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
+    bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < relu_12_1[q][j];
+    real select_60_3[Q][V]; EACH select_60_3[q][j] = less_59_2[q][j] ? made[q][j] : ((real)0.0);
+    EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
+  }
+}
+
+// gradient.gin.gin.0.mlp.0.0.bias: 9632 bytes at least
+//   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
+// as k13_gradient_gin_gin_0_mlp_1_0_bias
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// gradient.gin.gin.0.mlp.0.0.weight: 16992 bytes at least
+//   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
+extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
+      EACH first_rows[r][column + j] = here ? select_60_1[q][j] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
+      EACH second_rows[r][column + j] = here ? z_7_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// multiply.64: 24192 bytes at least
+//   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
+//   multiply.64 = multiply(slope of z.62, x)
+extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 2, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? select_60_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(k0 + k) * 6 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+    real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
+    EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 6 + c[q], multiply_64_2[q]);
+  }
+}
+
+// axis.65: 8400 bytes at least
+//   axis.65 = axis sum 0(multiply.64)
+extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __restrict__ b_multiply_64, real* __restrict__ o_axis_65, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real multiply_64_1[Q][V]; EACH_Q load<V>(multiply_64_1[q], b_multiply_64 + (offset_t)v * 6 + c[q]);
+  real axis_65_2;
+  axis_65_2 = 0;
+  EACH axis_65_2 = axis_65_2 + (own[q] ? multiply_64_1[q][j] : 0);
+  axis_65_2 = axis_65_2 + across(axis_65_2, 1);
+  axis_65_2 = axis_65_2 + across(axis_65_2, 2);
+  if (!live) return;
+  EACH if (own[q] && (c[q] + j) == 0) o_axis_65[v + 0] = axis_65_2;
+}
+
+// gradient.gin.gin.0.param.0: 1204 bytes at least
+//   gradient.gin.gin.0.param.0 = sum rows(axis.65)
+// as k17_gradient_gin_gin_0_param_1
+// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+
+// update.gin.gin.0.param.0: 28 bytes at least
+//   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)
+extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_0(real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= elements || clock->halted) return;
+  const int rule = (int)settings[0];
+  const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+  real p = parameter[i], slope = gradient[i];
+  if (rule == 0) {
+    parameter[i] = p - (real)rate * (slope + (real)decay * p);
+  } else if (rule == 1) {
+    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    first[i] = kept;
+    parameter[i] = p - (real)rate * kept;
+  } else {
+    const double first_beta = settings[2], second_beta = settings[3];
+    if (rule == 2) slope = slope + (real)decay * p;
+    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    first[i] = one;
+    second[i] = two;
+    const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+  }
+}
+
+// update.gin.gin.0.mlp.0.0.weight: 1344 bytes at least
+//   parameter.gin.gin.0.mlp.0.0.weight = step(parameter.gin.gin.0.mlp.0.0.weight, gradient.gin.gin.0.mlp.0.0.weight)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.0.0.bias: 224 bytes at least
+//   parameter.gin.gin.0.mlp.0.0.bias = step(parameter.gin.gin.0.mlp.0.0.bias, gradient.gin.gin.0.mlp.0.0.bias)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.0.1.weight: 1792 bytes at least
+//   parameter.gin.gin.0.mlp.0.1.weight = step(parameter.gin.gin.0.mlp.0.1.weight, gradient.gin.gin.0.mlp.0.1.weight)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.0.1.bias: 224 bytes at least
+//   parameter.gin.gin.0.mlp.0.1.bias = step(parameter.gin.gin.0.mlp.0.1.bias, gradient.gin.gin.0.mlp.0.1.bias)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.param.1: 28 bytes at least
+//   parameter.gin.gin.0.param.1 = step(parameter.gin.gin.0.param.1, gradient.gin.gin.0.param.1)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.1.0.weight: 1792 bytes at least
+//   parameter.gin.gin.0.mlp.1.0.weight = step(parameter.gin.gin.0.mlp.1.0.weight, gradient.gin.gin.0.mlp.1.0.weight)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.1.0.bias: 224 bytes at least
+//   parameter.gin.gin.0.mlp.1.0.bias = step(parameter.gin.gin.0.mlp.1.0.bias, gradient.gin.gin.0.mlp.1.0.bias)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.1.1.weight: 672 bytes at least
+//   parameter.gin.gin.0.mlp.1.1.weight = step(parameter.gin.gin.0.mlp.1.1.weight, gradient.gin.gin.0.mlp.1.1.weight)
+// as k26_update_gin_gin_0_param_0
+
+// update.gin.gin.0.mlp.1.1.bias: 84 bytes at least
+//   parameter.gin.gin.0.mlp.1.1.bias = step(parameter.gin.gin.0.mlp.1.1.bias, gradient.gin.gin.0.mlp.1.1.bias)
+// as k26_update_gin_gin_0_param_0

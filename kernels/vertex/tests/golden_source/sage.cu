@@ -1,0 +1,881 @@
+// cast.7: 3600 bytes at least
+//   maximum.6 (nodes x 1) = maximum(given.degree.in, 1)
+//   cast.7 = cast real(maximum.6)
+extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __restrict__ b_given_degree_in, real* __restrict__ o_cast_7, const unsigned rows) {
+  constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  whole given_degree_in_1; given_degree_in_1 = __ldg(b_given_degree_in + v + 0);
+  whole maximum_6_2; maximum_6_2 = most(given_degree_in_1, (1LL));
+  real cast_7_3; cast_7_3 = (real)widened(maximum_6_2);
+  if (!live) return;
+  EACH if (own[q]) o_cast_7[v + 0] = cast_7_3;
+}
+
+// h.1: 14400 bytes at least
+//   h.1 = dropout 0.5 site 0(x)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+  real h_1_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_1_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
+  if (!live) return;
+  EACH_Q if (own[q]) store<V>(o_h_1 + (offset_t)v * 6 + c[q], h_1_2[q]);
+}
+
+// divide.8: 26404 bytes at least
+//   reduce.3 (nodes x 6) = reduce sum.in(h.1[far.in])
+//   divide.8 = divide(reduce.3, cast.7)
+extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_3_1[Q][V]; EACH reduce_3_1[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real h_1_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH if (here) reduce_3_1[q][j] = reduce_3_1[q][j] + h_1_4[k][q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_3_1[q][j]; reduce_3_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_3_1[q][j] = reduce_3_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_3_1[q][j]; }
+      __syncthreads();
+      EACH { reduce_3_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_3_1[q][j] = reduce_3_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
+  real divide_8_3[Q][V]; EACH divide_8_3[q][j] = reduce_3_1[q][j] / cast_7_2;
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_divide_8 + (offset_t)v * 6 + c[q], divide_8_3[q]);
+}
+
+// add.12: 17024 bytes at least
+//   product.10 (nodes x 8) = product transposed(divide.8, parameter.sage.sage.0.linear.0.weight)
+//   add.12 = add(product.10, parameter.sage.sage.0.linear.0.bias)
+extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, real* __restrict__ o_add_12, const unsigned rows_given) {
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 6 + c[q]);
+        EACH piece[j] = here ? divide_8_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_sage_sage_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_0_bias_1[q], b_parameter_sage_sage_0_linear_0_bias + c[q]);
+    real add_12_2[Q][V]; EACH add_12_2[q][j] = made[q][j] + parameter_sage_sage_0_linear_0_bias_1[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_12 + (offset_t)v * 8 + c[q], add_12_2[q]);
+  }
+}
+
+// h.17: 36192 bytes at least
+//   product.14 (nodes x 8) = product transposed(h.1, parameter.sage.sage.0.linear.1.weight)
+//   h.15 (nodes x 8) = add(add.12, product.14)
+//   h.16 = relu(h.15)
+//   h.17 = dropout 0.5 site 1(h.16)
+extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_add_12, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given) {
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 6 + c[q]);
+        EACH piece[j] = here ? h_1_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real add_12_1[Q][V]; EACH_Q load<V>(add_12_1[q], b_add_12 + (offset_t)v * 8 + c[q]);
+    real h_15_2[Q][V]; EACH h_15_2[q][j] = add_12_1[q][j] + made[q][j];
+    real h_16_3[Q][V]; EACH h_16_3[q][j] = relu(h_15_2[q][j]);
+    real h_17_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_17_4[q][j] = !training ? h_16_3[q][j] : kept_5[j] ? h_16_3[q][j] * (real)2.0 : (real)0; }
+    EACH_Q if (own[q]) store<V>(o_h_16 + (offset_t)v * 8 + c[q], h_16_3[q]);
+    EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_4[q]);
+  }
+}
+
+// product.19: 13296 bytes at least
+//   product.19 = product transposed(h.17, parameter.sage.sage.0.linear.2.weight)
+extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 1, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? h_17_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q]; EACH_Q made[q] = sums[i][0];
+    EACH if (own[q]) o_product_19[(offset_t)v * 3 + c[q]] = made[q];
+  }
+}
+
+// add.24: 15616 bytes at least
+//   reduce.21 (nodes x 3) = reduce sum.in(product.19[far.in])
+//   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
+//   add.24 = add(divide.22, parameter.sage.sage.0.linear.2.bias)
+extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_21_1[Q]; EACH_Q reduce_21_1[q] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real product_19_6[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_19_6[k][q] = __ldg(b_product_19 + (offset_t)u[k] * 3 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH_Q if (here) reduce_21_1[q] = reduce_21_1[q] + product_19_6[k][q];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH_Q { const real own_part = reduce_21_1[q]; reduce_21_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_21_1[q] = reduce_21_1[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_21_1[q]; }
+      __syncthreads();
+      EACH_Q { reduce_21_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_21_1[q] = reduce_21_1[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+  }
+  real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
+  real divide_22_3[Q]; EACH_Q divide_22_3[q] = reduce_21_1[q] / cast_7_2;
+  real parameter_sage_sage_0_linear_2_bias_4[Q]; EACH_Q parameter_sage_sage_0_linear_2_bias_4[q] = __ldg(b_parameter_sage_sage_0_linear_2_bias + c[q]);
+  real add_24_5[Q]; EACH_Q add_24_5[q] = divide_22_3[q] + parameter_sage_sage_0_linear_2_bias_4[q];
+  if (!writes) return;
+  EACH if (own[q]) o_add_24[(offset_t)v * 3 + c[q]] = add_24_5[q];
+}
+
+// h.27: 16896 bytes at least
+//   product.26 (nodes x 3) = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
+//   h.27 = add(add.24, product.26)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_add_24, real* __restrict__ o_h_27, const unsigned rows_given) {
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 1, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+        EACH piece[j] = here ? h_17_1[q][j] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q]; EACH_Q made[q] = sums[i][0];
+    real add_24_1[Q]; EACH_Q add_24_1[q] = __ldg(b_add_24 + (offset_t)v * 3 + c[q]);
+    real h_27_2[Q]; EACH_Q h_27_2[q] = add_24_1[q] + made[q];
+    EACH if (own[q]) o_h_27[(offset_t)v * 3 + c[q]] = h_27_2[q];
+  }
+}
+
+// loss: 8404 bytes at least
+//   slope.result, loss = gradient and value of cross_entropy(h.27, target)
+extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+  __shared__ unsigned counted[IN_SHARED];
+  unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+  if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+  __syncthreads();
+  const double all = __ldg(terms);
+  double sum = 0;
+  for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+    const bool live = first + group < rows;
+    const unsigned row = live ? first + group : first;
+    const unsigned of_part = live ? split[row] : 0;
+    const real* const at = result + (offset_t)row * C;
+    real* const slope = gradient + (offset_t)row * C;
+    real best = (real)-INFINITE;
+    unsigned answer = C;
+    bool numbers = true;
+    for (unsigned column = lane; column < C; column += L) {
+      const real score = at[column];
+      if (score > best) { best = score; answer = column; }
+      numbers = numbers && !is_odd(score);
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) {
+      const real other = across(best, distance);
+      const unsigned others = across(answer, distance);
+      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      numbers = across((int)numbers, distance) && numbers;
+    }
+    if (answer == C) answer = 0;
+    double total = 0;
+    if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+    const double wanted = of_part ? (double)target[row] : -1;
+    const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+    const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+    if (live) for (unsigned column = lane; column < C; column += L) {
+      real made = 0;
+      if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      slope[column] = made;
+    }
+    if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+    if (of_part && counts && lane == 0) {
+      unsigned* const of = tally + (of_part - 1) * OF_PART;
+      const bool right = numbers && known && answer == (unsigned)wanted;
+      if (right) atomicAdd(of, 1u);
+      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    }
+  }
+  __shared__ double told[256];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
+  if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms) {
+  constexpr unsigned PARTS = 1056;
+  __shared__ double told[256];
+  double sum = 0;
+  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
+  told[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x > 0) return;
+  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  *exact = loss;
+  *value = (real)loss;
+}
+
+// gradient.sage.sage.0.linear.3.weight: 13296 bytes at least
+//   gradient.sage.sage.0.linear.3.weight = outer(slope.result, h.17)
+extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH first_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? h_17_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_sage_sage_0_linear_3_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  if (element >= elements) return;
+  real sum = 0;
+  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
+  out[element] = sum;
+}
+
+// gradient.sage.sage.0.linear.2.bias: 3612 bytes at least
+//   gradient.sage.sage.0.linear.2.bias = sum rows(slope.result)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_sage_sage_0_linear_2_bias(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k9_gradient_sage_sage_0_linear_3_weight_parts
+
+// product.31: 13296 bytes at least
+//   product.31 = product(slope.result, parameter.sage.sage.0.linear.3.weight)
+extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, real* __restrict__ o_product_31, const unsigned rows_given) {
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+        EACH piece[j] = here ? slope_result_1[q] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    EACH_Q if (own[q]) store<V>(o_product_31 + (offset_t)v * 8 + c[q], made[q]);
+  }
+}
+
+// divide.34: 8400 bytes at least
+//   divide.34 = divide(slope.result, cast.7)
+extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_34, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
+  real divide_34_3[Q]; EACH_Q divide_34_3[q] = slope_result_1[q] / cast_7_2;
+  if (!live) return;
+  EACH if (own[q]) o_divide_34[(offset_t)v * 3 + c[q]] = divide_34_3[q];
+}
+
+// reduce.36: 14404 bytes at least
+//   reduce.36 = reduce sum.out(divide.34[far.out])
+extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
+  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        real divide_34_2[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q divide_34_2[k][q] = __ldg(b_divide_34 + (offset_t)u[k] * 3 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          EACH_Q if (here) reduce_36_1[q] = reduce_36_1[q] + divide_34_2[k][q];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH_Q { const real own_part = reduce_36_1[q]; reduce_36_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_36_1[q] = reduce_36_1[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_36_1[q]; }
+      __syncthreads();
+      EACH_Q { reduce_36_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_36_1[q] = reduce_36_1[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+  }
+  if (!writes) return;
+  EACH if (own[q]) o_reduce_36[(offset_t)v * 3 + c[q]] = reduce_36_1[q];
+}
+
+// gradient.sage.sage.0.linear.2.weight: 13296 bytes at least
+//   gradient.sage.sage.0.linear.2.weight = outer(reduce.36, h.17)
+// as k9_gradient_sage_sage_0_linear_3_weight
+// as k9_gradient_sage_sage_0_linear_3_weight_parts
+
+// slope of h.43: 32496 bytes at least
+//   product.37 (nodes x 8) = product(reduce.36, parameter.sage.sage.0.linear.2.weight)
+//   slope of h.38 (nodes x 8) = add(product.31, product.37)
+//   slope of h.40 (nodes x 8) = dropout 0.5 site 1(slope of h.38)
+//   less.42 (nodes x 8) = less(0.0, h.16)
+//   slope of h.43 = select(less.42, slope of h.40, 0.0)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_reduce_36, const real* __restrict__ b_product_31, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given) {
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
+      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      real piece[KV];
+      {
+        constexpr unsigned V = KV;
+        real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 3 + c[q]);
+        EACH piece[j] = here ? reduce_36_1[q] : (real)0;
+      }
+      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real h_16_1[Q][V]; EACH_Q load<V>(h_16_1[q], b_h_16 + (offset_t)v * 8 + c[q]);
+    bool less_42_2[Q][V]; EACH less_42_2[q][j] = ((real)0.0) < h_16_1[q][j];
+    real product_31_3[Q][V]; EACH_Q load<V>(product_31_3[q], b_product_31 + (offset_t)v * 8 + c[q]);
+    real slope_of_h_38_4[Q][V]; EACH slope_of_h_38_4[q][j] = product_31_3[q][j] + made[q][j];
+    real slope_of_h_40_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_40_5[q][j] = !training ? slope_of_h_38_4[q][j] : kept_6[j] ? slope_of_h_38_4[q][j] * (real)2.0 : (real)0; }
+    real slope_of_h_43_7[Q][V]; EACH slope_of_h_43_7[q][j] = less_42_2[q][j] ? slope_of_h_40_5[q][j] : ((real)0.0);
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q], slope_of_h_43_7[q]);
+  }
+}
+
+// gradient.sage.sage.0.linear.1.weight: 16992 bytes at least
+//   gradient.sage.sage.0.linear.1.weight = outer(slope of h.43, h.1)
+extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 32, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      real slope_of_h_43_1[Q][V]; EACH_Q load<V>(slope_of_h_43_1[q], b_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q]);
+      EACH first_rows[r][column + j] = here ? slope_of_h_43_1[q][j] : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 6 + c[q]);
+      EACH second_rows[r][column + j] = here ? h_1_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k9_gradient_sage_sage_0_linear_3_weight_parts
+
+// gradient.sage.sage.0.linear.0.bias: 9632 bytes at least
+//   gradient.sage.sage.0.linear.0.bias = sum rows(slope of h.43)
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_sage_sage_0_linear_0_bias(const real* __restrict__ b_slope_20_of_20_h_43, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned N = 1, K = 8, NV = 1, NL = 1, KV = 4, KL = 2, STRANDS = 128, RB = 32;
+  const unsigned rows = rows_given * 1;
+  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+  constexpr unsigned Q = 1, TILE = NL * KL;
+  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[NV][KV];
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+  for (unsigned r0 = begin; r0 < end; r0 += RB) {
+    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+      const bool here = row < end && n0 + column < N;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+      constexpr unsigned V = NV;
+      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
+    }
+    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+      const bool here = row < end && k0 + column < K;
+      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+      constexpr unsigned V = KV;
+      real slope_of_h_43_1[Q][V]; EACH_Q load<V>(slope_of_h_43_1[q], b_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q]);
+      EACH second_rows[r][column + j] = here ? slope_of_h_43_1[q][j] : (real)0;
+    }
+    __syncthreads();
+    for (int r = strand; r < RB; r += STRANDS)
+    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    __syncthreads();
+  }
+  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __syncthreads();
+  if (strand > 0) return;
+  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  }
+}
+// as k9_gradient_sage_sage_0_linear_3_weight_parts
+
+// gradient.sage.sage.0.linear.0.weight: 16992 bytes at least
+//   gradient.sage.sage.0.linear.0.weight = outer(slope of h.43, divide.8)
+// as k16_gradient_sage_sage_0_linear_1_weight
+// as k9_gradient_sage_sage_0_linear_3_weight_parts
+
+// update.sage.sage.0.linear.0.weight: 1344 bytes at least
+//   parameter.sage.sage.0.linear.0.weight = step(parameter.sage.sage.0.linear.0.weight, gradient.sage.sage.0.linear.0.weight)
+extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_linear_0_weight(real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= elements || clock->halted) return;
+  const int rule = (int)settings[0];
+  const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+  real p = parameter[i], slope = gradient[i];
+  if (rule == 0) {
+    parameter[i] = p - (real)rate * (slope + (real)decay * p);
+  } else if (rule == 1) {
+    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    first[i] = kept;
+    parameter[i] = p - (real)rate * kept;
+  } else {
+    const double first_beta = settings[2], second_beta = settings[3];
+    if (rule == 2) slope = slope + (real)decay * p;
+    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    first[i] = one;
+    second[i] = two;
+    const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+  }
+}
+
+// update.sage.sage.0.linear.0.bias: 224 bytes at least
+//   parameter.sage.sage.0.linear.0.bias = step(parameter.sage.sage.0.linear.0.bias, gradient.sage.sage.0.linear.0.bias)
+// as k19_update_sage_sage_0_linear_0_weight
+
+// update.sage.sage.0.linear.1.weight: 1344 bytes at least
+//   parameter.sage.sage.0.linear.1.weight = step(parameter.sage.sage.0.linear.1.weight, gradient.sage.sage.0.linear.1.weight)
+// as k19_update_sage_sage_0_linear_0_weight
+
+// update.sage.sage.0.linear.2.weight: 672 bytes at least
+//   parameter.sage.sage.0.linear.2.weight = step(parameter.sage.sage.0.linear.2.weight, gradient.sage.sage.0.linear.2.weight)
+// as k19_update_sage_sage_0_linear_0_weight
+
+// update.sage.sage.0.linear.2.bias: 84 bytes at least
+//   parameter.sage.sage.0.linear.2.bias = step(parameter.sage.sage.0.linear.2.bias, gradient.sage.sage.0.linear.2.bias)
+// as k19_update_sage_sage_0_linear_0_weight
+
+// update.sage.sage.0.linear.3.weight: 672 bytes at least
+//   parameter.sage.sage.0.linear.3.weight = step(parameter.sage.sage.0.linear.3.weight, gradient.sage.sage.0.linear.3.weight)
+// as k19_update_sage_sage_0_linear_0_weight
