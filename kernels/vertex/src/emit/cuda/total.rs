@@ -13,7 +13,7 @@ use crate::launch::{Operand, Operation, Rowed, Rows};
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
 /// Parts for each processor, at most, and rows of a part at least.
-const PARTS_OF_PROCESSOR: u64 = 8;
+const PARTS_OF_PROCESSOR: u64 = 4;
 const PART_ROWS: u32 = 64;
 
 /// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
