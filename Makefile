@@ -50,6 +50,9 @@ test: ## Run all tests
 test-long: ## Run all tests, with long campaigns of kills, races, full disks and random inputs
 	@WARPLOOM_TEST_LONG=1 tests/run.sh
 
+test-gpu: ## Run lists on the GPU that is here against golden results; without one it says that nothing ran
+	@tests/gpu.sh
+
 lint: ## Formatting, clippy, documentation
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings

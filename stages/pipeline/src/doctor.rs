@@ -78,7 +78,7 @@ fn machine(environment: &Environment) -> Vec<Line> {
         plain("memory", format!("{} in all, {} free", show_size(total), show_size(free))),
         plain("memory of the cgroup", group),
         plain("scheduler", if limits::under_scheduler() { "a batch job: --real and --verify are on" } else { "none" }.to_owned()),
-        plain("devices", "cpu (this version has no GPU back end)".to_owned()),
+        plain("devices", "cpu, and `cuda` where GPUs of NVIDIA are (programs that learn)".to_owned()),
     ]
 }
 

@@ -14,6 +14,7 @@ use warploom_vertex::{
     compile::compile,
     emit::cuda::{self, Emitted, Refused, Target},
     gir::Data,
+    launch::LaunchList,
     syntax::{Diagnostic, Severity},
     trace::{self, Traced},
 };
@@ -77,18 +78,17 @@ impl Program<'_> {
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
-/// The source of a GPU's kernels.
-pub fn source(compiled: &Compiled, device: &Facts) -> Result<Emitted, StageError> {
+/// The source of a GPU's kernels, for reals of so many bytes.
+pub fn emitted(list: &LaunchList, (bytes_per_real, device): (u64, &Facts)) -> Result<Emitted, StageError> {
     let Some(grid) = &device.grid else {
         let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
         return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
     };
-    let target = Target { bytes_per_real: compiled.data.bytes_per_real, processors: grid.processors };
-    cuda::emit(&compiled.list, target).map_err(|refused| refusal(&refused))
+    cuda::emit(list, Target { bytes_per_real, processors: grid.processors }).map_err(|refused| refusal(&refused))
 }
 
 /// What has no kernel on a GPU.
-pub fn refusal(refused: &Refused) -> StageError {
+fn refusal(refused: &Refused) -> StageError {
     StageError::new(ErrorKind::Specification, format!("this version has no kernel for a part of the program on a GPU: {refused}")).hint("run it on  --device cpu")
 }
 
@@ -100,6 +100,6 @@ pub fn show(compiled: &Compiled, form: &str, (text, device): (&str, &Facts)) -> 
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
         "launches" => Ok(compiled.apart.render()),
         "fused" => Ok(compiled.list.render()),
-        _ => Ok(source(compiled, device)?.source),
+        _ => Ok(emitted(&compiled.list, (compiled.data.bytes_per_real, device))?.source),
     }
 }

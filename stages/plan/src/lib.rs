@@ -31,7 +31,7 @@ use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    launch::{Element, Half, LaunchList, LossKind},
+    launch::{Body, Element, Half, LaunchList, LossKind},
 };
 
 use compile::{Compiled, Program};
@@ -51,6 +51,7 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
+        refuse_on_gpu(request, &list)?;
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
@@ -235,6 +236,23 @@ fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<()
     let (name, entry) = (request.run.dtype.name(), &request.spec.program.entry);
     let what = format!("`run.dtype: {name}` is for programs that learn, and `{entry}` has nothing to learn");
     Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.dtype  out, or set it to  f32  or  f64"))
+}
+
+/// What this version does on the CPU alone.
+fn refuse_on_gpu(request: &PlanRequest, list: &LaunchList) -> Result<(), StageError> {
+    if !is_gpu(request) {
+        return Ok(());
+    }
+    let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"));
+    if let Body::Iterate(iterate) = &list.body
+        && !iterate.loops.is_empty()
+    {
+        return refuse(format!("`{}` goes in supersteps, which this version does on the CPU alone", request.spec.program.entry));
+    }
+    if half(request.run.dtype).is_some() {
+        return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
+    }
+    compile::emitted(list, (bytes_per_real(request.run.dtype), &request.device)).map(drop)
 }
 
 /// What a compiled program may know of the data set of a request.

@@ -6,6 +6,7 @@
 //! limits    a stop waits for the launch at work, the longest of which reads every edge once
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
@@ -164,6 +165,15 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
+    /// Seconds spent in each launch; on a GPU those of one.
+    pub fn seconds_by_launch(&self) -> BTreeMap<String, f64> {
+        let seconds = |step: usize| match &self.gpu {
+            Some(gpu) => gpu.spent().get(&step).copied().unwrap_or(0.0),
+            None => self.spent[step].as_secs_f64(),
+        };
+        self.program.steps.iter().enumerate().map(|(number, step)| (step.name.clone(), seconds(number))).collect()
+    }
+
     /// Fetches everything that launches make from the GPU, if one runs the list.
     pub fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
@@ -290,13 +300,7 @@ impl<T: Precision> Executor<T> {
     /// Running statistics take their next values.
     pub fn keep_statistics(&mut self) -> Result<(), StageError> {
         if let Some(gpu) = &self.gpu {
-            let named = |wanted: usize| self.program.places.iter().find(|(_, place)| **place == Place::Real(wanted)).map(|(name, _)| name);
-            for &(kept, next) in &self.program.statistics {
-                if let (Some(kept), Some(next)) = (named(kept), named(next)) {
-                    gpu.copy_buffer(next, kept)?;
-                }
-            }
-            return Ok(());
+            return gpu.keep_statistics(&self.program);
         }
         for &(kept, next) in &self.program.statistics {
             self.machine.buffers.write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));

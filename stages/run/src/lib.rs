@@ -1,4 +1,4 @@
-//! run: walk the plan's launches on the CPU: train a model, or iterate to a fixed point.
+//! run: walk the plan's launches, on the CPU or a GPU: train a model, or iterate to a fixed point.
 //!
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses

@@ -47,7 +47,7 @@ pub fn write<T: Precision>(
         seconds: seconds.as_secs_f64(),
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
-        seconds_by_launch: executor.program.steps.iter().zip(&executor.spent).map(|(step, spent)| (step.name.clone(), spent.as_secs_f64())).collect(),
+        seconds_by_launch: executor.seconds_by_launch(),
         bytes_predicted: plan.memory.bytes_peak,
         bytes_peak: bytes_peak(),
         epoch_kept: 0,

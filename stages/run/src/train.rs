@@ -8,7 +8,8 @@
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
-use warploom_spec::{Keep, RunSpec};
+use warploom_spec::{Keep, RunSpec, Schedule};
+use warploom_vertex::emit::cuda::learn::SLOTS;
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
 use crate::{
@@ -23,6 +24,9 @@ use crate::{
     schedule::Watch,
     tensors::{Tensor, Tensors},
 };
+
+/// Epochs that a GPU does launch by launch, before they become one graph.
+const FIRST_EPOCHS: usize = 2;
 
 /// What came of it; the executor holds the kept parameters and their result.
 #[derive(Clone, Debug)]
@@ -126,6 +130,15 @@ impl<T: Precision> Training<'_, T> {
         let mut seconds = Vec::new();
         loop {
             let begun = Instant::now();
+            let ahead = self.ahead(epochs);
+            if ahead > 0 {
+                self.run_ahead(ahead)?;
+                let each = begun.elapsed().as_secs_f64() / ahead as f64;
+                seconds.extend(std::iter::repeat_n(each, ahead as usize));
+                self.context.progress.advance(ahead);
+                self.save_if_due(checkpoints);
+                continue;
+            }
             self.measure()?;
             if self.state.done >= epochs || self.watch.is_over() {
                 break;
@@ -134,12 +147,7 @@ impl<T: Precision> Training<'_, T> {
             seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
             if self.state.done < epochs {
-                let elapsed = self.elapsed();
-                let (state, executor) = (&self.state, &mut *self.executor);
-                checkpoints.save_if_due(self.state.done, || {
-                    executor.fetch_state()?;
-                    Ok(save(executor, state, elapsed))
-                });
+                self.save_if_due(checkpoints);
             }
         }
         if self.state.done < epochs {
@@ -147,6 +155,52 @@ impl<T: Precision> Training<'_, T> {
             self.context.progress.note(&format!("no better in {patience} epochs: training ends after {} of {epochs}", self.state.done));
         }
         Ok((seconds, self.keep()?))
+    }
+
+    fn save_if_due(&mut self, checkpoints: &mut Checkpoints) {
+        let elapsed = self.elapsed();
+        let (state, executor) = (&self.state, &mut *self.executor);
+        checkpoints.save_if_due(self.state.done, || {
+            executor.fetch_state()?;
+            Ok(save(executor, state, elapsed))
+        });
+    }
+
+    /// How many epochs a GPU may do without anybody looking: none where what is measured decides what is done, nor the first two, nor
+    /// beyond an epoch at which the state is saved.
+    fn ahead(&self, epochs: u64) -> u64 {
+        let decides = self.spec.early_stop.patience.is_some() || self.spec.keep == Keep::Best || matches!(self.spec.schedule, Schedule::Plateau(_));
+        let is_counted = self.measures.iter().all(|measure| measure.is_counted(self.loss.kind));
+        if self.executor.gpu.is_none() || decides || !is_counted || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() {
+            return 0;
+        }
+        let done = self.state.done;
+        let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
+        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved)
+    }
+
+    /// As many epochs, and the rows of all of them.
+    fn run_ahead(&mut self, epochs: u64) -> Result<(), Halt> {
+        let first = self.state.done;
+        let paces: Vec<f64> = (first..first + epochs).map(|done| self.watch.pace(done)).collect();
+        let Executor { gpu, program, .. } = &mut *self.executor;
+        let Some(gpu) = gpu else { return Ok(()) };
+        let measured = gpu.epochs(program, (first, &paces))?;
+        for (epoch, (loss, counts)) in (first..).zip(measured) {
+            self.executor.machine.loss = loss;
+            self.refuse_odd_loss(Pass { epoch, training: false })?;
+            let qualities = self.of_counts(&counts);
+            self.keep_row(epoch, (loss, qualities[0][VALIDATION]), qualities)?;
+            self.state.done += 1;
+        }
+        Ok(())
+    }
+
+    /// Every measure of each part of the target, by counts.
+    fn of_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
+        let columns = self.executor.machine.buffers.reals().shape(self.loss.result).1;
+        let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
+        self.measures.iter().map(|measure| measure.of_counts(counts, (self.loss.kind, columns), rows)).collect()
     }
 
     /// Makes the gradients and updates, after a measurement.
@@ -183,9 +237,7 @@ impl<T: Precision> Training<'_, T> {
             && self.measures.iter().all(|measure| measure.is_counted(self.loss.kind))
         {
             let counts = gpu.counts()?;
-            let columns = self.executor.machine.buffers.reals().shape(self.loss.result).1;
-            let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
-            return Ok(self.measures.iter().map(|measure| measure.of_counts(&counts, (self.loss.kind, columns), rows)).collect());
+            return Ok(self.of_counts(&counts));
         }
         self.executor.fetch_results()?;
         let machine = &self.executor.machine;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
-use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, loss_of};
-use warploom_vertex::launch::{Direction, Element, LaunchList, LossKind, Role};
+use warploom_vertex::launch::{Direction, Element, LaunchList, LossKind, Role, Rows};
 
 use super::{items::Items, rows_of};
 use crate::{
@@ -79,7 +79,7 @@ impl Layout {
             };
             layout.buffers.insert(buffer.name.clone(), place);
         }
-        for argument in emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments) {
+        for argument in emitted.launches.iter().flatten().chain(&emitted.clockwork).flat_map(|kernel| &kernel.arguments) {
             if layout.part(argument).is_none()
                 && let Some(bytes) = size_of_part::<T>(argument, (list, emitted), (data, lists))
             {
@@ -139,6 +139,11 @@ fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList
         Argument::Scratch => emitted.scratch_bytes,
         Argument::Split => target_rows(list, data) as u64,
         Argument::LossTerms | Argument::ExactLoss => 8,
+        Argument::Ring => {
+            let (kind, columns) = loss_of(list)?;
+            (SLOTS * slot_bytes(kind, columns)) as u64
+        }
+        Argument::Paces => SLOTS as u64 * 8,
         Argument::Measures => {
             let (kind, columns) = loss_of(list)?;
             (PARTS * counts_of_part(kind, columns) * 4) as u64
@@ -148,7 +153,7 @@ fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList
             parameter.shape.iter().product::<u64>() * real
         }
         Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
-        Argument::Buffer(_) | Argument::Count(..) | Argument::Number(_) | Argument::RowCount(_) | Argument::Seed | Argument::Training => return None,
+        Argument::Buffer(_) | Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Seed | Argument::Training => return None,
     })
 }
 
@@ -262,7 +267,7 @@ fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&
 pub fn parameters<T: Precision>(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
-            Argument::Count(..) | Argument::Number(_) | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
+            Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
             Argument::Seed => ParameterKind::U64,
             _ => ParameterKind::Pointer,
         };
@@ -298,6 +303,7 @@ impl<T: Precision> Bound<'_, T> {
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
             }
             Argument::Number(number) => Value::U32(*number),
+            Argument::Parts { rows, each, most } => Value::U32(self.parts(*rows, *each, *most)),
             Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
             Argument::Seed => Value::U64(self.seed),
             Argument::Training => Value::U32(u32::from(training)),
@@ -306,11 +312,17 @@ impl<T: Precision> Bound<'_, T> {
         })
     }
 
+    /// Parts that rows are cut into; at least one, which says what nothing adds up to.
+    fn parts(&self, rows: Rows, each: u32, most: u32) -> u32 {
+        (rows_of(rows, self.data) as u32).div_ceil(each).clamp(1, most)
+    }
+
     /// How many blocks.
     pub fn grid(&self, blocks: &Blocks, threads: u32) -> Grid {
         let blocks = match blocks {
             Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
             Blocks::Fixed(blocks) => *blocks,
+            Blocks::Parts { rows, each, most, tiles: [first, second] } => [self.parts(*rows, *each, *most), *first, *second],
             Blocks::Items { direction, cut, slices } => {
                 let items = self.lists.get(direction);
                 let count = |tier: Tier| items.map_or(0, |items| items.count(*cut, (tier, self.processors)));

@@ -13,7 +13,7 @@ use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
-use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
 use warploom_vertex::emit::cuda::{Argument, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
@@ -36,7 +36,13 @@ pub struct Machine {
     kernels: Vec<Kernel>,
     /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training, and of measuring.
     calls: Vec<Vec<Call>>,
+    /// What writes a measurement down, and what turns the clock.
+    clockwork: Vec<Call>,
+    /// A measurement and a step, as one graph.
+    epoch: Option<Graph>,
     graphs: BTreeMap<(Range, bool), Graph>,
+    visits: BTreeMap<(Range, bool), u64>,
+    spent: BTreeMap<usize, f64>,
     /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
     dense: BTreeMap<usize, (String, Vec<u8>)>,
     kind: LossKind,
@@ -94,8 +100,15 @@ impl Machine {
             }
             calls.push(of_launch);
         }
+        let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
+        let mut clockwork = Vec::new();
+        for kernel in &emitted.clockwork {
+            kernels.push(module.kernel(&kernel.name, &bind::parameters::<T>(kernel)).map_err(failed)?);
+            let values: Vec<Value> = kernel.arguments.iter().map(|argument| bound.value(argument, false)).collect::<Result<_, _>>()?;
+            clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(&kernel.blocks, kernel.threads), training: values.clone(), measuring: values });
+        }
         let (kind, columns) = machine_columns;
-        let machine = Machine { gpu, memory, layout, kernels, calls, graphs: BTreeMap::new(), dense: dense_rows(list, data), kind, columns: columns as usize, compiled };
+        let machine = Machine { gpu, memory, layout, kernels, calls, clockwork, epoch: None, graphs: BTreeMap::new(), visits: BTreeMap::new(), spent: BTreeMap::new(), dense: dense_rows(list, data), kind, columns: columns as usize, compiled };
         // In a build that checks, who reads what nobody wrote does not go unnoticed.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
         machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;
@@ -133,12 +146,12 @@ impl Machine {
             return Ok(());
         }
         if let Some(place) = self.layout.part(&Argument::Clock) {
-            let mut clock = Vec::with_capacity(24);
-            [pass.epoch as u32, pass.epoch as u32 + 1, 0, 0].iter().for_each(|word| clock.extend(word.to_le_bytes()));
-            clock.extend(pace.to_le_bytes());
-            self.gpu.upload(&self.memory, place.offset, &clock).map_err(failed)?;
+            self.gpu.upload(&self.memory, place.offset, &clock_bytes(pass.epoch, pace)).map_err(failed)?;
         }
         let key = ((steps.start, steps.end), pass.training);
+        let visits = self.visits.entry(key).or_default();
+        *visits += 1;
+        let visits = *visits;
         for step in steps.clone() {
             if let Some((name, bytes)) = self.dense.remove(&step)
                 && let Some(place) = self.layout.buffer(&name)
@@ -149,11 +162,104 @@ impl Machine {
         if part == Part::Prepare || part == Part::Finish {
             return self.launch(steps, pass.training).map_err(failed);
         }
+        // First as it is, for what is only there after a first launch; then each launch timed; then all as one graph.
+        if visits == 1 {
+            return self.launch(steps, pass.training).map_err(failed);
+        }
+        if visits == 2 {
+            return self.timed(steps, pass.training).map_err(failed);
+        }
         if !self.graphs.contains_key(&key) {
             let graph = self.gpu.capture(|_| self.launch(steps, pass.training)).map_err(failed)?;
             self.graphs.insert(key, graph);
         }
         self.gpu.replay(&self.graphs[&key]).map_err(failed)
+    }
+
+    /// Launches step by step, and takes the time of each.
+    fn timed(&mut self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        let events: Vec<_> = (0..=steps.len()).map(|_| self.gpu.event()).collect::<Result<_, _>>()?;
+        self.gpu.record(&events[0])?;
+        for (step, event) in steps.clone().zip(&events[1..]) {
+            self.launch(step..step + 1, training)?;
+            self.gpu.record(event)?;
+        }
+        self.gpu.wait()?;
+        for (step, pair) in steps.zip(events.windows(2)) {
+            self.spent.insert(step, self.gpu.elapsed_ms(&pair[0], &pair[1])? / 1e3);
+        }
+        Ok(())
+    }
+
+    /// Epochs one after the other, from `first` on, as many as there are paces (at most `SLOTS`), each a measurement and a step: what
+    /// was measured in each. The host waits once, at the end.
+    pub fn epochs<T: Precision>(&mut self, program: &Program<T>, (first, paces): (u64, &[f64])) -> Result<Vec<(f64, Counts)>, StageError> {
+        if self.epoch.is_none() {
+            let graph = self.gpu.capture(|_| self.one_epoch(program)).map_err(failed)?;
+            self.epoch = Some(graph);
+        }
+        let (Some(graph), Some(ring), Some(table), Some(clock)) =
+            (&self.epoch, self.layout.part(&Argument::Ring), self.layout.part(&Argument::Paces), self.layout.part(&Argument::Clock))
+        else {
+            return Err(StageError::defect("a list that trains has no clock on the device"));
+        };
+        let mut by_slot = [1.0f64; SLOTS];
+        (first..).zip(paces).for_each(|(epoch, pace)| by_slot[epoch as usize % SLOTS] = *pace);
+        self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
+        self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
+        for _ in paces {
+            self.gpu.replay(graph).map_err(failed)?;
+        }
+        let mut bytes = vec![0u8; ring.bytes as usize];
+        self.gpu.download(&self.memory, ring.offset, &mut bytes).map_err(failed)?;
+        let (each, counted) = (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
+        let of_epoch = |epoch: u64| {
+            let slot = &bytes[epoch as usize % SLOTS * each..][..each];
+            let loss = f64::from_le_bytes(slot[..8].try_into().unwrap_or_default());
+            let counts = slot[8..8 + 4 * counted].chunks_exact(4).map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()));
+            (loss, counts.collect())
+        };
+        Ok((first..first + paces.len() as u64).map(of_epoch).collect())
+    }
+
+    /// A measurement, written down; a step; the clock.
+    fn one_epoch<T: Precision>(&self, program: &Program<T>) -> Result<(), Fault> {
+        self.launch(program.part(Part::Forward), false)?;
+        self.launch(program.part(Part::Loss), false)?;
+        self.call(&self.clockwork[0], false)?;
+        if program.draws {
+            self.launch(program.part(Part::Forward), true)?;
+            self.launch(program.part(Part::Loss), true)?;
+        }
+        self.launch(program.part(Part::Backward), true)?;
+        self.launch(program.part(Part::Update), true)?;
+        for (kept, next) in self.statistics(program) {
+            self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
+        }
+        self.call(&self.clockwork[1], false)
+    }
+
+    /// Running statistics and their next values.
+    fn statistics<T: Precision>(&self, program: &Program<T>) -> Vec<(bind::Place, bind::Place)> {
+        let place = |wanted: usize| program.places.iter().find(|(_, place)| **place == Place::Real(wanted)).and_then(|(name, _)| self.layout.buffer(name));
+        program.statistics.iter().filter_map(|&(kept, next)| Some((place(kept)?, place(next)?))).collect()
+    }
+
+    /// Running statistics take their next values.
+    pub fn keep_statistics<T: Precision>(&self, program: &Program<T>) -> Result<(), StageError> {
+        for (kept, next) in self.statistics(program) {
+            self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn call(&self, call: &Call, training: bool) -> Result<(), Fault> {
+        self.gpu.launch(&self.kernels[call.kernel], call.grid, if training { &call.training } else { &call.measuring })
+    }
+
+    /// Seconds of one launch of each step that was timed.
+    pub fn spent(&self) -> &BTreeMap<usize, f64> {
+        &self.spent
     }
 
     fn launch(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
@@ -162,8 +268,7 @@ impl Machine {
                 self.gpu.fill(&self.memory, place.offset, place.bytes, 0)?;
             }
             for call in &self.calls[step] {
-                let values = if training { &call.training } else { &call.measuring };
-                self.gpu.launch(&self.kernels[call.kernel], call.grid, values)?;
+                self.call(call, training)?;
             }
         }
         Ok(())
@@ -257,12 +362,6 @@ impl Machine {
         Ok(())
     }
 
-    /// Copies one buffer into another on the device.
-    pub fn copy_buffer(&self, from: &str, to: &str) -> Result<(), StageError> {
-        let (Some(from), Some(to)) = (self.layout.buffer(from), self.layout.buffer(to)) else { return Ok(()) };
-        self.gpu.copy(&self.memory, from.offset, &self.memory, to.offset, from.bytes.min(to.bytes)).map_err(failed)
-    }
-
     /// Waits for everything that was asked for.
     pub fn wait(&self) -> Result<(), StageError> {
         self.gpu.wait().map_err(failed)
@@ -294,6 +393,12 @@ fn dense_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> BTreeMap<usize
         Some((step, (out.clone(), bytemuck::cast_slice(&rows).to_vec())))
     };
     list.launches().into_iter().enumerate().filter_map(of).collect()
+}
+
+/// The clock in this epoch.
+fn clock_bytes(epoch: u64, pace: f64) -> Vec<u8> {
+    let words = [epoch as u32, epoch as u32 + 1, 0, 0].into_iter().flat_map(u32::to_le_bytes);
+    words.chain(pace.to_le_bytes()).collect()
 }
 
 /// Whether a buffer is there before the first launch.

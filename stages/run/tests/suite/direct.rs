@@ -172,7 +172,8 @@ impl Direct {
             target: Some(Target { columns: classes, loss }),
             training: true,
             bytes_per_real: 8,
-            half: None, lanes: false,
+            half: None,
+            lanes: gpu().is_some(),
             graphs: self.graphs.max(1) as u64,
             many_graphs: !self.graph_of_node.is_empty(),
             ..Known::bare(self.nodes as u64, self.source.len() as u64)

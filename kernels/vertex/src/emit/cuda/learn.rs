@@ -24,6 +24,50 @@ pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
     }
 }
 
+/// Epochs whose measurements lie on the device until they are fetched.
+pub const SLOTS: usize = 128;
+
+/// Bytes of one measurement.
+pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
+    (8 + 4 * PARTS * counts_of_part(kind, columns)).next_multiple_of(8)
+}
+
+/// What writes a measurement down, and what turns the clock.
+pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
+    let counted = (PARTS * counts_of_part(kind, columns)) as u32;
+    let slots = Argument::Number(SLOTS as u32);
+    let note = vec![
+        Argument::Ring,
+        Argument::ExactLoss,
+        Argument::Measures,
+        Argument::Clock,
+        Argument::Number(counted),
+        Argument::Number(slot_bytes(kind, columns) as u32),
+        slots.clone(),
+    ];
+    let blocks = Blocks::Fixed([1, 1, 1]);
+    vec![
+        Kernel { name: "note".to_owned(), arguments: note, blocks: blocks.clone(), threads: THREADS },
+        Kernel { name: "tick".to_owned(), arguments: vec![Argument::Clock, Argument::Paces, slots], blocks, threads: 1 },
+    ]
+}
+
+/// What makes epochs follow each other without the host.
+pub(super) const CLOCKWORK: &str = "
+// A measurement is written down, and the clock turned to the next epoch.
+extern \"C\" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
+unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
+if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
+for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+}
+extern \"C\" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+const unsigned next = clock->epoch + 1;
+clock->epoch = next;
+clock->step = next + 1;
+clock->pace = paces[next % slots];
+}
+";
+
 impl Unit<'_> {
     pub(super) fn loss(&mut self) -> Result<(), Refused> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else { return Err(Refused::new("a loss that is none".to_owned())) };
@@ -33,7 +77,8 @@ impl Unit<'_> {
         if columns == 0 {
             return Err(Refused::new("a loss of rows without columns".to_owned()));
         }
-        let lanes = (columns as usize).next_power_of_two().min(32);
+        // Each lane has a few columns: many rows are on their way at a time.
+        let lanes = (columns as usize).div_ceil(4).next_power_of_two().min(32);
         let counted = counts_of_part(*kind, columns) * PARTS;
         let blocks = 8 * self.target.processors;
         let work = match kind {

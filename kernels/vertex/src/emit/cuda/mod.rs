@@ -8,7 +8,9 @@ mod dense;
 mod kernel;
 pub mod learn;
 mod operators;
+mod product;
 mod table;
+mod total;
 mod walk;
 mod writer;
 
@@ -39,6 +41,8 @@ pub struct Emitted {
     pub launches: Vec<Vec<Kernel>>,
     /// Bytes that the kernels of one launch hand to each other, at most.
     pub scratch_bytes: u64,
+    /// Of a training: what writes a measurement down, and what turns the clock to the next epoch.
+    pub clockwork: Vec<Kernel>,
 }
 
 /// One kernel and how it is launched.
@@ -75,6 +79,17 @@ pub enum Blocks {
         /// Blocks that share an item.
         slices: u32,
     },
+    /// Parts of so many rows at least, and so many of them at most, and tiles of what is made.
+    Parts {
+        /// What a row stands for.
+        rows: Rows,
+        /// Rows of a part at least.
+        each: u32,
+        /// Parts at most.
+        most: u32,
+        /// Tiles along two axes.
+        tiles: [u32; 2],
+    },
     /// So many along each axis.
     Fixed([u32; 3]),
 }
@@ -108,6 +123,15 @@ pub enum Argument {
     Inverse(BufferName, u32),
     /// A number of 32 bits.
     Number(u32),
+    /// Number of parts that rows are cut into, as `Blocks::Parts` has it.
+    Parts {
+        /// What a row stands for.
+        rows: Rows,
+        /// Rows of a part at least.
+        each: u32,
+        /// Parts at most.
+        most: u32,
+    },
     /// Rows of this kind, as a number of 32 bits.
     RowCount(Rows),
     /// The row in the graph artifact of each row of nodes; null where they are the same.
@@ -138,6 +162,10 @@ pub enum Argument {
     Measures,
     /// The loss before it is rounded: a double.
     ExactLoss,
+    /// What was measured in the last `learn::SLOTS` epochs: for each a double, the loss, and its counts.
+    Ring,
+    /// What steps are multiplied with, for epochs by their number modulo `learn::SLOTS`: doubles.
+    Paces,
     /// First, or second moment of the parameter of this number; null where its optimiser has none.
     Moment(usize, u8),
     /// Settings of the optimiser of the parameter of this number, as `learn::OPTIMIZER` lists them.
@@ -194,7 +222,7 @@ impl fmt::Display for Refused {
 /// The source of a list that trains, or is computed once.
 pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
-    let mut emitted = Emitted { source: format!("typedef {real} real;\n{PRELUDE}"), launches: Vec::new(), scratch_bytes: 0 };
+    let mut emitted = Emitted { source: format!("typedef {real} real;\n{PRELUDE}"), launches: Vec::new(), scratch_bytes: 0, clockwork: Vec::new() };
     let mut known = BTreeMap::new();
     for (number, launch) in list.launches().into_iter().enumerate() {
         let mut unit = Unit { list, target, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
@@ -203,6 +231,10 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
         emitted.launches.push(unit.kernels);
         known = unit.known;
+    }
+    if let Some((kind, columns)) = loss_of(list) {
+        emitted.source.push_str(learn::CLOCKWORK);
+        emitted.clockwork = learn::clockwork(kind, columns);
     }
     emitted.source = indented(&emitted.source);
     Ok(emitted)

@@ -1,0 +1,215 @@
+//! product: rows times a matrix, and what is done with each row of the result.
+//!
+//! promises  a row is finished by the threads that made it; rows are read once for each slice of the matrix's columns
+//! never     leaves the type at hand for less
+use std::fmt::Write;
+
+use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::kernel::{Parameters, THREADS, about_row, put_down, vector_of, widest_vector};
+use super::table::identity;
+use super::walk::{From, Input, Walk};
+use super::writer::{Lanes, Scope, Writer, pointer};
+use super::{Argument, Blocks, Kernel, Refused, Unit};
+use crate::gir::{Op, Type};
+use crate::launch::Rows;
+
+/// Shared memory of a block without asking for more.
+const SHARED_BYTES: usize = 48 << 10;
+/// Rows of a tile along which is added up, at a time.
+const DEPTH: usize = 16;
+/// Elements of the next tile that a thread holds, at most.
+const HELD: usize = 32;
+
+/// What a product is.
+struct Shape {
+    /// Its step.
+    number: usize,
+    /// The matrix: its buffer, and whether a row of it is a column of the product.
+    matrix: String,
+    transposed: bool,
+    /// Elements of a row that are added up, and of a row of the result.
+    inner: usize,
+    wide: usize,
+    /// Rows of each row that is walked.
+    lead: u64,
+    /// Whether rows are read as they lie, and written so.
+    plain: bool,
+}
+
+fn odd<T>(what: &str) -> Result<T, Refused> {
+    Err(Refused::new(format!("a product {what}")))
+}
+
+impl Shape {
+    fn of(walk: &Walk) -> Result<Shape, Refused> {
+        let Some(number) = walk.steps.iter().position(|step| matches!(step.op, Op::Product { .. })) else { return odd("that is none") };
+        let step = &walk.steps[number];
+        let (Op::Product { transposed }, [left, Input::Rows(matrix)]) = (&step.op, step.inputs.as_slice()) else { return odd("with what is no matrix") };
+        let From::Leaf(leaf) = matrix.from else { return odd("with a matrix that the walk makes") };
+        let (inner, wide) = (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
+        if inner == 0 || wide == 0 {
+            return odd("without columns");
+        }
+        let lead = step.columns() as u64 / wide;
+        if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
+            return odd("of several rows a vertex, with steps of its own");
+        }
+        if let Some(earlier) = walk.steps[..number].iter().find(|step| step.stored) {
+            return odd(&format!("in whose walk `{}` is stored", earlier.out));
+        }
+        let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
+        let matrix = walk.leaves[leaf].name.clone();
+        Ok(Shape { number, matrix, transposed: *transposed, inner: inner as usize, wide: wide as usize, lead, plain })
+    }
+
+    /// An element of the matrix, for row `k0 + k` of what is added up and column `slice + m` of the result.
+    fn element(&self) -> String {
+        let Shape { inner, wide, transposed, matrix, .. } = self;
+        let place = if *transposed { format!("(offset_t)(slice + m) * {inner} + k0 + k") } else { format!("(offset_t)(k0 + k) * {wide} + slice + m") };
+        format!("__ldg({} + {place})", pointer(matrix))
+    }
+}
+
+/// What is done with a row of the result: where it is held, statements, and where it goes.
+struct Finish {
+    made: String,
+    statements: String,
+    stores: String,
+}
+
+fn finish(writer: &mut Writer, shape: &Shape) -> Result<Finish, Refused> {
+    let walk = writer.walk;
+    let mut stores = String::new();
+    if shape.plain {
+        let out = format!("o_{}", &pointer(&walk.steps[shape.number].out)[2..]);
+        let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + (offset_t)v * {} + c[q], made[q]);", shape.wide);
+        return Ok(Finish { made: "real made[1][V]; EACH made[q][j] = sums[i][j];".to_owned(), statements: String::new(), stores });
+    }
+    let table = identity(shape.wide);
+    let made = writer.know(shape.number, table.clone(), "made");
+    for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
+        if walk.steps[later].columns() != shape.wide {
+            return odd("whose result is followed by rows of another width");
+        }
+        let held = writer.step(later, &table, Scope::Row(0))?;
+        put_down(writer, (later, &table), &held.at(), &mut stores);
+    }
+    Ok(Finish { made, statements: writer.rows.concat(), stores })
+}
+
+/// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory that every kernel may have.
+fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real: usize) -> usize {
+    let rows = |each: usize| THREADS as usize / across * each;
+    let shared = |each: usize| DEPTH * (rows(each) + 4 + across * vector) * bytes_per_real;
+    let held = |each: usize| (rows(each) * DEPTH / left).div_ceil(THREADS as usize) * left;
+    [8, 4, 2].into_iter().find(|each| shared(*each) <= SHARED_BYTES && held(*each) * bytes_per_real / 4 <= HELD).unwrap_or(1)
+}
+
+impl Unit<'_> {
+    /// Rows times a matrix, and what is done with each row of the result.
+    pub(super) fn product(&mut self) -> Result<(), Refused> {
+        let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let shape = Shape::of(&walk)?;
+        let most = widest_vector(self.target.bytes_per_real);
+        // Left: a tile of rows, asked for along the row. Result: threads across the columns.
+        let left_vector = vector_of(shape.inner, most);
+        let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
+        let left = &walk.steps[shape.number].inputs[0];
+        let left = if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? };
+        let vector = vector_of(shape.wide, most);
+        let across = shape.wide.div_ceil(vector).next_power_of_two().min(16);
+        let slices = shape.wide.div_ceil(vector * across);
+        let mut writer = Writer::new(&walk, Lanes { places: shape.wide, vector, lanes: across, chunks: 1, slices });
+        let finish = finish(&mut writer, &shape)?;
+        let each = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
+        self.header();
+        let mut parameters = Parameters::new();
+        let texts = format!("{}{}{}", left.statements, finish.statements, finish.stores);
+        parameters.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
+        parameters.of_writer(&loader, &texts);
+        parameters.of_writer(&writer, &texts);
+        for step in walk.steps.iter().filter(|step| step.stored) {
+            let of = if step.kind == Type::Real { "real" } else { "whole" };
+            parameters.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+        }
+        let is_fixed = matches!(walk.rows, Rows::Fixed(_));
+        let rows = if is_fixed { Rows::Fixed(shape.lead.max(1)) } else { walk.rows };
+        let lead = if is_fixed { 1 } else { shape.lead };
+        parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+        let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
+        let name = self.define("", (2, &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
+        let of_block = THREADS / across as u32 * each as u32;
+        let blocks = Blocks::Rows { rows, each: (of_block / lead.max(1) as u32).max(1), slices: slices as u32 };
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
+        Ok(())
+    }
+}
+
+fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
+    let after = format!("{}{}", finish.statements, finish.stores);
+    format!(
+        "constexpr unsigned K = {}, C = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {DEPTH}, KV = {left_vector}, blockThreads = {THREADS};
+const unsigned rows = rows_given * {lead};
+{}",
+        shape.inner,
+        shape.wide,
+        PRODUCT
+            .replace("@VECTOR@", &vector.to_string())
+            .replace("@LEFT@", &format!("{}{}", about_row(&left.statements), left.statements))
+            .replace("@LEFT_AT@", &left.at)
+            .replace("@RIGHT@", &shape.element())
+            .replace("@MADE@", &finish.made)
+            .replace("@EPILOGUE@", &format!("{}{after}", about_row(&after))),
+    )
+}
+
+/// A tile of rows and one of the matrix lie in shared memory; each thread makes TM rows of V columns. The next tile is asked for before
+/// this one is worked on.
+const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
+__shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+real sums[TM][V];
+UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+real piece[PIECES][KV];
+auto fetch = [&](const unsigned k0) {
+UNROLL for (int p = 0; p < PIECES; p++) {
+const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+const bool here = i < ALL && row < rows && k0 + kk < K;
+[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+constexpr unsigned V = KV;
+@LEFT@EACH piece[p][j] = here ? @LEFT_AT@ : (real)0;
+}
+};
+fetch(0);
+for (unsigned k0 = 0; k0 < K; k0 += BK) {
+UNROLL for (int p = 0; p < PIECES; p++) {
+const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+}
+for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+const unsigned k = i / BN, m = i % BN;
+right[k][m] = k0 + k < K && slice + m < C ? @RIGHT@ : (real)0;
+}
+__syncthreads();
+if (k0 + BK < K) fetch(k0 + BK);
+UNROLL_8 for (int k = 0; k < BK; k++) {
+real of_right[V];
+UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+UNROLL for (int i = 0; i < TM; i++) {
+const real of_left = left[k][thread_row + i * RT];
+UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+}
+}
+__syncthreads();
+}
+const unsigned place = slice + part * V;
+[[maybe_unused]] const bool own[1] = {place < C};
+[[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+UNROLL for (int i = 0; i < TM; i++) {
+const unsigned row = first + thread_row + i * RT;
+if (row >= rows) continue;
+[[maybe_unused]] const unsigned v = row;
+@MADE@
+@EPILOGUE@}
+";

@@ -1,0 +1,209 @@
+//! total: what is added up over all rows: rows, or products of two rows.
+//!
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order
+//! never     adds a float with an atomic
+use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
+use super::walk::{Input, Walk};
+use super::writer::Writer;
+use super::{Argument, Blocks, Kernel, Refused, Unit};
+use crate::gir::{EdgeRows, Op, Type};
+use crate::launch::{Operand, Operation, Rowed, Rows};
+
+/// Bytes of the parts of a sum over rows, at most.
+const PARTS_BYTES: u64 = 32 << 20;
+/// Parts for each processor, at most, and rows of a part at least.
+const PARTS_OF_PROCESSOR: u64 = 8;
+const PART_ROWS: u32 = 64;
+
+/// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
+#[derive(Clone, Copy)]
+struct Side {
+    columns: u64,
+    vector: usize,
+    lanes: usize,
+}
+
+impl Side {
+    fn of(columns: u64, vector_most: usize, lanes_most: usize) -> Side {
+        let vector = vector_of(columns as usize, vector_most);
+        Side { columns, vector, lanes: (columns as usize).div_ceil(vector).next_power_of_two().min(lanes_most) }
+    }
+
+    fn tiles(self) -> u32 {
+        (self.columns as usize).div_ceil(self.vector * self.lanes) as u32
+    }
+}
+
+impl Unit<'_> {
+    /// Sums over all rows: of rows, or of products of rows.
+    pub(super) fn total(&mut self) -> Result<(), Refused> {
+        let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
+        // What is the same for all is one row.
+        let rows = self.rows_of(inputs).unwrap_or(Rows::Fixed(1));
+        let (walk, read) = Walk::reading(self.list, rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        if read.iter().any(|input| input.kind() != Type::Real) {
+            return Err(Refused::new(format!("{} of what is no real number", op.words())));
+        }
+        let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
+        let (sides, lead) = match (op, read.as_slice()) {
+            (Op::Outer, [first, second]) => {
+                let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
+                let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
+                (vec![Side::of(columns(first), most, 16), Side::of(columns(second), most, 16)], lead)
+            }
+            _ => (vec![Side::of(read[0].shape().iter().product(), most, 32)], 1),
+        };
+        let elements: u64 = sides.iter().map(|side| side.columns).product();
+        if elements == 0 {
+            return Ok(());
+        }
+        if lead > 1 && !read.iter().all(lies_in_rows) {
+            return Err(Refused::new("an outer product of several rows a vertex that lie nowhere".to_owned()));
+        }
+        let (mut parameters, mut writers, mut values) = (Parameters::new(), Vec::new(), Vec::new());
+        for (side, input) in sides.iter().zip(&read) {
+            let mut writer = Writer::new(&walk, lanes(side.columns as usize, side.vector));
+            let made = if lead > 1 { plain_row(&walk, input, side.columns)? } else { value(&mut writer, input)? };
+            parameters.of_writer(&writer, &made.statements);
+            writers.push(writer);
+            values.push(made);
+        }
+        self.header();
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let name = self.define("", (2, &parameters.text()), (&tables, &body(&sides, &values, lead)));
+        let most = self.parts_most(elements);
+        let tiles = match sides.as_slice() {
+            [only] => [only.tiles(), 1],
+            [first, second, ..] => [first.tiles(), second.tiles()],
+            [] => [1, 1],
+        };
+        let each = (PART_ROWS / lead.max(1) as u32).max(1);
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS });
+        self.add_parts(out, (elements as u32, Argument::Parts { rows, each, most }));
+        self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        Ok(())
+    }
+
+    /// The parts of a sum, in order: a warp for each element.
+    fn add_parts(&mut self, out: &str, (elements, parts): (u32, Argument)) {
+        let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
+        let name = self.define("_parts", (1, parameters), ("", ADD_PARTS));
+        let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements), parts];
+        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS });
+    }
+
+    /// Into how many parts a sum over rows is cut, at most.
+    fn parts_most(&self, elements: u64) -> u32 {
+        let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
+        fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
+    }
+
+    /// What rows of these operands stand for: those of the first that has many.
+    fn rows_of(&self, inputs: &[Operand]) -> Option<Rows> {
+        let index = self.list.index();
+        let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
+            (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
+            (None, Rows::Fixed(_)) => None,
+            (None, rows) => Some(rows),
+        };
+        inputs.iter().flat_map(Operand::rows).find_map(rows)
+    }
+}
+
+fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
+    let part = |value: &Value| format!("{}{}", about_row(&value.statements), value.statements);
+    match (sides, values) {
+        ([first, second], [of_first, of_second]) => format!(
+            "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
+const unsigned rows = rows_given * {lead};
+{}",
+            first.columns,
+            second.columns,
+            first.vector,
+            first.lanes,
+            second.vector,
+            second.lanes,
+            OUTER.replace("@FIRST@", &part(of_first)).replace("@FIRST_AT@", &of_first.at).replace("@SECOND@", &part(of_second)).replace("@SECOND_AT@", &of_second.at),
+        ),
+        _ => format!(
+            "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1;
+const unsigned rows = rows_given;
+{}",
+            sides[0].columns,
+            sides[0].vector,
+            sides[0].lanes,
+            SUM_ROWS.replace("@VALUE@", &part(&values[0])).replace("@VALUE_AT@", &values[0].at),
+        ),
+    }
+}
+
+/// Parts of a sum, in order, by the lanes of a warp.
+const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+if (element >= elements) return;
+real sum = 0;
+for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+if (lane == 0) out[element] = sum;
+";
+
+/// Rows of a part, each strand of threads every so many of them.
+const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+const bool own = column < K;
+const unsigned c[1] = {own ? column : K - V};
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+real sums[V];
+UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+_Pragma(\"unroll 4\") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+[[maybe_unused]] const unsigned v = row;
+@VALUE@EACH sums[j] += @VALUE_AT@;
+}
+__shared__ real told[STRANDS][L * V];
+UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
+__syncthreads();
+if (strand > 0 || !own) return;
+UNROLL for (int j = 0; j < V; j++) {
+for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+}
+";
+
+/// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV x KV elements.
+const OUTER: &str = "__shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
+constexpr unsigned Q = 1, TILE = NL * KL;
+const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
+const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+real sums[NV][KV];
+UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
+for (unsigned r0 = begin; r0 < end; r0 += RB) {
+for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
+const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
+const bool here = row < end && n0 + column < N;
+[[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
+constexpr unsigned V = NV;
+@FIRST@EACH first_rows[r][column + j] = here ? @FIRST_AT@ : (real)0;
+}
+for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
+const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
+const bool here = row < end && k0 + column < K;
+[[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
+constexpr unsigned V = KV;
+@SECOND@EACH second_rows[r][column + j] = here ? @SECOND_AT@ : (real)0;
+}
+__syncthreads();
+for (int r = strand; r < RB; r += STRANDS)
+UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+__syncthreads();
+}
+__shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
+if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+__syncthreads();
+if (strand > 0) return;
+UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
+}
+";

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs launch lists on the GPU that is here, against golden results: every model, both types, both orders, buffer by buffer.
+# usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
+#                                SANITIZE=1  under compute-sanitizer too: memcheck, racecheck, synccheck
+# Without a GPU nothing runs, and this says so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ ! -e /dev/nvidia0 ]; then
+  echo "NOTHING RAN: there is no GPU of NVIDIA here (no /dev/nvidia0). What is emitted for GPUs is compiled and tested by  make test"
+  exit 0
+fi
+suite=${SUITE:-}
+if [ -z "$suite" ]; then
+  suite=$(cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p')
+fi
+export WARPLOOM_TEST_GPU=1
+echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
+echo "suite: $(sha256sum "$suite" | cut -c1-16)"
+"$suite" exact:: --test-threads "${THREADS:-4}" --nocapture 2>&1 | grep -v '^ptxas' | grep -E 'apart|^test |SKIPPED|panicked|test result'
+if [ -n "${SANITIZE:-}" ]; then
+  for tool in memcheck racecheck synccheck; do
+    echo "compute-sanitizer, $tool:"
+    compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 "$suite" exact::rgcn 2>&1 | grep -E 'test result|ERROR SUMMARY|RACECHECK SUMMARY'
+  done
+fi
