@@ -2,19 +2,15 @@
 //! is told with what a person needs.
 //!
 //! NVRTC is taken from `WARPLOOM_NVRTC`, else fetched once with `tests/tools/nvrtc.sh`; without either, tests say that they were skipped.
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+mod compiler;
 
+use std::path::Path;
+
+use compiler::{ARCHITECTURES, nvrtc, root};
 use warploom_device::{
     Code, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source},
 };
-
-/// Architectures that have to work: those of A100, H100 and H200, B200.
-const ARCHITECTURES: [(u32, u32); 3] = [(8, 0), (9, 0), (10, 0)];
 
 /// Kernels of the lab: file, definitions, and registers of a thread at most. Each is a schedule that spills on no architecture.
 const LAB: [(&str, &[&str], u32); 12] = [
@@ -31,37 +27,6 @@ const LAB: [(&str, &[&str], u32); 12] = [
     ("skinny_forward.cu", &["NT=8", "DEPTH=4", "WARPS=8"], 255),
     ("skinny_gradient.cu", &["NT=2", "CT=4", "WC=1", "WR=8", "DEPTH=3"], 255),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The compiler, or why there is none.
-fn found() -> &'static Result<Nvrtc, String> {
-    static FOUND: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        if let Ok(nvrtc) = Nvrtc::find() {
-            return Ok(nvrtc);
-        }
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder of targets").join("nvrtc");
-        let output = Command::new(root().join("tests/tools/nvrtc.sh")).arg(&target).output().map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-        }
-        Nvrtc::at(&target).map_err(|fault| fault.to_string())
-    })
-}
-
-/// The compiler, or a line that says that this test did nothing.
-fn nvrtc(test: &str) -> Option<&'static Nvrtc> {
-    match found() {
-        Ok(nvrtc) => Some(nvrtc),
-        Err(why) => {
-            println!("\nSKIPPED: nvrtc::{test}: NO KERNEL WAS COMPILED: {why}");
-            None
-        }
-    }
-}
 
 fn compile(nvrtc: &Nvrtc, text: &str, arch: (u32, u32), options: &[&str]) -> Result<Cubin, Fault> {
     let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();

@@ -83,7 +83,15 @@ fn lists() -> Vec<(String, LaunchList)> {
         ("gcn without features", list(&text("gcn"), "gcn", &settings("gcn"), &bare)),
         ("rgcn of bases", list(&text("rgcn"), "rgcn", &json!({"hidden": 8, "bases": 2}), &plain)),
         ("graph_transformer of edges", list(&text("graph_transformer"), "graph_transformer", &json!({"edges": true, "heads": 3, "hidden": 5}), &plain)),
-        ("gin of graphs", list(&text("gin"), "gin", &json!({"hidden": 8, "layers": 2, "graphs": true, "norm": true}), &Data { graphs: 7, many_graphs: true, ..plain.clone() })),
+        (
+            "gin of graphs",
+            list(
+                &text("gin"),
+                "gin",
+                &json!({"hidden": 8, "layers": 2, "graphs": true, "norm": true}),
+                &Data { graphs: 7, many_graphs: true, ..plain.clone() },
+            ),
+        ),
     ];
     of_library.chain(alone).chain(others.map(|(name, list)| (name.to_owned(), list))).collect()
 }
@@ -142,8 +150,16 @@ fn every_launch_that_makes_something_has_a_kernel() {
             let is_copy = matches!(&launch.operation, warploom_vertex::launch::Operation::Evaluate { op: Op::Input(_), .. });
             assert!(is_copy || !kernels.is_empty(), "{name}: `{}` has no kernel", launch.name);
             let written: BTreeSet<String> = launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
-            let given: BTreeSet<&String> = kernels.iter().flat_map(|kernel| &kernel.arguments).filter_map(|argument| if let Argument::Buffer(name) = argument { Some(name) } else { None }).collect();
-            assert!(is_copy || written.iter().all(|name| given.contains(name)), "{name}: `{}` writes {written:?}, its kernels are given {given:?}", launch.name);
+            let given: BTreeSet<&String> = kernels
+                .iter()
+                .flat_map(|kernel| &kernel.arguments)
+                .filter_map(|argument| if let Argument::Buffer(name) = argument { Some(name) } else { None })
+                .collect();
+            assert!(
+                is_copy || written.iter().all(|name| given.contains(name)),
+                "{name}: `{}` writes {written:?}, its kernels are given {given:?}",
+                launch.name
+            );
         }
     }
 }

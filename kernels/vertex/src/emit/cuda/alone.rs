@@ -250,7 +250,9 @@ fn of_edge(writer: &mut Writer, (task, edges): (&Task, EdgeSet), (value, mask): 
 fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
     let odd = |of: &str| if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() };
     let text = match task.op {
-        Op::Winner(is_most, _) => WINNER.replace("@ODD_BEST@", &odd("best")).replace("@ODD@", &odd("value")).replace("@BETTER@", if *is_most { ">" } else { "<" }),
+        Op::Winner(is_most, _) => {
+            WINNER.replace("@ODD_BEST@", &odd("best")).replace("@ODD@", &odd("value")).replace("@BETTER@", if *is_most { ">" } else { "<" })
+        }
         Op::Others(_) => OTHERS.to_owned(),
         Op::Fold(function, _) => {
             let (applied, kind) = applied(function, ("made", task.kind), ("value", made.kind));

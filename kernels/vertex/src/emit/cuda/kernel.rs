@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::table::{Table, identity};
 use super::walk::{Level, Walk};
-use super::writer::{Lanes, Scope, Stream, Writer, pointer};
+use super::writer::{Lanes, Pass, Scope, Stream, Writer, pointer};
 use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Direction, Element, Rows};
@@ -120,7 +120,14 @@ pub(super) fn vector_of(columns: usize, most: usize) -> usize {
 
 /// How the frame of a walk lies over lanes.
 fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
-    let vector = vector_of(places, widest_vector(bytes_per_real));
+    // Neighbouring places of a lane are of one row of whatever is added up along the last axis.
+    let of_axis = |step: &super::walk::Step| match step.op {
+        Op::Axis(_, axis) => step.inputs[0].shape().get(axis).filter(|_| axis + 1 == step.inputs[0].shape().len()).copied(),
+        _ => None,
+    };
+    let lengths: Vec<usize> = walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
+    let fits = |vector: &usize| places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
+    let vector = [4, 2, 1].into_iter().filter(|vector| *vector <= widest_vector(bytes_per_real)).find(fits).unwrap_or(1);
     let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
     let wanted = places.div_ceil(vector);
     if !has_axis && places > SLICE {
@@ -186,7 +193,7 @@ impl Unit<'_> {
         for pass in (1..=walk.passes()).rev() {
             writer.pass(pass)?;
         }
-        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores) } else { (over_rows(&writer, &stores), None) };
+        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores, self.target.bytes_per_real) } else { (over_rows(&writer, &stores), None) };
         self.header();
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
@@ -199,7 +206,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
-        let groups = THREADS / 32 * (32 / lanes.lanes as u32);
+            let groups = THREADS / 32 * (32 / lanes.lanes as u32);
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => Blocks::Items { direction, cut, slices: lanes.slices as u32 },
             _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
@@ -268,26 +275,79 @@ fn over_rows(writer: &Writer, stores: &str) -> String {
     body
 }
 
-/// Edges that a group has at hand: the more, the less each asks for.
-fn in_flight(loaded: usize) -> u32 {
-    match loaded {
-        0..=4 => 8,
-        5..=8 => 4,
-        9..=16 => 2,
-        _ => 1,
+/// Registers that a thread needs for where it is, about.
+const REGISTERS_OF_PLACE: usize = 24;
+/// Registers that a thread may need for two blocks a processor, and for three, about: the compiler takes a few for itself, more of them
+/// where several rows are read of an edge.
+const REGISTERS_OF_TWO: usize = 92;
+const REGISTERS_OF_THREE: usize = 60;
+const REGISTERS_OF_THREE_PLAIN: usize = 76;
+
+/// What a walk over edges holds, in registers of a thread.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// Asked for, an edge.
+    loaded: usize,
+    /// Made of that, an edge.
+    made: usize,
+    /// Sums, and what of the row is read.
+    kept: usize,
+    bytes_per_real: u64,
+}
+
+impl Load {
+    fn of(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
+        let sums = |sum: &super::writer::Sum| {
+            let mut elements = super::writer::Elements::default();
+            elements.add(sum.held_kind(), sum.elements(&writer.lanes));
+            elements.registers(bytes_per_real)
+        };
+        let Pass { loaded, made, .. } = &writer.passes[pass];
+        let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>() + writer.kept(pass).registers(bytes_per_real);
+        Load { loaded: loaded.registers(bytes_per_real), made: made.registers(bytes_per_real), kept, bytes_per_real }
+    }
+
+    /// With so many edges at hand.
+    fn registers(self, in_flight: usize) -> usize {
+        REGISTERS_OF_PLACE + in_flight * self.loaded + self.made + self.kept
+    }
+
+    /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
+    fn in_flight(self) -> usize {
+        let most = match self.loaded {
+            0..=6 => 8,
+            7..=12 => 4,
+            13..=20 => 2,
+            _ => 1,
+        };
+        [8, 4, 2].into_iter().find(|edges| *edges <= most && self.registers(*edges) <= REGISTERS_OF_TWO).unwrap_or(1)
+    }
+
+    /// Blocks that a processor can hold.
+    fn blocks(self, in_flight: usize) -> u32 {
+        let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };
+        match self.registers(in_flight) {
+            registers if registers <= of_three => 3,
+            ..=REGISTERS_OF_TWO => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether one short row is read of an edge and little done with it, so that several turns may be done as one.
+    fn is_plain(self) -> bool {
+        self.bytes_per_real == 4 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
     }
 }
 
-fn over_edges(writer: &Writer, stores: &str) -> (String, Option<Cut>) {
-    let loaded = writer.passes.iter().map(|pass| pass.loaded).max().unwrap_or(0);
-    let sums: usize = writer.passes.iter().flat_map(|pass| &pass.sums).map(|sum| sum.elements(&writer.lanes)).sum();
-    let in_flight = in_flight(loaded);
-    let is_plain = loaded <= 4 && sums <= 4 && writer.walk.passes() == 1;
+fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Option<Cut>) {
+    let loads: Vec<Load> = (1..writer.passes.len()).map(|pass| Load::of(writer, pass, bytes_per_real)).collect();
+    let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
+    let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
     let cut = Cut {
         groups_of_warp: 32 / writer.lanes.lanes as u32,
         warps: THREADS / 32,
-        in_flight,
-        blocks_per_processor: if is_plain { 3 } else { 2 },
+        in_flight: in_flight as u32,
+        blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
     };
     let mut body = opening(&writer.lanes);
     body.push_str(&format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n"));
@@ -296,7 +356,7 @@ fn over_edges(writer: &Writer, stores: &str) -> (String, Option<Cut>) {
     for (number, pass) in writer.passes.iter().enumerate() {
         if number > 0 {
             pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-            body.push_str(&edges_of_pass(writer, number));
+            body.push_str(&edges_of_pass(writer, number, loads[number - 1].is_plain()));
             body.push_str(&joins(writer, number));
         }
         body.push_str(&writer.rows[number]);
@@ -334,7 +394,7 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
 }
 
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
-fn edges_of_pass(writer: &Writer, number: usize) -> String {
+fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     let pass = &writer.passes[number];
     let text = format!("{}{}", pass.loads, pass.work);
     let is_read = |(at, stream): &(usize, &Stream)| match stream {
@@ -349,14 +409,15 @@ fn edges_of_pass(writer: &Writer, number: usize) -> String {
         let _infallible = write!(first, "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
         let _infallible = write!(next, "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
         let _infallible = write!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];\n");
-        let _infallible = write!(shared, "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[(s + k) / L], group * L + (s + k) % L);\n");
+        let _infallible = write!(shared, "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);\n");
     }
+    let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
     format!(
         "{{
 unsigned at = from;
 {first}auto edges = [&](auto all) {{
 constexpr bool ALL = decltype(all)::value;
-{next}UNROLL for (int s = 0; s < CHUNK; s += B) {{
+{next}{turns} for (int s = 0; s < CHUNK; s += B) {{
 if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
 bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
 {shared}{}UNROLL for (int k = 0; k < B; k++) {{

@@ -8,6 +8,7 @@ typedef unsigned long long offset_t;
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ODD __longlong_as_double(0x7ff8000000000000LL)
 
+#define UNROLL_1 _Pragma("unroll 1")
 #define UNROLL_4 _Pragma("unroll 4")
 #define UNROLL_8 _Pragma("unroll 8")
 #define EACH_Q UNROLL for (int q = 0; q < Q; q++)

@@ -39,6 +39,15 @@ impl Lanes {
         self.vector * self.lanes * self.chunks
     }
 
+    /// Elements of a lane of a value that lies so.
+    pub fn elements(&self, spread: Spread) -> usize {
+        match spread {
+            Spread::All => 1,
+            Spread::Group => self.chunks,
+            Spread::Run | Spread::Each => self.chunks * self.vector,
+        }
+    }
+
     /// Whether some lanes have no place.
     pub fn has_tail(&self) -> bool {
         self.slice() * self.slices != self.places
@@ -92,9 +101,36 @@ pub(super) struct Pass {
     pub loads: String,
     /// What is done with each edge.
     pub work: String,
-    /// Elements that are asked for an edge and a lane.
-    pub loaded: usize,
+    /// What is asked for an edge and a lane.
+    pub loaded: Elements,
+    /// What is made of it.
+    pub made: Elements,
     pub sums: Vec<Sum>,
+}
+
+/// Elements that a lane holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elements {
+    pub reals: usize,
+    /// Of 64 bits.
+    pub wholes: usize,
+    pub bools: usize,
+}
+
+impl Elements {
+    /// Of one value.
+    pub fn add(&mut self, kind: Type, count: usize) {
+        match kind {
+            Type::Real => self.reals += count,
+            Type::Bool => self.bools += count,
+            Type::Int | Type::Id => self.wholes += count,
+        }
+    }
+
+    /// Registers that they take.
+    pub fn registers(&self, bytes_per_real: u64) -> usize {
+        self.reals * (bytes_per_real / 4) as usize + 2 * self.wholes + self.bools
+    }
 }
 
 type Key = (Scope, FromKey, At, Table, Type);
@@ -132,6 +168,8 @@ pub(super) struct Writer<'a> {
     pub draws: bool,
     pub training: bool,
     pub graphs: bool,
+    /// Values of rows: name, type, and elements of a lane.
+    of_rows: Vec<(String, Type, usize)>,
     memo: BTreeMap<Key, Held>,
     count: usize,
 }
@@ -153,6 +191,7 @@ impl<'a> Writer<'a> {
             draws: false,
             training: false,
             graphs: false,
+            of_rows: Vec::new(),
             memo: BTreeMap::new(),
             count: 0,
         }
@@ -275,10 +314,29 @@ impl<'a> Writer<'a> {
     /// Statement that makes a value of all its places.
     fn put(&mut self, of: &str, kind: Type, spread: Spread, made: &str, scope: Scope) -> Held {
         let held = Held { name: self.name(of), spread, many: false, kind };
+        self.hold(&held, scope);
         let open = format!("{} {};", register(kind), sized(&held.name, spread, false));
         let line = each(spread, &format!("{} = {made};", held.at()));
         self.line(scope, &format!("{open} {line}"));
         held
+    }
+
+    /// Takes down what registers a value takes.
+    fn hold(&mut self, held: &Held, scope: Scope) {
+        let count = self.lanes.elements(held.spread);
+        match scope {
+            Scope::Row(_) => self.of_rows.push((held.name.clone(), held.kind, count)),
+            Scope::Edge(pass) => self.passes[pass].made.add(held.kind, count),
+        }
+    }
+
+    /// What of the row a pass over its edges reads.
+    pub fn kept(&self, pass: usize) -> Elements {
+        let Pass { loads, work, .. } = &self.passes[pass];
+        let mut kept = Elements::default();
+        let is_read = |name: &str| [loads, work].iter().any(|text| text.contains(name));
+        self.of_rows.iter().filter(|(name, ..)| is_read(name)).for_each(|(_, kind, count)| kept.add(*kind, *count));
+        kept
     }
 
     fn line(&mut self, scope: Scope, line: &str) {
@@ -372,21 +430,26 @@ impl<'a> Writer<'a> {
         if inner == 1 && self.is_shared(table, &shape, length as usize) {
             let places = self.frame();
             let made = self.input(input, &places, scope)?;
-            let (length, Lanes { vector, lanes, .. }) = (length as usize, self.lanes);
+            let (length, Lanes { vector, lanes, chunks, .. }) = (length as usize, self.lanes);
             let is_one = length == self.lanes.places;
             let value = cast(made.kind, kind, &made.at());
             let value = if self.lanes.has_tail() { format!("(own[q] ? {value} : {begin})") } else { value };
             let (spread, around) = if is_one { (Spread::All, lanes) } else { (Spread::Group, length / vector) };
             let held = Held { name: self.name(&step.out), spread, many: false, kind };
+            self.hold(&held, scope);
             let into = held.at();
             let mut lines = format!("{} {};\n", register(kind), sized(&held.name, spread, false));
             let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {begin};")));
             let _infallible = writeln!(lines, "EACH {into} = {};", join(reduction, kind, &into, &value));
-            let mut distance = 1;
-            while distance < around {
-                let other = format!("across({into}, {distance})");
-                let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {};", join(reduction, kind, &into, &other))));
-                distance *= 2;
+            if is_one || (around.is_power_of_two() && (chunks == 1 || (lanes * vector).is_multiple_of(length))) {
+                let mut distance = 1;
+                while distance < around {
+                    let other = format!("across({into}, {distance})");
+                    let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {};", join(reduction, kind, &into, &other))));
+                    distance *= 2;
+                }
+            } else {
+                lines.push_str(&told_around((&held.name, kind, &begin), reduction, around));
             }
             self.line(scope, lines.trim_end());
             return Ok(held);
@@ -403,13 +466,11 @@ impl<'a> Writer<'a> {
         Ok(self.put(&step.out, kind, spread(table, self.lanes.vector), &text, scope))
     }
 
-    /// Whether the lanes that have the places of an axis of the frame are neighbours.
+    /// Whether each lane's neighbouring places are of one row of an axis of the frame, which is the last.
     fn is_shared(&self, table: &Table, shape: &[u64], length: usize) -> bool {
-        let Lanes { places, vector, lanes, chunks, slices } = self.lanes;
-        if slices > 1 || shape.iter().product::<u64>() as usize != places || !table.iter().zip(0..).all(|(&element, place)| element as usize == place / length) {
-            return false;
-        }
-        length == places || (length.is_multiple_of(vector) && (length / vector).is_power_of_two() && length / vector <= lanes && (chunks == 1 || (lanes * vector).is_multiple_of(length)))
+        let Lanes { places, vector, slices, .. } = self.lanes;
+        let is_frame = shape.iter().product::<u64>() as usize == places && table.iter().zip(0..).all(|(&element, place)| element as usize == place / length);
+        slices == 1 && is_frame && (length == places || length.is_multiple_of(vector))
     }
 
     fn dropout(&mut self, step: &Step, (probability, site): (f64, u32), (table, value): (&Table, &str), scope: Scope) -> Result<Held, Refused> {
@@ -428,6 +489,7 @@ impl<'a> Writer<'a> {
             (Level::Row, _) => "(unsigned)v".to_owned(),
         };
         let held = Held { name: self.name(&step.out), spread, many: false, kind: step.kind };
+        self.hold(&held, scope);
         let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
         let kept = self.name("kept");
         let open = format!("{} {};", register(step.kind), sized(&held.name, spread, false));
@@ -571,20 +633,42 @@ impl<'a> Writer<'a> {
         };
         let open = format!("{} {}", register(kind), sized(&value.name, how, in_pass));
         match scope {
-            Scope::Row(_) => self.line(scope, &format!("{open}; {line}")),
+            Scope::Row(_) => {
+                self.hold(&value, scope);
+                self.line(scope, &format!("{open}; {line}"));
+            }
             Scope::Edge(pass) => {
+                let count = self.lanes.elements(how);
                 let pass = &mut self.passes[pass];
-                let elements = match how {
-                    Spread::All => 1,
-                    Spread::Group => self.lanes.chunks,
-                    Spread::Run | Spread::Each => self.lanes.chunks * self.lanes.vector,
-                };
-                pass.loaded += elements * if kind == Type::Real { 1 } else { 2 };
+                pass.loaded.add(kind, count);
                 let _infallible = writeln!(pass.loads, "{open};\nUNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) {{ {line} }}");
             }
         }
         Ok(value)
     }
+}
+
+/// Statements by which each lane is told, in order, what the lanes have that share an axis with it, where these are no power of two.
+fn told_around((name, kind, begin): (&str, Type, &str), reduction: Reduction, around: usize) -> String {
+    let joined = join(reduction, kind, "all", "told");
+    format!(
+        "{{
+{of} own_{name}[Q]; EACH_Q own_{name}[q] = {name}[q];
+EACH_Q {{
+const unsigned first = (q * L + part) / {around}u * {around}u;
+{of} all = {begin};
+UNROLL for (int i = 0; i < {around}; i++) {{
+const unsigned unit = first + i;
+{of} told = from_lane(own_{name}[0], group * L + unit % L);
+UNROLL for (int other = 1; other < Q; other++) {{ const {of} from_other = from_lane(own_{name}[other], group * L + unit % L); if (unit / L == other) told = from_other; }}
+all = {joined};
+}}
+{name}[q] = all;
+}}
+}}
+",
+        of = register(kind)
+    )
 }
 
 /// The pointer to a buffer, as a kernel calls it: two names that differ are two pointers.
@@ -622,11 +706,7 @@ impl Sum {
 
     /// Elements of a lane.
     pub fn elements(&self, lanes: &Lanes) -> usize {
-        match self.held.spread {
-            Spread::All => 1,
-            Spread::Group => lanes.chunks,
-            Spread::Run | Spread::Each => lanes.chunks * lanes.vector,
-        }
+        lanes.elements(self.held.spread)
     }
 
     /// The number of an element among those of a lane, as a text within a statement for each.

@@ -1,0 +1,134 @@
+//! Proves that the kernels of every training program, and of each operation that has a kernel of its own, compile for the architectures
+//! that are supported, without a register that spills, on a machine without a GPU.
+#[path = "../../../kernels/device/tests/compiler/mod.rs"]
+mod compiler;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use compiler::{ARCHITECTURES, nvrtc, root};
+use serde_json::{Value, json};
+use warploom_device::{Nvrtc, nvrtc::Source};
+use warploom_vertex::compile::compile;
+use warploom_vertex::emit::cuda::{Target, emit};
+use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
+
+/// Registers of a processor.
+const REGISTERS: u32 = 65536;
+
+fn text(path: &str) -> String {
+    let path: PathBuf = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A program, its settings, classes that are learned, whether there are features.
+type Case = (&'static str, Value, u64, bool);
+
+/// Architectures that each program is compiled for, and the one that takes all else: other settings, f64, operations alone.
+const ALL: &[(u32, u32)] = &ARCHITECTURES;
+const ONE: &[(u32, u32)] = &[(9, 0)];
+
+/// Every training program of the library, with rows of odd and even columns.
+fn library() -> Vec<Case> {
+    vec![
+        ("gcn", json!({"hidden": 8, "drop": 0.5}), 3, true),
+        ("sage", json!({"hidden": 8, "drop": 0.5}), 4, true),
+        ("sage_max", json!({"hidden": 8, "pool": 5, "drop": 0.5}), 3, true),
+        ("gin", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 5, true),
+        ("gat", json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}), 3, true),
+        ("gatv2", json!({"hidden": 6, "heads": 3, "drop": 0.5}), 3, true),
+        ("graph_transformer", json!({"hidden": 8, "heads": 2, "edges": true, "drop_shares": 0.3}), 3, true),
+        ("appnp", json!({"hidden": 8, "drop": 0.5}), 3, true),
+        ("sgc", json!({}), 40, true),
+        ("gcnii", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 3, true),
+        ("rgcn", json!({"hidden": 8}), 3, true),
+    ]
+}
+
+/// Other settings: no features, sets of graphs, one column.
+fn others() -> Vec<Case> {
+    vec![
+        ("gcn", json!({"hidden": 16}), 2, false),
+        ("gin", json!({"hidden": 8, "layers": 1, "graphs": true, "norm": true}), 2, true),
+        ("rgcn", json!({"hidden": 8, "bases": 2}), 1, true),
+    ]
+}
+
+/// Programs of the operations that no walk joins.
+const ALONE: [&str; 5] = ["largest", "product", "folded", "turned", "tables"];
+
+fn data(classes: u64, has_features: bool, settings: &Value) -> Data {
+    let of_graphs = settings.get("graphs").is_some();
+    Data {
+        features: has_features.then_some(7),
+        target: Some(Wanted { columns: classes, loss: if classes == 1 { Loss::MeanSquares } else { Loss::CrossEntropy } }),
+        training: true,
+        weighted: true,
+        lanes: true,
+        edge_features: 3,
+        relations: vec!["cites".into(), "knows".into()],
+        columns: BTreeMap::from([("age".to_owned(), Type::Int)]),
+        graphs: if of_graphs { 7 } else { 1 },
+        many_graphs: of_graphs,
+        ..Data::bare(300, 2000)
+    }
+}
+
+fn source((file, name): (&str, &str), settings: &Value, data: &Data, bytes_per_real: u64) -> String {
+    let given = settings.as_object().unwrap().clone().into_iter().collect();
+    let made = compile(&text(file), name, &given, data).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));
+    emit(&made.list, Target { bytes_per_real, processors: 132 }).unwrap_or_else(|refused| panic!("{name}: {refused}")).source
+}
+
+/// Blocks of a processor that each kernel asks for.
+fn asked(source: &str) -> BTreeMap<String, u32> {
+    let kernels = source.split("__launch_bounds__(256, ").skip(1);
+    let of = |text: &str| {
+        let (blocks, rest) = text.split_once(") ").unwrap();
+        (rest.split('(').next().unwrap().to_owned(), blocks.parse().unwrap())
+    };
+    kernels.map(of).collect()
+}
+
+/// What of a source spills, or takes more registers than it asks for.
+fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, arch: (u32, u32)) -> Vec<String> {
+    let cubin = match nvrtc.compile(&Source { name, text: source, arch, options: &[] }) {
+        Ok(cubin) => cubin,
+        Err(fault) => return vec![format!("{name} for {arch:?}: {fault}")],
+    };
+    let asked = asked(source);
+    assert_eq!(cubin.kernels.len(), asked.len(), "{name}: kernels that the compiler tells of");
+    let is_wrong = |kernel: &&warploom_device::Compiled| {
+        let most = REGISTERS / 256 / asked[&kernel.name];
+        kernel.spill_stores + kernel.spill_loads + kernel.stack > 0 || kernel.registers > most.min(255)
+    };
+    cubin.kernels.iter().filter(is_wrong).map(|kernel| format!("{name} for {arch:?}, {} blocks: {kernel:?}", asked[&kernel.name])).collect()
+}
+
+#[test]
+fn kernels_of_all_programs_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("kernels_of_all_programs_compile_without_spills") else { return };
+    let of = |archs: &'static [(u32, u32)]| {
+        move |(name, settings, classes, features): Case| (format!("pipelines/programs/{name}.py"), name, (settings, classes, features), archs)
+    };
+    let alone = ALONE.into_iter().map(|name| (format!("kernels/vertex/tests/alone_programs/{name}.py"), name, (json!({}), 3, true), ONE));
+    let mut work = Vec::new();
+    for (file, name, (settings, classes, features), archs) in library().into_iter().map(of(ALL)).chain(others().into_iter().map(of(ONE))).chain(alone) {
+        let data = data(classes, features, &settings);
+        let single = source((&file, name), &settings, &data, 4);
+        work.extend(archs.iter().map(|arch| (format!("{name} in f32"), single.clone(), *arch)));
+        let double = Data { bytes_per_real: 8, ..data };
+        work.push((format!("{name} in f64"), source((&file, name), &settings, &double, 8), (9, 0)));
+    }
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut found = Vec::new();
+        while let Some((name, source, arch)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(wrong(nvrtc, name, source, *arch));
+        }
+        found
+    };
+    let found = std::thread::scope(|scope| [scope.spawn(some), scope.spawn(some)].map(|worker| worker.join().unwrap()).concat());
+    assert!(found.is_empty(), "{} of {} sources' kernels:\n{}", found.len(), work.len(), found.join("\n"));
+}
