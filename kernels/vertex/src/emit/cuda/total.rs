@@ -126,7 +126,11 @@ const unsigned rows = rows_given * {lead};
             first.lanes,
             second.vector,
             second.lanes,
-            OUTER.replace("@FIRST@", &part(of_first)).replace("@FIRST_AT@", &of_first.at).replace("@SECOND@", &part(of_second)).replace("@SECOND_AT@", &of_second.at),
+            OUTER
+                .replace("@FIRST@", &part(of_first))
+                .replace("@FIRST_AT@", &of_first.at)
+                .replace("@SECOND@", &part(of_second))
+                .replace("@SECOND_AT@", &of_second.at),
         ),
         _ => format!(
             "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1;
