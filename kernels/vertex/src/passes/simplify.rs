@@ -14,12 +14,14 @@ use crate::gir::{Binary, Builder, Data, Gir, Input, Made, NodeId, Number, Op, Po
 /// The program without such work.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let differentiated = gir.loss.is_none() || !gir.gradients.is_empty();
+    // All weights are 1; as long as gradients are to come, one may be by the weights.
+    let unweighted = !data.weighted && differentiated;
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, site.inputs) {
         (Op::Detach, &[a]) if differentiated || matches!(builder.node(a).op, Op::Detach) => Ok(Some(a)),
         (Op::Unary(operator), &[a]) => unary(builder, *operator, a),
-        (Op::Binary(Binary::Multiply), &[a, b]) if is_unweighted(builder, data, (a, b)) => Ok(Some(a)),
-        (Op::Binary(Binary::Multiply), &[a, b]) if is_unweighted(builder, data, (b, a)) => Ok(Some(b)),
-        (Op::Reduce(Reduction::Sum, edges), &[a]) if is_one_of_each(builder, data, a) => {
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (a, b)) => Ok(Some(a)),
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (b, a)) => Ok(Some(b)),
+        (Op::Reduce(Reduction::Sum, edges), &[a]) if unweighted && is_weight(builder, a) => {
             let count = builder.make(Op::Input(Input::Degree(*edges)), &[])?;
             builder.cast(Type::Real, count).map(Some)
         }
@@ -35,14 +37,14 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Whether this is the weight of each edge, in a graph without weights: all are 1.
-fn is_one_of_each(builder: &Builder<'_>, data: &Data, id: NodeId) -> bool {
-    !data.weighted && builder.node(id).op == Op::Input(Input::Weight)
+/// Whether this is the weight of each edge.
+fn is_weight(builder: &Builder<'_>, id: NodeId) -> bool {
+    builder.node(id).op == Op::Input(Input::Weight)
 }
 
-/// Whether a value of edges is multiplied with weights that all are 1.
-fn is_unweighted(builder: &Builder<'_>, data: &Data, (value, weight): (NodeId, NodeId)) -> bool {
-    is_one_of_each(builder, data, weight) && builder.node(value).place.edge_rows().is_some()
+/// Whether a value of edges is multiplied with their weights.
+fn is_weight_of(builder: &Builder<'_>, (value, weight): (NodeId, NodeId)) -> bool {
+    is_weight(builder, weight) && builder.node(value).place.edge_rows().is_some()
 }
 
 /// Input of a node of this operation.
