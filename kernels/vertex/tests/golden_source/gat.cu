@@ -19,31 +19,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 // product.3: 26784 bytes at least
 //   product.3 = product transposed(dropout.1, parameter.gat.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, real* __restrict__ o_product_3, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  constexpr unsigned K = 6, C = 16, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 6 + c[q]);
-        EACH piece[j] = here ? dropout_1_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 6 + c[q]);
+      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -121,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -142,10 +148,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_30[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_30[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -181,10 +187,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_24[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_24[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -224,11 +230,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_13[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_13[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         real product_3_22[B][Q][V];
@@ -277,31 +283,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
 // product.41: 22992 bytes at least
 //   product.41 = product transposed(h.39, parameter.gat.attend.1.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_product_41(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_39, real* __restrict__ o_product_41, const unsigned rows_given) {
-  constexpr unsigned K = 16, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 16, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real h_39_1[Q][V]; EACH_Q load<V>(h_39_1[q], b_h_39 + (offset_t)v * 16 + c[q]);
-        EACH piece[j] = here ? h_39_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real h_39_1[Q][V]; EACH_Q load<V>(h_39_1[q], b_h_39 + (offset_t)v * 16 + c[q]);
+      EACH piece[p][j] = here ? h_39_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(slice + m) * 16 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -399,10 +411,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_45_27[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_27[k] = __ldg(b_axis_45 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -438,10 +450,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_45_21[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_21[k] = __ldg(b_axis_45 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -481,11 +493,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_45_10[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_10[k] = __ldg(b_axis_45 + u[k] + 0); }
         real product_41_19[B][Q];
@@ -548,7 +560,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_72(const real* __re
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(axis.72, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
-  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -627,51 +639,35 @@ extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restr
 // gradient.gat.attend.1.bias.0: 3612 bytes at least
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bias_0(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+    EACH sums[j] += slope_result_1[q];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bias_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (element >= elements) return;
   real sum = 0;
-  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
-  out[element] = sum;
+  for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+  if (lane == 0) out[element] = sum;
 }
 
 // reduce.84: 20404 bytes at least
@@ -682,7 +678,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bi
 //   divide.65 (edges x 1) = divide(exp.60, select.63[near.in])
 //   dropout.66 (edges x 1) = dropout 0.3 site 3(divide.65)
 //   reduce.84 = reduce sum.out(slope.result[far.out] * dropout.66)
-extern "C" __global__ void __launch_bounds__(256, 3) k10_reduce_84(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_select_57, const real* __restrict__ b_select_63, const real* __restrict__ b_slope_result, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_reduce_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_select_57, const real* __restrict__ b_select_63, const real* __restrict__ b_slope_result, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_reduce_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -710,11 +706,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k10_reduce_84(const real* _
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real slope_result_2[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q slope_result_2[k][q] = __ldg(b_slope_result + (offset_t)u[k] * 3 + c[q]); }
         real axis_49_4[B];
@@ -808,11 +804,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_104(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_41_35[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_41_35[k][q] = __ldg(b_product_41 + (offset_t)u[k] * 3 + c[q]); }
         real axis_45_40[B];
@@ -869,11 +865,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_104(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_45_15[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_15[k] = __ldg(b_axis_45 + u[k] + 0); }
         real product_41_21[B][Q];
@@ -960,7 +956,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -983,11 +979,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_49_12[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_49_12[k] = __ldg(b_axis_49 + u[k] + 0); }
         real slope_result_16[B][Q];
@@ -1071,31 +1067,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real
 //   select.123 = select(less.122, dropout.118, multiply.121)
 //   equal.129 = equal(select.123, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_equal_129(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_107, const whole* __restrict__ b_notequal_115, const real* __restrict__ b_h_39, const real* __restrict__ b_h_37, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_116, real* __restrict__ o_select_123, whole* __restrict__ o_equal_129, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real slope_of_z_107_1[Q]; EACH_Q slope_of_z_107_1[q] = __ldg(b_slope_20_of_20_z_107 + (offset_t)v * 3 + c[q]);
-        EACH piece[j] = here ? slope_of_z_107_1[q] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real slope_of_z_107_1[Q]; EACH_Q slope_of_z_107_1[q] = __ldg(b_slope_20_of_20_z_107 + (offset_t)v * 3 + c[q]);
+      EACH piece[p][j] = here ? slope_of_z_107_1[q] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -1134,7 +1136,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_equal_129(const real* _
 // gradient.gat.attend.1.linear.0.weight: 22992 bytes at least
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.107, select.116)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_107, const real* __restrict__ b_select_116, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 3, K = 16, NV = 1, NL = 4, KV = 4, KL = 4, STRANDS = 16, RB = 32;
+  constexpr unsigned N = 3, K = 16, NV = 1, NL = 4, KV = 4, KL = 4, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -1171,7 +1173,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_1_l
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k9_gradient_gat_attend_1_bias_0_parts
@@ -1179,43 +1181,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_1_l
 // gradient.gat.attend.0.bias.0: 19264 bytes at least
 //   gradient.gat.attend.0.bias.0 = sum rows(select.123)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_123, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 16, NV = 1, NL = 1, KV = 4, KL = 4, STRANDS = 64, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real select_123_1[Q][V]; EACH_Q load<V>(select_123_1[q], b_select_123 + (offset_t)v * 16 + c[q]);
-      EACH second_rows[r][column + j] = here ? select_123_1[q][j] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real select_123_1[Q][V]; EACH_Q load<V>(select_123_1[q], b_select_123 + (offset_t)v * 16 + c[q]);
+    EACH sums[j] += select_123_1[q][j];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 // as k9_gradient_gat_attend_1_bias_0_parts
@@ -1236,7 +1221,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1258,11 +1243,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         bool equal_129_2[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH equal_129_2[k][q][j] = __ldg(b_equal_129 + (offset_t)u[k] * 16 + (c[q] + j)) != 0; }
         real select_123_3[B][Q][V];
@@ -1334,7 +1319,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1359,11 +1344,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_3_33[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_33[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
         real axis_7_40[B][Q];
@@ -1419,11 +1404,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_12[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_12[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         real product_3_18[B][Q][V];
@@ -1529,11 +1514,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k21_multiply_155(const real
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_11_9[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_11_9[k][q] = __ldg(b_axis_11 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         real select_123_13[B][Q][V];
@@ -1601,7 +1586,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k21_multiply_155(const real
 // gradient.gat.attend.0.linear.0.weight: 26784 bytes at least
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.154, dropout.1)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_154, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 16, K = 6, NV = 4, NL = 4, KV = 2, KL = 4, STRANDS = 16, RB = 32;
+  constexpr unsigned N = 16, K = 6, NV = 4, NL = 4, KV = 2, KL = 4, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -1638,7 +1623,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_gradient_gat_attend_0_l
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k9_gradient_gat_attend_1_bias_0_parts
@@ -1695,3 +1680,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) k24_update_gat_attend_0_lin
 // update.gat.attend.1.bias.0: 84 bytes at least
 //   parameter.gat.attend.1.bias.0 = step(parameter.gat.attend.1.bias.0, gradient.gat.attend.1.bias.0)
 // as k24_update_gat_attend_0_linear_0_weight
+
+// A measurement is written down, and the clock turned to the next epoch.
+extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
+  unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+}
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+  const unsigned next = clock->epoch + 1;
+  clock->epoch = next;
+  clock->step = next + 1;
+  clock->pace = paces[next % slots];
+}

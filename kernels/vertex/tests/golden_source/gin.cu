@@ -25,10 +25,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real x_2[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + (offset_t)u[k] * 6 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -103,31 +103,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
-        EACH piece[j] = here ? z_7_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
+      EACH piece[p][j] = here ? z_7_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -159,31 +165,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   relu.17 = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? relu_12_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? relu_12_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -244,10 +256,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_18_6[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + (offset_t)u[k] * 8 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -281,31 +293,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
 //   add.28 (nodes x 8) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? z_24_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? z_24_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -335,31 +353,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? relu_29_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? relu_29_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -387,7 +411,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
-  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -466,57 +490,41 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restr
 // gradient.gin.gin.0.mlp.1.1.bias: 3612 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gin_gin_0_mlp_1_1_bias(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+    EACH sums[j] += slope_result_1[q];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_1_1_bias_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (element >= elements) return;
   real sum = 0;
-  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
-  out[element] = sum;
+  for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+  if (lane == 0) out[element] = sum;
 }
 
 // gradient.gin.gin.0.mlp.1.1.weight: 13296 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 32, RB = 32;
+  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -553,7 +561,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
@@ -563,31 +571,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_
 //   less.41 (nodes x 8) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-        EACH piece[j] = here ? slope_result_1[q] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -616,43 +630,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
 // gradient.gin.gin.0.mlp.1.0.bias: 9632 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_1_0_bias(const real* __restrict__ b_select_42, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 8, NV = 1, NL = 1, KV = 4, KL = 2, STRANDS = 128, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 8, V = 4, L = 2, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
-      EACH second_rows[r][column + j] = here ? select_42_1[q][j] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
+    EACH sums[j] += select_42_1[q][j];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
@@ -660,7 +657,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_
 // gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
 extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 8, K = 8, NV = 4, NL = 2, KV = 4, KL = 2, STRANDS = 64, RB = 32;
+  constexpr unsigned N = 8, K = 8, NV = 4, NL = 2, KV = 4, KL = 2, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -697,7 +694,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
@@ -705,31 +702,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_
 // slope of z.44: 19456 bytes at least
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? select_42_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? select_42_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -798,10 +801,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real slope_of_z_44_14[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + (offset_t)u[k] * 8 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -836,43 +839,26 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
 // gradient.gin.gin.0.param.1: 1204 bytes at least
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 1, NV = 1, NL = 1, KV = 1, KL = 1, STRANDS = 256, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real axis_49_1; axis_49_1 = __ldg(b_axis_49 + v + 0);
-      EACH second_rows[r][column + j] = here ? axis_49_1 : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real axis_49_1; axis_49_1 = __ldg(b_axis_49 + v + 0);
+    EACH sums[j] += axis_49_1;
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
@@ -892,31 +878,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 //   less.59 (nodes x 8) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real slope_of_h_55_1[Q][V]; EACH_Q load<V>(slope_of_h_55_1[q], b_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? slope_of_h_55_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real slope_of_h_55_1[Q][V]; EACH_Q load<V>(slope_of_h_55_1[q], b_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? slope_of_h_55_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -950,7 +942,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 // gradient.gin.gin.0.mlp.0.0.weight: 16992 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
 extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 32, RB = 32;
+  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -987,7 +979,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
@@ -996,31 +988,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 2, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? select_60_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? select_60_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(k0 + k) * 6 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -1131,3 +1129,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_
 // update.gin.gin.0.mlp.1.1.bias: 84 bytes at least
 //   parameter.gin.gin.0.mlp.1.1.bias = step(parameter.gin.gin.0.mlp.1.1.bias, gradient.gin.gin.0.mlp.1.1.bias)
 // as k26_update_gin_gin_0_param_0
+
+// A measurement is written down, and the clock turned to the next epoch.
+extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
+  unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+}
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+  const unsigned next = clock->epoch + 1;
+  clock->epoch = next;
+  clock->step = next + 1;
+  clock->pace = paces[next % slots];
+}

@@ -63,10 +63,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_1_4[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + (offset_t)u[k] * 6 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -100,31 +100,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
 //   product.10 (nodes x 8) = product transposed(divide.8, parameter.sage.sage.0.linear.0.weight)
 //   add.12 = add(product.10, parameter.sage.sage.0.linear.0.bias)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, real* __restrict__ o_add_12, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 6 + c[q]);
-        EACH piece[j] = here ? divide_8_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 6 + c[q]);
+      EACH piece[p][j] = here ? divide_8_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -155,31 +161,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
 //   h.16 = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_add_12, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2;
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 6 + c[q]);
-        EACH piece[j] = here ? h_1_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 6 + c[q]);
+      EACH piece[p][j] = here ? h_1_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -211,31 +223,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
 // product.19: 13296 bytes at least
 //   product.19 = product transposed(h.17, parameter.sage.sage.0.linear.2.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? h_17_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? h_17_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -287,10 +305,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_19_6[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_19_6[k][q] = __ldg(b_product_19 + (offset_t)u[k] * 3 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -326,31 +344,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
 //   product.26 (nodes x 3) = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
 //   h.27 = add(add.24, product.26)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_add_24, real* __restrict__ o_h_27, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4;
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
-        EACH piece[j] = here ? h_17_1[q][j] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? h_17_1[q][j] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -378,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
-  constexpr unsigned C = 3, L = 4, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -457,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restr
 // gradient.sage.sage.0.linear.3.weight: 13296 bytes at least
 //   gradient.sage.sage.0.linear.3.weight = outer(slope.result, h.17)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 32, RB = 32;
+  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -494,57 +518,41 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_sage_sage_0_lin
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_sage_sage_0_linear_3_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (element >= elements) return;
   real sum = 0;
-  UNROLL_8 for (unsigned part = 0; part < parts; part++) sum += scratch[(offset_t)part * elements + element];
-  out[element] = sum;
+  for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+  if (lane == 0) out[element] = sum;
 }
 
 // gradient.sage.sage.0.linear.2.bias: 3612 bytes at least
 //   gradient.sage.sage.0.linear.2.bias = sum rows(slope.result)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_sage_sage_0_linear_2_bias(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 3, NV = 1, NL = 1, KV = 1, KL = 4, STRANDS = 64, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-      EACH second_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+    EACH sums[j] += slope_result_1[q];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 // as k9_gradient_sage_sage_0_linear_3_weight_parts
@@ -552,31 +560,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_sage_sage_0_li
 // product.31: 13296 bytes at least
 //   product.31 = product(slope.result, parameter.sage.sage.0.linear.3.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, real* __restrict__ o_product_31, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-        EACH piece[j] = here ? slope_result_1[q] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -644,10 +658,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL for (int s = 0; s < CHUNK; s += B) {
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[(s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_34_2[B][Q];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q divide_34_2[k][q] = __ldg(b_divide_34 + (offset_t)u[k] * 3 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
@@ -687,31 +701,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
 //   less.42 (nodes x 8) = less(0.0, h.16)
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_reduce_36, const real* __restrict__ b_product_31, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1;
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    for (unsigned i = threadIdx.x; i < BM * (BK / KV); i += blockDim.x) {
-      const unsigned r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = row < rows && k0 + kk < K;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      real piece[KV];
-      {
-        constexpr unsigned V = KV;
-        real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 3 + c[q]);
-        EACH piece[j] = here ? reduce_36_1[q] : (real)0;
-      }
-      UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[j];
+      constexpr unsigned V = KV;
+      real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 3 + c[q]);
+      EACH piece[p][j] = here ? reduce_36_1[q] : (real)0;
     }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockDim.x) {
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
       right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
     UNROLL_8 for (int k = 0; k < BK; k++) {
       real of_right[V];
       UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
@@ -744,7 +764,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
 // gradient.sage.sage.0.linear.1.weight: 16992 bytes at least
 //   gradient.sage.sage.0.linear.1.weight = outer(slope of h.43, h.1)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 32, RB = 32;
+  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 256 / (NL * KL), RB = 32;
   const unsigned rows = rows_given * 1;
   __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
   constexpr unsigned Q = 1, TILE = NL * KL;
@@ -781,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_sage_sage_0_li
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
     for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
 // as k9_gradient_sage_sage_0_linear_3_weight_parts
@@ -789,43 +809,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_sage_sage_0_li
 // gradient.sage.sage.0.linear.0.bias: 9632 bytes at least
 //   gradient.sage.sage.0.linear.0.bias = sum rows(slope of h.43)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_sage_sage_0_linear_0_bias(const real* __restrict__ b_slope_20_of_20_h_43, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 1, K = 8, NV = 1, NL = 1, KV = 4, KL = 2, STRANDS = 128, RB = 32;
-  const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  constexpr unsigned K = 8, V = 4, L = 2, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      EACH first_rows[r][column + j] = here ? (real)1 : (real)0;
-    }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real slope_of_h_43_1[Q][V]; EACH_Q load<V>(slope_of_h_43_1[q], b_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q]);
-      EACH second_rows[r][column + j] = here ? slope_of_h_43_1[q][j] : (real)0;
-    }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
-    __syncthreads();
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_of_h_43_1[Q][V]; EACH_Q load<V>(slope_of_h_43_1[q], b_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q]);
+    EACH sums[j] += slope_of_h_43_1[q][j];
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[(offset_t)blockIdx.x * (N * K) + (offset_t)(n0 + n + i) * K + k0 + k + j] = sums[i][j];
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) {
+    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
+    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
   }
 }
 // as k9_gradient_sage_sage_0_linear_3_weight_parts
@@ -879,3 +882,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_line
 // update.sage.sage.0.linear.3.weight: 672 bytes at least
 //   parameter.sage.sage.0.linear.3.weight = step(parameter.sage.sage.0.linear.3.weight, gradient.sage.sage.0.linear.3.weight)
 // as k19_update_sage_sage_0_linear_0_weight
+
+// A measurement is written down, and the clock turned to the next epoch.
+extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
+  unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+}
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+  const unsigned next = clock->epoch + 1;
+  clock->epoch = next;
+  clock->step = next + 1;
+  clock->pace = paces[next % slots];
+}
