@@ -24,6 +24,7 @@ fn list(program: &str, sparse: bool) -> LaunchList {
         loss: LossKind::CrossEntropy,
         bytes_per_real: 4,
         half: None,
+        lanes: false,
     };
     let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
     builtin.build_in_order(&BTreeMap::new(), &facts, Order::ProductFirst).unwrap()

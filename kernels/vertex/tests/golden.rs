@@ -54,6 +54,7 @@ fn model(name: &str, order: Order) {
         loss: if case.is_regression() { LossKind::MeanSquares } else { LossKind::CrossEntropy },
         bytes_per_real: 8,
         half: None,
+        lanes: false,
     };
     let settings = models::program(&case).1.as_object().unwrap().clone().into_iter().collect();
     let builtin = shipped(model);
@@ -150,6 +151,7 @@ fn analytics_facts(graph: &ReferenceGraph) -> Facts {
         loss: LossKind::CrossEntropy,
         bytes_per_real: 8,
         half: None,
+        lanes: false,
     }
 }
 

@@ -61,7 +61,8 @@ fn plain() -> (Data, World) {
         target: Some(Target { columns: CLASSES, loss: Loss::CrossEntropy }),
         training: true,
         bytes_per_real: 8,
-        half: None, lanes: false,
+        half: None,
+        lanes: false,
         ..Data::bare(NODES as u64, EDGES as u64)
     };
     let end = |seed: u64| (0..EDGES).map(|edge| below(seed, edge, NODES - 1) as u32).collect();

@@ -79,7 +79,8 @@ impl Problem {
             training: true,
             loss: self.loss,
             bytes_per_real: 8,
-            half: None, lanes: false,
+            half: None,
+            lanes: false,
         }
     }
 

@@ -19,6 +19,7 @@ fn program(name: &str) -> &'static Builtin {
 fn facts() -> Facts {
     Facts {
         half: None,
+        lanes: false,
         nodes: 1000,
         edges: 8000,
         feature_columns: 96,

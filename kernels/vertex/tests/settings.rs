@@ -25,6 +25,7 @@ fn facts() -> Facts {
         loss: LossKind::CrossEntropy,
         bytes_per_real: 4,
         half: None,
+        lanes: false,
     }
 }
 

@@ -26,7 +26,8 @@ fn graph() -> (Data, World) {
         columns: BTreeMap::from([("age".to_owned(), Type::Int)]),
         target: Some(Target { columns: 2, loss: Loss::CrossEntropy }),
         bytes_per_real: 8,
-        half: None, lanes: false,
+        half: None,
+        lanes: false,
         ..Data::bare(5, 5)
     };
     let (source, target) = EDGES.into_iter().unzip();

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
-pub use warploom_vertex::compile::Compiled;
 use warploom_device::Facts;
+pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
     compile::compile,
     emit::cuda::{self, Emitted, Refused, Target},
@@ -89,7 +89,8 @@ pub fn emitted(list: &LaunchList, (bytes_per_real, device): (u64, &Facts)) -> Re
 
 /// What has no kernel on a GPU.
 fn refusal(refused: &Refused) -> StageError {
-    StageError::new(ErrorKind::Specification, format!("this version has no kernel for a part of the program on a GPU: {refused}")).hint("run it on  --device cpu")
+    StageError::new(ErrorKind::Specification, format!("this version has no kernel for a part of the program on a GPU: {refused}"))
+        .hint("run it on  --device cpu")
 }
 
 /// One of the forms as text.

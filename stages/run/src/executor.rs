@@ -30,8 +30,8 @@ use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer};
 
 use crate::{
-    gpu,
     buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
+    gpu,
     precision::Precision,
     program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
     upload::{Data, Given, Neighbours},

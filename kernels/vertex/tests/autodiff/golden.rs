@@ -46,7 +46,8 @@ fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) 
         graphs: world.graphs as u64,
         many_graphs: !world.graph_of_node.is_empty(),
         bytes_per_real: 8,
-        half: None, lanes: false,
+        half: None,
+        lanes: false,
         ..Data::bare(world.nodes as u64, world.edges() as u64)
     };
     let mut builder = Builder::new(&case.name, &data);

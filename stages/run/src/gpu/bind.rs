@@ -113,7 +113,11 @@ impl Layout {
 }
 
 /// Bytes of what is no buffer and lies in memory; none for numbers and for what is not there.
-fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList, &Emitted), (data, lists): (&Data<T>, &BTreeMap<Walked, Items>)) -> Option<u64> {
+fn size_of_part<T: Precision>(
+    argument: &Argument,
+    (list, emitted): (&LaunchList, &Emitted),
+    (data, lists): (&Data<T>, &BTreeMap<Walked, Items>),
+) -> Option<u64> {
     let real = size_of::<T>() as u64;
     let slots = |direction: &Direction| lists.get(direction).map_or(0, |items| items.far.len() as u64);
     let graph = data.edge_graph();
@@ -153,7 +157,13 @@ fn size_of_part<T: Precision>(argument: &Argument, (list, emitted): (&LaunchList
             parameter.shape.iter().product::<u64>() * real
         }
         Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
-        Argument::Buffer(_) | Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Seed | Argument::Training => return None,
+        Argument::Buffer(_)
+        | Argument::Count(..)
+        | Argument::Number(_)
+        | Argument::Parts { .. }
+        | Argument::RowCount(_)
+        | Argument::Seed
+        | Argument::Training => return None,
     })
 }
 

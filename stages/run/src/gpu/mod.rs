@@ -108,7 +108,22 @@ impl Machine {
             clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(&kernel.blocks, kernel.threads), training: values.clone(), measuring: values });
         }
         let (kind, columns) = machine_columns;
-        let machine = Machine { gpu, memory, layout, kernels, calls, clockwork, epoch: None, graphs: BTreeMap::new(), visits: BTreeMap::new(), spent: BTreeMap::new(), dense: dense_rows(list, data), kind, columns: columns as usize, compiled };
+        let machine = Machine {
+            gpu,
+            memory,
+            layout,
+            kernels,
+            calls,
+            clockwork,
+            epoch: None,
+            graphs: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            dense: dense_rows(list, data),
+            kind,
+            columns: columns as usize,
+            compiled,
+        };
         // In a build that checks, who reads what nobody wrote does not go unnoticed.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
         machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;

@@ -198,7 +198,10 @@ impl Unit<'_> {
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
         for step in walk.steps.iter().filter(|step| step.stored) {
-            parameters.push(format!("{}* __restrict__ o_{}", if step.kind == Type::Real { "real" } else { "whole" }, &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+            parameters.push(
+                format!("{}* __restrict__ o_{}", if step.kind == Type::Real { "real" } else { "whole" }, &pointer(&step.out)[2..]),
+                Argument::Buffer(step.out.clone()),
+            );
         }
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
             lists(&mut parameters, &writer, (direction, cut));
@@ -206,7 +209,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
-            let groups = THREADS / 32 * (32 / lanes.lanes as u32);
+        let groups = THREADS / 32 * (32 / lanes.lanes as u32);
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => Blocks::Items { direction, cut, slices: lanes.slices as u32 },
             _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
@@ -214,7 +217,6 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
         Ok(())
     }
-
 }
 
 /// Tables that no short text says, in front of the kernel that reads them.
@@ -236,7 +238,13 @@ fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mut String) -
 pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at: &str, text: &mut String) {
     let step = &writer.walk.steps[number];
     let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
-    let base = if matches!(writer.walk.rows, Rows::Fixed(_)) { String::new() } else if columns == 1 { "v + ".to_owned() } else { format!("(offset_t)v * {columns} + ") };
+    let base = if matches!(writer.walk.rows, Rows::Fixed(_)) {
+        String::new()
+    } else if columns == 1 {
+        "v + ".to_owned()
+    } else {
+        format!("(offset_t)v * {columns} + ")
+    };
     let is_whole_row = columns == writer.lanes.places;
     if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
         let name = at.trim_end_matches("[q][j]");
@@ -406,10 +414,19 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     for (at, stream) in &streams {
         let (of, list) = of_stream(writer, stream);
         let named = if **stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
-        let _infallible = write!(first, "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
-        let _infallible = write!(next, "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n");
+        let _infallible = write!(
+            first,
+            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n"
+        );
+        let _infallible = write!(
+            next,
+            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n"
+        );
         let _infallible = write!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];\n");
-        let _infallible = write!(shared, "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);\n");
+        let _infallible = write!(
+            shared,
+            "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);\n"
+        );
     }
     let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
     format!(

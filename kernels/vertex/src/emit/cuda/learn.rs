@@ -70,7 +70,9 @@ clock->pace = paces[next % slots];
 
 impl Unit<'_> {
     pub(super) fn loss(&mut self) -> Result<(), Refused> {
-        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else { return Err(Refused::new("a loss that is none".to_owned())) };
+        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else {
+            return Err(Refused::new("a loss that is none".to_owned()));
+        };
         let index = self.list.index();
         let held = index.get(result.as_str()).ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
         let columns = held.columns;

@@ -136,7 +136,13 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
         }
         Function::Select(condition, yes, no) => {
             let ((condition, of), (yes, first), (no, second)) = (part(condition), part(yes), part(no));
-            let kind = if first == second { first } else if first == Type::Real || second == Type::Real { Type::Real } else { Type::Int };
+            let kind = if first == second {
+                first
+            } else if first == Type::Real || second == Type::Real {
+                Type::Real
+            } else {
+                Type::Int
+            };
             (format!("({}) ? {} : {}", cast(of, Type::Bool, &condition), cast(first, kind, &yes), cast(second, kind, &no)), kind)
         }
         Function::Cast(kind, a) => {

@@ -17,6 +17,8 @@ use crate::launch::Rows;
 const SHARED_BYTES: usize = 48 << 10;
 /// Rows of a tile along which is added up, at a time.
 const DEPTH: usize = 16;
+/// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
+const ROWS_MOST: usize = 256;
 /// Elements of the next tile that a thread holds, at most.
 const HELD: usize = 32;
 
@@ -102,7 +104,7 @@ fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real:
     let rows = |each: usize| THREADS as usize / across * each;
     let shared = |each: usize| DEPTH * (rows(each) + 4 + across * vector) * bytes_per_real;
     let held = |each: usize| (rows(each) * DEPTH / left).div_ceil(THREADS as usize) * left;
-    [8, 4, 2].into_iter().find(|each| shared(*each) <= SHARED_BYTES && held(*each) * bytes_per_real / 4 <= HELD).unwrap_or(1)
+    [8, 4, 2].into_iter().find(|each| rows(*each) <= ROWS_MOST && shared(*each) <= SHARED_BYTES && held(*each) * bytes_per_real / 4 <= HELD).unwrap_or(1)
 }
 
 impl Unit<'_> {

@@ -13,7 +13,7 @@ use crate::launch::{Operand, Operation, Rowed, Rows};
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
 /// Parts for each processor, at most, and rows of a part at least.
-const PARTS_OF_PROCESSOR: u64 = 8;
+const PARTS_OF_PROCESSOR: u64 = 4;
 const PART_ROWS: u32 = 64;
 
 /// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
@@ -126,7 +126,11 @@ const unsigned rows = rows_given * {lead};
             first.lanes,
             second.vector,
             second.lanes,
-            OUTER.replace("@FIRST@", &part(of_first)).replace("@FIRST_AT@", &of_first.at).replace("@SECOND@", &part(of_second)).replace("@SECOND_AT@", &of_second.at),
+            OUTER
+                .replace("@FIRST@", &part(of_first))
+                .replace("@FIRST_AT@", &of_first.at)
+                .replace("@SECOND@", &part(of_second))
+                .replace("@SECOND_AT@", &of_second.at),
         ),
         _ => format!(
             "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1;

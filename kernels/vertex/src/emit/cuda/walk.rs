@@ -211,7 +211,13 @@ impl Input {
         match self {
             Input::Number(number) => number.kind(),
             Input::Rows(read) => read.kind,
-            Input::Times(first, second) => if first.kind() == Type::Real { Type::Real } else { second.kind() },
+            Input::Times(first, second) => {
+                if first.kind() == Type::Real {
+                    Type::Real
+                } else {
+                    second.kind()
+                }
+            }
         }
     }
 }

@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::Refused;
 use super::operators::{binary, cast, join, literal, of_axis, register, start, unary};
 use super::table::{Spread, Table, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
 use super::walk::{At, From, Input, Level, Read, Step, Walk};
-use super::Refused;
 use crate::gir::{Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
 
@@ -287,9 +287,7 @@ impl<'a> Writer<'a> {
     /// Makes what a step reads, element by element of a table.
     pub fn input(&mut self, input: &Input, table: &Table, scope: Scope) -> Result<Held, Refused> {
         match input {
-            Input::Number(number) => {
-                Ok(Held { name: format!("({})", literal(*number, number.kind())), spread: Spread::All, many: false, kind: number.kind() })
-            }
+            Input::Number(number) => Ok(Held { name: format!("({})", literal(*number, number.kind())), spread: Spread::All, many: false, kind: number.kind() }),
             Input::Times(first, second) => {
                 let outer = broadcast(&first.shape(), &second.shape()).unwrap_or_default();
                 let mut part = |part: &Input| {
@@ -350,7 +348,10 @@ impl<'a> Writer<'a> {
     fn made(&mut self, step: &Step, table: &Table, scope: Scope) -> Result<Held, Refused> {
         let (spread, kind) = (spread(table, self.lanes.vector), step.kind);
         let mut operands = Vec::new();
-        let broadcasts = matches!(step.op, Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Detach | Op::WhenTraining | Op::Expand | Op::Give | Op::Reshape | Op::Dropout { .. });
+        let broadcasts = matches!(
+            step.op,
+            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Detach | Op::WhenTraining | Op::Expand | Op::Give | Op::Reshape | Op::Dropout { .. }
+        );
         if broadcasts {
             for input in &step.inputs {
                 let table = if step.op == Op::Reshape { table.clone() } else { broadcast_elements(table, &step.shape, &input.shape()) };

@@ -42,7 +42,10 @@ fn op<'a>(item: &Item<'a>) -> Option<&'a Op> {
 
 /// Element by element.
 fn is_plain(op: &Op) -> bool {
-    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Reshape | Op::Expand)
+    matches!(
+        op,
+        Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Cast(_) | Op::Dropout { .. } | Op::Detach | Op::WhenTraining | Op::Give | Op::Reshape | Op::Expand
+    )
 }
 
 /// Along the last axis: lanes that have it are neighbours.

@@ -12,7 +12,8 @@ const NODES: u64 = 16;
 
 fn facts() -> Facts {
     Facts {
-        half: None, lanes: false,
+        half: None,
+        lanes: false,
         nodes: NODES,
         edges: 0,
         feature_columns: 1,
