@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_12(const real* __
 //   h.17 = relu(h.16)
 //   dropout.18 = dropout 0.5 site 1(h.17)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, real* __restrict__ o_dropout_18, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
 //   z.20 (nodes x 3) = product transposed(dropout.18, parameter.gcn.gcn.0.linear.1.weight)
 //   multiply.21 = multiply(scale.5, z.20)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_21, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -438,11 +438,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k7_gradient_gcn_gcn_0_bias_1_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -576,7 +577,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gcn_gcn_0_line
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -589,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gcn_gcn_0_line
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_41, real* __restrict__ o_multiply_43, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -669,11 +670,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k7_gradient_gcn_gcn_0_bias_1_parts
 
@@ -716,7 +718,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gcn_gcn_0_line
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }

@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   relu.17 = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -293,7 +293,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
 //   add.28 (nodes x 8) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -353,7 +353,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 1, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -506,11 +506,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gin_gin_0_mlp_
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_1_1_bias_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -560,7 +561,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -571,7 +572,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_
 //   less.41 (nodes x 8) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -646,11 +647,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
 
@@ -693,7 +695,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -702,7 +704,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_
 // slope of z.44: 19456 bytes at least
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -855,11 +857,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
 
@@ -878,7 +881,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 //   less.59 (nodes x 8) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -978,7 +981,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -988,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 8, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 2, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];

@@ -283,8 +283,9 @@ fn over_rows(writer: &Writer, stores: &str) -> String {
     body
 }
 
-/// Registers that a thread needs for where it is, about.
+/// Registers that a thread needs for where it is, about; arithmetic of 64 bits takes more.
 const REGISTERS_OF_PLACE: usize = 24;
+const REGISTERS_OF_DOUBLES: usize = 12;
 /// Registers that a thread may need for two blocks a processor, and for three, about: the compiler takes a few for itself, more of them
 /// where several rows are read of an edge.
 const REGISTERS_OF_TWO: usize = 92;
@@ -317,7 +318,8 @@ impl Load {
 
     /// With so many edges at hand.
     fn registers(self, in_flight: usize) -> usize {
-        REGISTERS_OF_PLACE + in_flight * self.loaded + self.made + self.kept
+        let place = if self.bytes_per_real == 8 { REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES } else { REGISTERS_OF_PLACE };
+        place + in_flight * self.loaded + self.made + self.kept
     }
 
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
