@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -685,7 +685,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* _
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -957,7 +957,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1223,7 +1223,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1321,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1493,7 +1493,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k21_multiply_155(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
