@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -655,11 +655,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bias_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -684,7 +685,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* _
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -956,7 +957,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1172,7 +1173,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_1_l
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -1197,11 +1198,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_b
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k9_gradient_gat_attend_1_bias_0_parts
 
@@ -1221,7 +1223,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1319,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1491,7 +1493,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k21_multiply_155(const real
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1622,7 +1624,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_gradient_gat_attend_0_l
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }

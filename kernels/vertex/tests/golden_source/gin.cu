@@ -506,11 +506,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gin_gin_0_mlp_
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_1_1_bias_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -560,7 +561,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -646,11 +647,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
 
@@ -693,7 +695,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -855,11 +857,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
 
@@ -978,7 +981,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }

@@ -517,7 +517,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_sage_sage_0_lin
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -549,11 +549,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_sage_sage_0_li
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k9_gradient_sage_sage_0_linear_3_weight_parts
 
@@ -800,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_sage_sage_0_li
   __syncthreads();
   if (strand > 0) return;
   UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
     if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
   }
 }
@@ -825,11 +826,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_sage_sage_0_li
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) {
-    for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-    scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
   }
+  if (strand > 0 || !own) return;
+  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 // as k9_gradient_sage_sage_0_linear_3_weight_parts
 

@@ -283,8 +283,9 @@ fn over_rows(writer: &Writer, stores: &str) -> String {
     body
 }
 
-/// Registers that a thread needs for where it is, about.
+/// Registers that a thread needs for where it is, about; arithmetic of 64 bits takes more.
 const REGISTERS_OF_PLACE: usize = 24;
+const REGISTERS_OF_DOUBLES: usize = 12;
 /// Registers that a thread may need for two blocks a processor, and for three, about: the compiler takes a few for itself, more of them
 /// where several rows are read of an edge.
 const REGISTERS_OF_TWO: usize = 92;
@@ -294,8 +295,12 @@ const REGISTERS_OF_THREE_PLAIN: usize = 76;
 /// What a walk over edges holds, in registers of a thread.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    /// Asked for, an edge.
+    /// Asked for, an edge, and how many rows that are.
     loaded: usize,
+    reads: usize,
+    /// What the lists of edges have for an edge, and lanes that share them.
+    listed: usize,
+    lanes: usize,
     /// Made of that, an edge.
     made: usize,
     /// Sums, and what of the row is read.
@@ -310,14 +315,23 @@ impl Load {
             elements.add(sum.held_kind(), sum.elements(&writer.lanes));
             elements.registers(bytes_per_real)
         };
-        let Pass { loaded, made, .. } = &writer.passes[pass];
+        let Pass { loaded, made, reads, .. } = &writer.passes[pass];
+        let listed = writer.streams.iter().map(|stream| match stream {
+            Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => bytes_per_real as usize / 4,
+            Stream::Given(_) => 2,
+            Stream::Far | Stream::Edge | Stream::Relation => 1,
+        });
+        let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
         let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>() + writer.kept(pass).registers(bytes_per_real);
-        Load { loaded: loaded.registers(bytes_per_real), made: made.registers(bytes_per_real), kept, bytes_per_real }
+        Load { loaded: loaded.registers(bytes_per_real), reads: *reads, listed, lanes, made: made.registers(bytes_per_real), kept, bytes_per_real }
     }
 
     /// With so many edges at hand.
     fn registers(self, in_flight: usize) -> usize {
-        REGISTERS_OF_PLACE + in_flight * self.loaded + self.made + self.kept
+        let place = if self.bytes_per_real == 8 { REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES } else { REGISTERS_OF_PLACE };
+        // This chunk of the lists and the next; an address for each row.
+        let lists = 2 * in_flight.div_ceil(self.lanes) * self.listed;
+        place + lists + in_flight * (self.loaded + self.reads.saturating_sub(1)) + self.made + self.kept
     }
 
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
@@ -343,7 +357,7 @@ impl Load {
 
     /// Whether one short row is read of an edge and little done with it, so that several turns may be done as one.
     fn is_plain(self) -> bool {
-        self.bytes_per_real == 4 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
+        self.bytes_per_real == 4 && self.reads <= 1 && self.loaded <= 4 && self.made <= 4 && self.kept <= 8
     }
 }
 

@@ -167,11 +167,12 @@ _Pragma(\"unroll 4\") for (unsigned row = begin + strand; row < end; row += STRA
 __shared__ real told[STRANDS][L * V];
 UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
 __syncthreads();
-if (strand > 0 || !own) return;
-UNROLL for (int j = 0; j < V; j++) {
-for (int s = 1; s < STRANDS; s++) sums[j] += told[s][thread * V + j];
-scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = sums[j];
+for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+__syncthreads();
 }
+if (strand > 0 || !own) return;
+UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 ";
 
 /// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV x KV elements.
@@ -207,7 +208,7 @@ if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < K
 __syncthreads();
 if (strand > 0) return;
 UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
+UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
 if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
 }
 ";

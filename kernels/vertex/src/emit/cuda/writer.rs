@@ -103,6 +103,8 @@ pub(super) struct Pass {
     pub work: String,
     /// What is asked for an edge and a lane.
     pub loaded: Elements,
+    /// How many rows that are.
+    pub reads: usize,
     /// What is made of it.
     pub made: Elements,
     pub sums: Vec<Sum>,
@@ -642,6 +644,7 @@ impl<'a> Writer<'a> {
                 let count = self.lanes.elements(how);
                 let pass = &mut self.passes[pass];
                 pass.loaded.add(kind, count);
+                pass.reads += 1;
                 let _infallible = writeln!(pass.loads, "{open};\nUNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) {{ {line} }}");
             }
         }
