@@ -1,5 +1,6 @@
 //! Proves that the kernels of every training program, and of each operation that has a kernel of its own, compile for the architectures
 //! that are supported, without a register that spills, on a machine without a GPU.
+#![allow(clippy::unwrap_used)]
 #[path = "../../../kernels/device/tests/compiler/mod.rs"]
 mod compiler;
 

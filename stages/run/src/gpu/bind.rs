@@ -274,14 +274,14 @@ fn terms<T: Precision>(list: &LaunchList, data: &Data<T>, (program, buffers): (&
 }
 
 /// What a kernel declares.
-pub fn parameters<T: Precision>(kernel: &Kernel) -> Vec<Parameter> {
+pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
             Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
             Argument::Seed => ParameterKind::U64,
             _ => ParameterKind::Pointer,
         };
-        Parameter::new(&format!("{number} {argument:?}"), kind)
+        Parameter::new(format!("{number} {argument:?}"), kind)
     };
     kernel.arguments.iter().enumerate().map(of).collect()
 }

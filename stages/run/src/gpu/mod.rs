@@ -88,7 +88,7 @@ impl Machine {
                 let place = match known.get(&kernel.name) {
                     Some(place) => *place,
                     None => {
-                        kernels.push(module.kernel(&kernel.name, &bind::parameters::<T>(kernel)).map_err(failed)?);
+                        kernels.push(module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
                         known.insert(kernel.name.clone(), kernels.len() - 1);
                         kernels.len() - 1
                     }
@@ -103,7 +103,7 @@ impl Machine {
         let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
         let mut clockwork = Vec::new();
         for kernel in &emitted.clockwork {
-            kernels.push(module.kernel(&kernel.name, &bind::parameters::<T>(kernel)).map_err(failed)?);
+            kernels.push(module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
             let values: Vec<Value> = kernel.arguments.iter().map(|argument| bound.value(argument, false)).collect::<Result<_, _>>()?;
             clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(&kernel.blocks, kernel.threads), training: values.clone(), measuring: values });
         }

@@ -428,18 +428,18 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     for (at, stream) in &streams {
         let (of, list) = of_stream(writer, stream);
         let named = if **stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
-        let _infallible = write!(
+        let _infallible = writeln!(
             first,
-            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n"
+            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
-        let _infallible = write!(
+        let _infallible = writeln!(
             next,
-            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}\n"
+            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
-        let _infallible = write!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];\n");
-        let _infallible = write!(
+        let _infallible = writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
+        let _infallible = writeln!(
             shared,
-            "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);\n"
+            "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);"
         );
     }
     let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
