@@ -21,8 +21,8 @@ use warploom_vertex::launch::LaunchList;
 
 use compiled::{MODELS, problem, text};
 
-const F32: Target = Target { bytes_per_real: 4, processors: 132 };
-const F64: Target = Target { bytes_per_real: 8, processors: 132 };
+const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448 };
+const F64: Target = Target { bytes_per_real: 8, processors: 132, shared_bytes: 232_448 };
 /// Programs of `alone_programs/`, and an operation that each is there for.
 const ALONE: [(&str, &[&str]); 5] = [
     ("largest", &["winner maximum", "winner minimum"]),
@@ -131,7 +131,7 @@ fn every_launch_has_kernels_that_are_given_what_they_declare() {
             for kernel in emitted.launches.iter().flatten() {
                 let (_, count) = defined.iter().find(|(defined, _)| *defined == kernel.name).unwrap();
                 assert_eq!(kernel.arguments.len(), *count, "{name}: arguments of {}: {:?}", kernel.name, kernel.arguments);
-                assert_eq!(kernel.threads, 256);
+                assert!(kernel.threads.is_multiple_of(32) && kernel.threads <= 1024, "{name}: {} threads of {}", kernel.threads, kernel.name);
                 for argument in &kernel.arguments {
                     let (Argument::Buffer(buffer) | Argument::Slots(buffer, _) | Argument::Inverse(buffer, _)) = argument else { continue };
                     assert!(list.buffers.iter().any(|declared| declared.name == *buffer), "{name}: {} is given `{buffer}`", kernel.name);

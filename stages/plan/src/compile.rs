@@ -84,7 +84,7 @@ pub fn emitted(list: &LaunchList, (bytes_per_real, device): (u64, &Facts)) -> Re
         let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
         return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
     };
-    cuda::emit(list, Target { bytes_per_real, processors: grid.processors }).map_err(|refused| refusal(&refused))
+    cuda::emit(list, Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most }).map_err(|refused| refusal(&refused))
 }
 
 /// What has no kernel on a GPU.

@@ -79,7 +79,7 @@ fn data(classes: u64, has_features: bool, settings: &Value) -> Data {
 fn source((file, name): (&str, &str), settings: &Value, data: &Data, bytes_per_real: u64) -> String {
     let given = settings.as_object().unwrap().clone().into_iter().collect();
     let made = compile(&text(file), name, &given, data).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));
-    emit(&made.list, Target { bytes_per_real, processors: 132 }).unwrap_or_else(|refused| panic!("{name}: {refused}")).source
+    emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448 }).unwrap_or_else(|refused| panic!("{name}: {refused}")).source
 }
 
 /// Blocks of a processor that kernels ask for; those that are left out ask for one.

@@ -164,63 +164,92 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   h.16 (nodes x 8) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
 //   relu.17 = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? relu_12_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_relu_12 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)column * 8 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real parameter_gin_gin_0_mlp_0_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_1_bias_1[q], b_parameter_gin_gin_0_mlp_0_1_bias + c[q]);
-    real h_16_2[Q][V]; EACH h_16_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_1_bias_1[q][j];
-    real relu_17_3[Q][V]; EACH relu_17_3[q][j] = relu(h_16_2[q][j]);
-    real h_18_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_18_4[q][j] = !training ? relu_17_3[q][j] : kept_5[j] ? relu_17_3[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 8 + c[q], relu_17_3[q]);
-    EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 8 + c[q], h_18_4[q]);
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+      real parameter_gin_gin_0_mlp_0_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_1_bias_1[q], b_parameter_gin_gin_0_mlp_0_1_bias + c[q]);
+      real h_16_2[Q][V]; EACH h_16_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_1_bias_1[q][j];
+      real relu_17_3[Q][V]; EACH relu_17_3[q][j] = relu(h_16_2[q][j]);
+      real h_18_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_18_4[q][j] = !training ? relu_17_3[q][j] : kept_5[j] ? relu_17_3[q][j] * (real)2.0 : (real)0; }
+      EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 8 + c[q], relu_17_3[q]);
+      EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 8 + c[q], h_18_4[q]);
+    }
   }
 }
 
@@ -292,119 +321,177 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
 //   product.26 (nodes x 8) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
 //   add.28 (nodes x 8) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? z_24_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)column * 8 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    real parameter_gin_gin_0_mlp_1_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_0_bias_1[q], b_parameter_gin_gin_0_mlp_1_0_bias + c[q]);
-    real add_28_2[Q][V]; EACH add_28_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_0_bias_1[q][j];
-    real relu_29_3[Q][V]; EACH relu_29_3[q][j] = relu(add_28_2[q][j]);
-    EACH_Q if (own[q]) store<V>(o_relu_29 + (offset_t)v * 8 + c[q], relu_29_3[q]);
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real parameter_gin_gin_0_mlp_1_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_0_bias_1[q], b_parameter_gin_gin_0_mlp_1_0_bias + c[q]);
+      real add_28_2[Q][V]; EACH add_28_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_0_bias_1[q][j];
+      real relu_29_3[Q][V]; EACH relu_29_3[q][j] = relu(add_28_2[q][j]);
+      EACH_Q if (own[q]) store<V>(o_relu_29 + (offset_t)v * 8 + c[q], relu_29_3[q]);
+    }
   }
 }
 
 // h.33: 13308 bytes at least
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 3, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 1, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? relu_29_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(slice + m) * 8 + k0 + k) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_relu_29 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)column * 8 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q]; EACH_Q made[q] = sums[i][0];
-    real parameter_gin_gin_0_mlp_1_1_bias_1[Q]; EACH_Q parameter_gin_gin_0_mlp_1_1_bias_1[q] = __ldg(b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
-    real h_33_2[Q]; EACH_Q h_33_2[q] = made[q] + parameter_gin_gin_0_mlp_1_1_bias_1[q];
-    EACH if (own[q]) o_h_33[(offset_t)v * 3 + c[q]] = h_33_2[q];
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
+      real parameter_gin_gin_0_mlp_1_1_bias_1[Q]; EACH_Q parameter_gin_gin_0_mlp_1_1_bias_1[q] = __ldg(b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
+      real h_33_2[Q]; EACH_Q h_33_2[q] = made[q] + parameter_gin_gin_0_mlp_1_1_bias_1[q];
+      EACH if (own[q]) o_h_33[(offset_t)v * 3 + c[q]] = h_33_2[q];
+    }
   }
 }
 
@@ -524,48 +611,89 @@ extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_
 
 // gradient.gin.gin.0.mlp.1.1.weight: 13296 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 3, K = 8, NV = 1, NL = 4, KV = 4, KL = 2, STRANDS = 256 / (NL * KL), RB = 32;
+//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr bool X_FIRST = false;
   const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-      EACH first_rows[r][column + j] = here ? slope_result_1[q] : (real)0;
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        copy_later<16>(to, b_relu_29 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        copy_later<4>(to, b_slope_result + (here ? (offset_t)row * 3 + column : 0), here);
+      }
+      coming += 8 * TURNS;
     }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
-      EACH second_rows[r][column + j] = here ? relu_29_1[q][j] : (real)0;
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncthreads();
+  float* const total = reinterpret_cast<float*>(of_block);
+  for (unsigned t = 0; t < TURNS; t++) {
+    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
+      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
+      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
+    }
     __syncthreads();
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
-  __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
+    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
   }
 }
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+extern "C" __global__ void __launch_bounds__(256, 1) k11_gradient_gin_gin_0_mlp_1_1_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  __shared__ real told[8][32];
+  const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
+  real sum = 0;
+  if (element < elements) UNROLL_8 for (unsigned part = slice; part < parts; part += 8) sum += scratch[(offset_t)part * elements + element];
+  told[slice][lane] = sum;
+  __syncthreads();
+  if (slice > 0 || element >= elements) return;
+  UNROLL for (int other = 1; other < 8; other++) sum += told[other][lane];
+  out[element] = sum;
+}
 
 // select.42: 22896 bytes at least
 //   product.38 (nodes x 8) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
@@ -658,102 +786,162 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_
 
 // gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 8, K = 8, NV = 4, NL = 2, KV = 4, KL = 2, STRANDS = 256 / (NL * KL), RB = 32;
+//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr bool X_FIRST = true;
   const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
-      EACH first_rows[r][column + j] = here ? select_42_1[q][j] : (real)0;
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      coming += 8 * TURNS;
     }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real z_24_1[Q][V]; EACH_Q load<V>(z_24_1[q], b_z_24 + (offset_t)v * 8 + c[q]);
-      EACH second_rows[r][column + j] = here ? z_24_1[q][j] : (real)0;
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncthreads();
+  float* const total = reinterpret_cast<float*>(of_block);
+  for (unsigned t = 0; t < TURNS; t++) {
+    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
+      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
+      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
+    }
     __syncthreads();
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
-  __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
+    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
   }
 }
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
 // slope of z.44: 19456 bytes at least
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? select_42_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 8 + column) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q], made[q]);
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q], made[q]);
+    }
   }
 }
 
@@ -873,67 +1061,97 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 
 // gradient.gin.gin.0.mlp.0.1.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
+//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k14_gradient_gin_gin_0_mlp_1_0_weight
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
 // select.60: 29056 bytes at least
 //   product.57 (nodes x 8) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
 //   less.59 (nodes x 8) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real slope_of_h_55_1[Q][V]; EACH_Q load<V>(slope_of_h_55_1[q], b_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? slope_of_h_55_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_slope_20_of_20_h_55 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)k * 8 + column) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
-    bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < relu_12_1[q][j];
-    real select_60_3[Q][V]; EACH select_60_3[q][j] = less_59_2[q][j] ? made[q][j] : ((real)0.0);
-    EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
+      bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < relu_12_1[q][j];
+      real select_60_3[Q][V]; EACH select_60_3[q][j] = less_59_2[q][j] ? made[q][j] : ((real)0.0);
+      EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
+    }
   }
 }
 
@@ -944,105 +1162,165 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 
 // gradient.gin.gin.0.mlp.0.0.weight: 16992 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
-extern "C" __global__ void __launch_bounds__(256, 2) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned N = 8, K = 6, NV = 4, NL = 2, KV = 2, KL = 4, STRANDS = 256 / (NL * KL), RB = 32;
+//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr bool X_FIRST = true;
   const unsigned rows = rows_given * 1;
-  __shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
-  constexpr unsigned Q = 1, TILE = NL * KL;
-  const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;
-  const unsigned n0 = blockIdx.y * (NL * NV), k0 = blockIdx.z * (KL * KV);
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[NV][KV];
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] = 0;
-  for (unsigned r0 = begin; r0 < end; r0 += RB) {
-    for (unsigned i = threadIdx.x; i < RB * NL; i += blockDim.x) {
-      const unsigned r = i / NL, column = i % NL * NV, row = r0 + r;
-      const bool here = row < end && n0 + column < N;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? n0 + column : 0};
-      constexpr unsigned V = NV;
-      real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
-      EACH first_rows[r][column + j] = here ? select_60_1[q][j] : (real)0;
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        copy_later<16>(to, b_select_60 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        copy_later<8>(to, b_z_7 + (here ? (offset_t)row * 6 + column : 0), here);
+      }
+      coming += 8 * TURNS;
     }
-    for (unsigned i = threadIdx.x; i < RB * KL; i += blockDim.x) {
-      const unsigned r = i / KL, column = i % KL * KV, row = r0 + r;
-      const bool here = row < end && k0 + column < K;
-      [[maybe_unused]] const unsigned v = here ? row : begin, c[1] = {here ? k0 + column : 0};
-      constexpr unsigned V = KV;
-      real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
-      EACH second_rows[r][column + j] = here ? z_7_1[q][j] : (real)0;
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
-    __syncthreads();
-    for (int r = strand; r < RB; r += STRANDS)
-    UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) sums[i][j] += first_rows[r][n + i] * second_rows[r][k + j];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncthreads();
+  float* const total = reinterpret_cast<float*>(of_block);
+  for (unsigned t = 0; t < TURNS; t++) {
+    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
+      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
+      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
+    }
     __syncthreads();
   }
-  __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
-  if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
-  __syncthreads();
-  if (strand > 0) return;
-  UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
-    UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
-    if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
+    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
   }
 }
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
 // multiply.64: 24192 bytes at least
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
-  constexpr unsigned K = 8, C = 6, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
+  constexpr unsigned K = 8, C = 6, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 2, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real select_60_1[Q][V]; EACH_Q load<V>(select_60_1[q], b_select_60 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? select_60_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(k0 + k) * 6 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      UNROLL for (int i = 0; i < 16 / KV; i++) {
+        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_select_60 + (here ? (offset_t)row * 8 + column : 0), here);
       }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
     }
-    __syncthreads();
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)k * 6 + column) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
-    real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
-    EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 6 + c[q], multiply_64_2[q]);
+  __syncthreads();
+  if (team > 1 && tile >= tiles) {
+    __syncthreads();
+    return;
+  }
+  for (; tile < tiles; tile += stride) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+        upper[h] = from[0];
+        lower[h] = from[64];
+      }
+      __syncwarp();
+      request(slot);
+      slot = slot + 1 == AHEAD ? 0 : slot + 1;
+      UNROLL for (int h = 0; h < 2; h++)
+      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+      real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
+      EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 6 + c[q], multiply_64_2[q]);
+    }
   }
 }
 

@@ -328,8 +328,8 @@ impl<T: Precision> Bound<'_, T> {
     }
 
     /// How many blocks.
-    pub fn grid(&self, blocks: &Blocks, threads: u32) -> Grid {
-        let blocks = match blocks {
+    pub fn grid(&self, kernel: &Kernel) -> Grid {
+        let blocks = match &kernel.blocks {
             Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Parts { rows, each, most, tiles: [first, second] } => [self.parts(*rows, *each, *most), *first, *second],
@@ -341,7 +341,7 @@ impl<T: Precision> Bound<'_, T> {
                 [block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
             }
         };
-        Grid { blocks, threads, shared: 0 }
+        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes }
     }
 }
 

@@ -57,8 +57,8 @@ pub struct Compiled {
 
 /// The source of a list.
 pub fn emit<T: Precision>(list: &LaunchList, facts: &Facts) -> Result<Ready, StageError> {
-    let processors = facts.grid.as_ref().map_or(1, |grid| grid.processors);
-    let target = Target { bytes_per_real: size_of::<T>() as u64, processors };
+    let (processors, shared_bytes) = facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
+    let target = Target { bytes_per_real: size_of::<T>() as u64, processors, shared_bytes };
     let emitted = cuda::emit(list, target).map_err(|refused| StageError::defect(format!("the plan has a launch without a kernel: {refused}")))?;
     Ok(Ready { emitted, processors })
 }

@@ -94,7 +94,7 @@ impl Machine {
                     }
                 };
                 let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
-                let grid = bound.grid(&kernel.blocks, kernel.threads);
+                let grid = bound.grid(kernel);
                 let values = |training: bool| kernel.arguments.iter().map(|argument| bound.value(argument, training)).collect::<Result<Vec<_>, _>>();
                 of_launch.push(Call { kernel: place, grid, training: values(true)?, measuring: values(false)? });
             }
@@ -105,7 +105,7 @@ impl Machine {
         for kernel in &emitted.clockwork {
             kernels.push(module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
             let values: Vec<Value> = kernel.arguments.iter().map(|argument| bound.value(argument, false)).collect::<Result<_, _>>()?;
-            clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(&kernel.blocks, kernel.threads), training: values.clone(), measuring: values });
+            clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(kernel), training: values.clone(), measuring: values });
         }
         let (kind, columns) = machine_columns;
         let machine = Machine {

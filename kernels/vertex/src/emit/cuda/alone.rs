@@ -212,7 +212,7 @@ out[{place}] = sum;
     fn kernel(&mut self, (writer, body): (&Writer, &str), parameters: Parameters, blocks: Blocks) {
         self.header();
         let name = self.define("", (1, &parameters.text()), (&super::kernel::tables(writer), body));
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 }
 

@@ -97,7 +97,7 @@ out[number] = sum;
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,
         };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Rows { rows, each: THREADS, slices: 1 }, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Rows { rows, each: THREADS, slices: 1 }, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 }

@@ -214,7 +214,7 @@ impl Unit<'_> {
             (Some(cut), Some(direction)) => Blocks::Items { direction, cut, slices: lanes.slices as u32 },
             _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
         };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 }

@@ -47,8 +47,8 @@ pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
     ];
     let blocks = Blocks::Fixed([1, 1, 1]);
     vec![
-        Kernel { name: "note".to_owned(), arguments: note, blocks: blocks.clone(), threads: THREADS },
-        Kernel { name: "tick".to_owned(), arguments: vec![Argument::Clock, Argument::Paces, slots], blocks, threads: 1 },
+        Kernel { name: "note".to_owned(), arguments: note, blocks: blocks.clone(), threads: THREADS, shared_bytes: 0 },
+        Kernel { name: "tick".to_owned(), arguments: vec![Argument::Clock, Argument::Paces, slots], blocks, threads: 1, shared_bytes: 0 },
     ]
 }
 
@@ -110,9 +110,9 @@ impl Unit<'_> {
             Argument::Measures,
             Argument::RowCount(held.rows),
         ];
-        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS });
+        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
         let arguments = vec![buffer(value), Argument::ExactLoss, Argument::Scratch, Argument::LossTerms];
-        self.kernels.push(Kernel { name: parts, arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS });
+        self.kernels.push(Kernel { name: parts, arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Unit<'_> {
             Argument::Number(elements as u32),
         ];
         let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)) as u32, 1, 1]);
-        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 }

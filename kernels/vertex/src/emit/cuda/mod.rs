@@ -10,6 +10,7 @@ pub mod learn;
 mod operators;
 mod product;
 mod table;
+mod tensor;
 mod total;
 mod walk;
 mod writer;
@@ -30,6 +31,8 @@ pub struct Target {
     pub bytes_per_real: u64,
     /// Processors of the device: how finely what is added up over all rows is cut.
     pub processors: u32,
+    /// Shared memory of a block at most.
+    pub shared_bytes: u32,
 }
 
 /// A list as source.
@@ -56,6 +59,8 @@ pub struct Kernel {
     pub blocks: Blocks,
     /// Threads of a block.
     pub threads: u32,
+    /// Shared memory of a block beside what its source declares.
+    pub shared_bytes: u32,
 }
 
 /// How many blocks.
@@ -295,8 +300,13 @@ struct Unit<'a> {
 
 impl Unit<'_> {
     /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
-    fn define(&mut self, suffix: &str, (blocks, parameters): (u32, &str), (tables, body): (&str, &str)) -> String {
-        let text = format!("__launch_bounds__({}, {blocks}) KERNEL({parameters}) {{\n{body}}}\n", kernel::THREADS);
+    fn define(&mut self, suffix: &str, (blocks, parameters): (u32, &str), text: (&str, &str)) -> String {
+        self.define_for((kernel::THREADS, blocks), (suffix, parameters), text)
+    }
+
+    /// The same for blocks of so many threads, of which a processor has so many.
+    fn define_for(&mut self, (threads, blocks): (u32, u32), (suffix, parameters): (&str, &str), (tables, body): (&str, &str)) -> String {
+        let text = format!("__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{body}}}\n");
         let anonymous = anonymous(&format!("{tables}{text}"));
         if let Some(name) = self.known.get(&anonymous) {
             let line = format!("// as {name}\n");
@@ -345,6 +355,11 @@ impl Unit<'_> {
         for line in text.lines() {
             self.source.push_str(&format!("//   {line}\n"));
         }
+    }
+
+    /// How its kernel goes about it, below what it is.
+    fn schedule(&mut self, words: &str) {
+        self.source.push_str(&format!("//   ({words})\n"));
     }
 }
 

@@ -175,6 +175,108 @@ template <int V> __device__ __forceinline__ void keeps(bool (&kept)[V], unsigned
   }
 }
 
+// ---- copies into shared memory that go on while others work, in groups that a thread waits for
+template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // not here: zeros
+#if __CUDA_ARCH__ >= 800
+  const unsigned place = (unsigned)__cvta_generic_to_shared(to), given = here ? BYTES : 0;
+  if constexpr (BYTES == 16) asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" :: "r"(place), "l"(from), "r"(given) : "memory");
+  else asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" :: "r"(place), "l"(from), "r"(given), "n"(BYTES) : "memory");
+#elif defined(__CUDA_ARCH__)
+  UNROLL for (int j = 0; j < BYTES / 4; j++) to[j] = here ? from[j] : 0.f;
+#else
+  emulator::copy_later(to, from, BYTES, here ? BYTES : 0);
+#endif
+}
+__device__ __forceinline__ void copies_asked() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#elif !defined(__CUDA_ARCH__)
+  emulator::copies_asked();
+#endif
+}
+template <int LEFT> __device__ __forceinline__ void copies_done() {                                         // all groups but the last LEFT
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" :: "n"(LEFT) : "memory");
+#elif !defined(__CUDA_ARCH__)
+  emulator::copies_done(LEFT);
+#endif
+}
+
+// ---- tensor cores. They multiply numbers of which they see the first bits, so that a number is two of them, and three products of these
+// parts have the accuracy of 32 bits. They cut off what they add, too: sums of many steps are added up outside of them.
+__device__ __forceinline__ float first_bits(float a) { return __uint_as_float(__float_as_uint(a) & 0xffffe000u); }
+// sums += a b for 16 rows, 8 columns and 8 between them. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4], b[t][g],
+// b[t + 4][g], and sums[g][2 t], sums[g][2 t + 1], sums[g + 8][2 t], sums[g + 8][2 t + 1].
+__device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)[4], float b0, float b1) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
+#elif defined(__CUDA_ARCH__)
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  UNROLL for (int k = 0; k < 8; k++) {
+    const float upper = __shfl_sync(FULL, a[k / 4 * 2], g * 4 + k % 4), lower = __shfl_sync(FULL, a[k / 4 * 2 + 1], g * 4 + k % 4);
+    const float b = k < 4 ? b0 : b1, even = __shfl_sync(FULL, b, t * 8 + k % 4), odd = __shfl_sync(FULL, b, t * 8 + 4 + k % 4);
+    sums[0] += upper * even; sums[1] += upper * odd; sums[2] += lower * even; sums[3] += lower * odd;
+  }
+#else
+  emulator::mma_tf32(sums, __float_as_uint(a[0]), __float_as_uint(a[1]), __float_as_uint(a[2]), __float_as_uint(a[3]), __float_as_uint(b0), __float_as_uint(b1));
+#endif
+}
+// Several tiles of the same rows, one after the other, so that none waits for itself.
+template <int AT_ONCE, int WIDE> __device__ __forceinline__ void multiply_tiles(float (&sums)[AT_ONCE][4], const float (&a)[4], const float (&b)[AT_ONCE][WIDE], int half, int count) {
+  UNROLL for (int i = 0; i < AT_ONCE; i++) if (i < count) multiply_tile(sums[i], a, b[i][half * 2], b[i][half * 2 + 1]);
+}
+// sums += 16 columns of the rows g and g + 8, of which lane 4 g + t has four neighbouring ones, times TILES tiles of a matrix that lie one
+// after the other as the lanes read them: all first bits, then what is left of them, or (not SPLIT) the numbers themselves.
+template <int TILES, bool SPLIT> __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
+  constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
+  const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
+  float first[2][4], rest[2][4];
+  UNROLL for (int h = 0; h < 2; h++) UNROLL for (int j = 0; j < 4; j++) { first[h][j] = first_bits(all[h][j]); rest[h][j] = all[h][j] - first[h][j]; }
+  UNROLL for (int n = 0; n < TILES; n += AT_ONCE) {
+    float of_tiles[AT_ONCE][4] = {}, b_first[AT_ONCE][4] = {}, b_rest[AT_ONCE][4] = {};
+    UNROLL for (int i = 0; i < AT_ONCE; i++) {
+      if (n + i >= TILES) continue;
+      const float4 b = right[(n + i) * (SPLIT ? 64 : 32)];
+      const float of_b[4] = {b.x, b.y, b.z, b.w};
+      if constexpr (SPLIT) {
+        const float4 c = right[(n + i) * 64 + 32];
+        const float of_c[4] = {c.x, c.y, c.z, c.w};
+        UNROLL for (int j = 0; j < 4; j++) { b_first[i][j] = of_b[j]; b_rest[i][j] = of_c[j]; }
+      } else {
+        UNROLL for (int j = 0; j < 4; j++) { b_first[i][j] = first_bits(of_b[j]); b_rest[i][j] = of_b[j] - b_first[i][j]; }
+      }
+    }
+    UNROLL for (int h = 0; h < 2; h++) {
+      multiply_tiles(of_tiles, rest[h], b_first, h, TILES - n);
+      multiply_tiles(of_tiles, first[h], b_rest, h, TILES - n);
+    }
+    UNROLL for (int h = 0; h < 2; h++) multiply_tiles(of_tiles, first[h], b_first, h, TILES - n);
+    UNROLL for (int i = 0; i < AT_ONCE; i++) if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[n + i][j] += of_tiles[i][j];
+  }
+}
+// sums += 8 rows, turned, of 32 columns, of which lane 4 g + t has four neighbouring ones of rows t and t + 4, times the same rows of
+// 8 TILES columns, of which the lane has TILES neighbouring ones of each: first bits, and what is left of them.
+template <int TILES> __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
+  constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
+  const float all[2][4] = {{upper.x, upper.y, lower.x, lower.y}, {upper.z, upper.w, lower.z, lower.w}};
+  float first[2][4], rest[2][4];
+  UNROLL for (int m = 0; m < 2; m++) UNROLL for (int j = 0; j < 4; j++) { first[m][j] = first_bits(all[m][j]); rest[m][j] = all[m][j] - first[m][j]; }
+  UNROLL for (int n = 0; n < TILES; n += AT_ONCE) {
+    float of_tiles[2][AT_ONCE][4] = {}, b_first[AT_ONCE][2] = {}, b_rest[AT_ONCE][2] = {};
+    UNROLL for (int i = 0; i < AT_ONCE; i++) {
+      if (n + i >= TILES) continue;
+      UNROLL for (int h = 0; h < 2; h++) { b_first[i][h] = first_bits(right[h][n + i]); b_rest[i][h] = right[h][n + i] - b_first[i][h]; }
+    }
+    UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], rest[m], b_first, 0, TILES - n);
+    UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], first[m], b_rest, 0, TILES - n);
+    UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], first[m], b_first, 0, TILES - n);
+    UNROLL for (int m = 0; m < 2; m++) UNROLL for (int i = 0; i < AT_ONCE; i++)
+      if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[m][n + i][j] += of_tiles[m][i][j];
+  }
+}
+
 // ---- what groups of lanes tell each other
 template <typename T> __device__ __forceinline__ T from_lane(T a, int lane) { return __shfl_sync(FULL, a, lane); }
 template <typename T> __device__ __forceinline__ T across(T a, int distance) { return __shfl_xor_sync(FULL, a, distance); }

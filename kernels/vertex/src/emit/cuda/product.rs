@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, put_down, vector_of, widest_vector};
 use super::table::identity;
+use super::tensor::{OfRows, ROWS, WARPS, filled, lying};
 use super::walk::{From, Input, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
@@ -64,10 +65,16 @@ impl Shape {
         Ok(Shape { number, matrix, transposed: *transposed, inner: inner as usize, wide: wide as usize, lead, plain })
     }
 
-    /// An element of the matrix, for row `k0 + k` of what is added up and column `slice + m` of the result.
-    fn element(&self) -> String {
+    /// What its rows stand for, and how many each of them is.
+    fn rows(&self, walk: &Walk) -> (Rows, u64) {
+        if matches!(walk.rows, Rows::Fixed(_)) { (Rows::Fixed(self.lead.max(1)), 1) } else { (walk.rows, self.lead) }
+    }
+
+    /// An element of the matrix, for this row of what is added up and this column of the result.
+    fn element(&self, row: &str, column: &str) -> String {
         let Shape { inner, wide, transposed, matrix, .. } = self;
-        let place = if *transposed { format!("(offset_t)(slice + m) * {inner} + k0 + k") } else { format!("(offset_t)(k0 + k) * {wide} + slice + m") };
+        let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
+        let place = if *transposed { format!("(offset_t){} * {inner} + {row}", grouped(column)) } else { format!("(offset_t){} * {wide} + {column}", grouped(row)) };
         format!("__ldg({} + {place})", pointer(matrix))
     }
 }
@@ -79,16 +86,18 @@ struct Finish {
     stores: String,
 }
 
-fn finish(writer: &mut Writer, shape: &Shape) -> Result<Finish, Refused> {
+/// `of_place` says where the number is that a lane has for a place.
+fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str) -> String) -> Result<Finish, Refused> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
         let out = format!("o_{}", &pointer(&walk.steps[shape.number].out)[2..]);
         let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + (offset_t)v * {} + c[q], made[q]);", shape.wide);
-        return Ok(Finish { made: "real made[1][V]; EACH made[q][j] = sums[i][j];".to_owned(), statements: String::new(), stores });
+        let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("j"));
+        return Ok(Finish { made, statements: String::new(), stores });
     }
     let table = identity(shape.wide);
-    let made = writer.know(shape.number, table.clone(), "made");
+    let made = writer.know(shape.number, table.clone(), "made", of_place);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         if walk.steps[later].columns() != shape.wide {
             return odd("whose result is followed by rows of another width");
@@ -107,11 +116,58 @@ fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real:
     [8, 4, 2].into_iter().find(|each| rows(*each) <= ROWS_MOST && shared(*each) <= SHARED_BYTES && held(*each) * bytes_per_real / 4 <= HELD).unwrap_or(1)
 }
 
+/// What a product is given: the matrix, what its writers read, what is stored, rows.
+fn parameters((shape, rows): (&Shape, Rows), writers: [&Writer; 2], texts: &str) -> Parameters {
+    let mut parameters = Parameters::new();
+    parameters.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
+    writers.iter().for_each(|writer| parameters.of_writer(writer, texts));
+    for step in writers[0].walk.steps.iter().filter(|step| step.stored) {
+        let of = if step.kind == Type::Real { "real" } else { "whole" };
+        parameters.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+    }
+    parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+    parameters
+}
+
 impl Unit<'_> {
+    /// On tensor cores, if it fits; else nothing is written.
+    fn product_of_tiles(&mut self, walk: &Walk, shape: &Shape) -> Result<bool, Refused> {
+        let Some(schedule) = OfRows::of((shape.inner, shape.wide), self.target) else { return Ok(false) };
+        let left_vector = vector_of(shape.inner, 4);
+        let mut loader = Writer::new(walk, lanes(shape.inner, left_vector));
+        let input = &walk.steps[shape.number].inputs[0];
+        let lies = lying(walk, input, shape.plain);
+        let nothing = Value { statements: String::new(), at: String::new() };
+        let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
+        let at = |place: &str| format!("sums[(q * V + {place}) / 2][r * 2 + (q * V + {place}) % 2]");
+        let finished = schedule.vectors(shape.wide).find_map(|vector| {
+            let chunks = 2 * schedule.tiles / vector;
+            let mut writer = Writer::new(walk, Lanes { places: shape.wide, vector, lanes: 4, chunks, slices: schedule.slices });
+            let finish = finish(&mut writer, shape, at).ok()?;
+            Some((writer, finish))
+        });
+        let Some((writer, finish)) = finished else { return Ok(false) };
+        self.header();
+        self.schedule(&schedule.words());
+        let (rows, lead) = shape.rows(walk);
+        let filled = filled(lies.as_deref(), &left, (left_vector, shape.inner));
+        let parameters = parameters((shape, rows), [&loader, &writer], &format!("{filled}{}{}", finish.statements, finish.stores));
+        let body = body_of_tiles((shape, &schedule), (&filled, &finish), (left_vector, writer.lanes.vector), lead);
+        let name = self.define_for((THREADS, schedule.blocks), ("", &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
+        // A block stays for as many tiles as there are: it lays the matrix out once.
+        let most = (self.target.processors * schedule.blocks / schedule.slices as u32).max(1);
+        let blocks = Blocks::Parts { rows, each: (16 / lead.max(1) as u32).max(1), most, tiles: [schedule.slices as u32, 1] };
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: schedule.shared_bytes as u32 });
+        Ok(true)
+    }
+
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
         let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let shape = Shape::of(&walk)?;
+        if self.product_of_tiles(&walk, &shape)? {
+            return Ok(());
+        }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
         let left_vector = vector_of(shape.inner, most);
@@ -122,27 +178,16 @@ impl Unit<'_> {
         let across = shape.wide.div_ceil(vector).next_power_of_two().min(16);
         let slices = shape.wide.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.wide, vector, lanes: across, chunks: 1, slices });
-        let finish = finish(&mut writer, &shape)?;
+        let finish = finish(&mut writer, &shape, |place| format!("sums[i][{place}]"))?;
         let each = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         self.header();
-        let mut parameters = Parameters::new();
-        let texts = format!("{}{}{}", left.statements, finish.statements, finish.stores);
-        parameters.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
-        parameters.of_writer(&loader, &texts);
-        parameters.of_writer(&writer, &texts);
-        for step in walk.steps.iter().filter(|step| step.stored) {
-            let of = if step.kind == Type::Real { "real" } else { "whole" };
-            parameters.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
-        }
-        let is_fixed = matches!(walk.rows, Rows::Fixed(_));
-        let rows = if is_fixed { Rows::Fixed(shape.lead.max(1)) } else { walk.rows };
-        let lead = if is_fixed { 1 } else { shape.lead };
-        parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+        let (rows, lead) = shape.rows(&walk);
+        let parameters = parameters((&shape, rows), [&loader, &writer], &format!("{}{}{}", left.statements, finish.statements, finish.stores));
         let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
         let name = self.define("", (2, &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
         let of_block = THREADS / across as u32 * each as u32;
         let blocks = Blocks::Rows { rows, each: (of_block / lead.max(1) as u32).max(1), slices: slices as u32 };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 }
@@ -159,7 +204,29 @@ const unsigned rows = rows_given * {lead};
             .replace("@VECTOR@", &vector.to_string())
             .replace("@LEFT@", &format!("{}{}", about_row(&left.statements), left.statements))
             .replace("@LEFT_AT@", &left.at)
-            .replace("@RIGHT@", &shape.element())
+            .replace("@RIGHT@", &shape.element("k0 + k", "slice + m"))
+            .replace("@MADE@", &finish.made)
+            .replace("@EPILOGUE@", &format!("{}{after}", about_row(&after))),
+    )
+}
+
+fn body_of_tiles((shape, schedule): (&Shape, &OfRows), (filled, finish): (&str, &Finish), (left_vector, vector): (usize, usize), lead: u64) -> String {
+    let after = format!("{}{}", finish.statements, finish.stores);
+    format!(
+        "constexpr unsigned K = {}, C = {}, KV = {left_vector}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {WARPS}, TEAM = {};
+const unsigned rows = rows_given * {lead};
+{}",
+        shape.inner,
+        shape.wide,
+        2 * schedule.tiles / vector,
+        schedule.tiles,
+        schedule.steps,
+        schedule.ahead,
+        1 + usize::from(schedule.split),
+        schedule.team_most(),
+        ROWS.replace("@LEFT@", filled)
+            .replace("@COLUMN@", OfRows::column(vector))
+            .replace("@RIGHT@", &shape.element("k", "column"))
             .replace("@MADE@", &finish.made)
             .replace("@EPILOGUE@", &format!("{}{after}", about_row(&after))),
     )

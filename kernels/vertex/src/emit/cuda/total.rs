@@ -4,6 +4,7 @@
 //! never     adds a float with an atomic
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
+use super::tensor::{self, COLUMNS, OfColumns, filled, lying};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
@@ -61,6 +62,11 @@ impl Unit<'_> {
         if lead > 1 && !read.iter().all(lies_in_rows) {
             return Err(Refused::new("an outer product of several rows a vertex that lie nowhere".to_owned()));
         }
+        if let (Op::Outer, [first, second]) = (op, sides.as_slice())
+            && let Some(schedule) = OfColumns::of((first.columns.max(second.columns) as usize, first.columns.min(second.columns) as usize), self.target)
+        {
+            return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
+        }
         let (mut parameters, mut writers, mut values) = (Parameters::new(), Vec::new(), Vec::new());
         for (side, input) in sides.iter().zip(&read) {
             let mut writer = Writer::new(&walk, lanes(side.columns as usize, side.vector));
@@ -81,9 +87,46 @@ impl Unit<'_> {
             [] => [1, 1],
         };
         let each = (PART_ROWS / lead.max(1) as u32).max(1);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS });
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS, shared_bytes: 0 });
         self.add_parts(out, (elements as u32, Argument::Parts { rows, each, most }));
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        Ok(())
+    }
+
+    /// Outer products on tensor cores. The sides lie beside each other in shared memory, the wider one where 32 columns are taken at once.
+    fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (schedule, columns, lead): (OfColumns, [u64; 2], u64)) -> Result<(), Refused> {
+        let mut writers: Vec<Writer> = columns.iter().map(|columns| Writer::new(walk, lanes(*columns as usize, vector_of(*columns as usize, 4)))).collect();
+        let mut texts = Vec::new();
+        for ((input, columns), writer) in read.iter().zip(columns).zip(&mut writers) {
+            let lies = lying(walk, input, lead > 1);
+            let made = match lies {
+                Some(_) => Value { statements: String::new(), at: String::new() },
+                None => value(writer, input)?,
+            };
+            texts.push(filled(lies.as_deref(), &made, (writer.lanes.vector, columns as usize)));
+        }
+        self.header();
+        self.schedule(&schedule.words());
+        let mut parameters = Parameters::new();
+        writers.iter().zip(&texts).for_each(|(writer, text)| parameters.of_writer(writer, text));
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
+        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let vectors = [writers[0].lanes.vector, writers[1].lanes.vector];
+        let body = body_of_tiles(&schedule, (columns, vectors), &texts, lead);
+        let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
+        let elements = columns[0] * columns[1];
+        let (rows, each) = (walk.rows, (PART_ROWS / lead.max(1) as u32).max(1));
+        let most = self.parts_most(elements).min(self.target.processors);
+        let blocks = Blocks::Parts { rows, each, most, tiles: schedule.blocks };
+        let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
+        self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
+        let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
+        let name = self.define("_parts", (1, parameters), ("", tensor::ADD_PARTS));
+        let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements as u32), Argument::Parts { rows, each, most }];
+        let blocks = Blocks::Fixed([(elements as u32).div_ceil(32), 1, 1]);
+        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 
@@ -92,7 +135,7 @@ impl Unit<'_> {
         let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
         let name = self.define("_parts", (1, parameters), ("", ADD_PARTS));
         let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements), parts];
-        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS });
+        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS, shared_bytes: 0 });
     }
 
     /// Into how many parts a sum over rows is cut, at most.
@@ -111,6 +154,24 @@ impl Unit<'_> {
         };
         inputs.iter().flat_map(Operand::rows).find_map(rows)
     }
+}
+
+fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]), texts: &[String], lead: u64) -> String {
+    let (x, z) = if columns[0] >= columns[1] { (0, 1) } else { (1, 0) };
+    let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
+    format!(
+        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
+constexpr bool X_FIRST = {};
+const unsigned rows = rows_given * {lead};
+{}",
+        columns[x],
+        columns[z],
+        vectors[x],
+        vectors[z],
+        vector_of(*tiles, 4),
+        x == 0,
+        COLUMNS.replace("@X@", &texts[x]).replace("@Z@", &texts[z]),
+    )
 }
 
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {

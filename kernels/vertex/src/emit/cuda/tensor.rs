@@ -1,0 +1,325 @@
+//! tensor: how products and outer products of 32 bits lie over tensor cores: tiles, queues in shared memory, and who does which rows.
+//!
+//! promises  numbers keep the accuracy of 32 bits: each is multiplied as two parts of fewer bits; what is added up is added in an order that
+//!           sizes and the device decide; rows are asked for several steps before they are worked on, by the warp that works on them
+//! never     is taken for reals of 64 bits, or where a block would need more shared memory than the device has
+//!
+//! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
+use super::dense::Value;
+use super::kernel::about_row;
+use super::walk::{At, From, Input, Read, Walk};
+use super::writer::pointer;
+use super::{Target, kernel};
+use crate::launch::{Element, Rows};
+
+/// Columns of a row that are added up for less than this leave most of a step of 32 empty.
+const INNER_LEAST: usize = 8;
+/// Elements of a matrix that is split into its parts once: larger ones are split at each use, and have more room for rows on their way.
+const SPLIT_MOST: usize = 20_000;
+/// Warps of a block that multiplies rows: as many as every block has.
+pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
+/// Warps of a block that adds up outer products, about.
+const OUTER_WARPS: usize = 12;
+/// Shared memory that the device keeps for itself, for each block.
+const KEPT_BYTES: usize = 1024;
+
+/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, 32 elements of the rows at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OfRows {
+    /// Tiles of 8 columns that a block makes, and blocks that share a row.
+    pub tiles: usize,
+    pub slices: usize,
+    /// Steps along a row.
+    pub steps: usize,
+    /// Steps that are asked for before they are worked on.
+    pub ahead: usize,
+    /// Whether the matrix lies in shared memory as its two parts.
+    pub split: bool,
+    /// Blocks of a processor.
+    pub blocks: u32,
+    pub shared_bytes: usize,
+}
+
+impl OfRows {
+    /// None where it does not fit.
+    pub fn of((inner, wide): (usize, usize), target: Target) -> Option<OfRows> {
+        if target.bytes_per_real != 4 || inner < INNER_LEAST {
+            return None;
+        }
+        (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| OfRows::in_slices((inner, wide), slices, target.shared_bytes as usize))
+    }
+
+    fn in_slices((inner, wide): (usize, usize), slices: usize, shared_most: usize) -> Option<OfRows> {
+        let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
+        let splits = inner * wide <= SPLIT_MOST;
+        // More than four tiles take so many registers that a processor has room for one block.
+        let two = (tiles <= 4).then_some((2, splits, 2));
+        let one = [4, 3, 2].into_iter().map(|ahead| (1, splits, ahead)).chain([4, 3, 2].map(|ahead| (1, false, ahead)));
+        let made = |(blocks, split, ahead): (u32, bool, usize)| {
+            let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
+            let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
+            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, blocks, shared_bytes })
+        };
+        two.into_iter().chain(one).find_map(made)
+    }
+
+    /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt out by.
+    pub fn vectors(&self, wide: usize) -> impl Iterator<Item = usize> {
+        let tiles = self.tiles;
+        [4, 2, 1].into_iter().filter(move |vector| wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector))
+    }
+
+    /// Warps that share 16 rows at most, each some of the steps.
+    pub fn team_most(&self) -> usize {
+        [8, 4, 2].into_iter().find(|team| *team <= self.steps).unwrap_or(1)
+    }
+
+    /// Which column of a slice is column `n` of tile `i`, so that a lane's are neighbours.
+    pub fn column(vector: usize) -> &'static str {
+        match vector {
+            4 => "i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2",
+            2 => "i * 8 + n",
+            _ => "i * 8 + n % 2 * 4 + n / 2",
+        }
+    }
+
+    pub fn words(&self) -> String {
+        let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
+        format!("on tensor cores: 16 rows x {} columns a warp{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
+    }
+}
+
+/// Rows, turned, times rows: a warp adds up `32 * groups` columns of the wider side times `8 * tiles` of the other, 8 rows at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OfColumns {
+    /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
+    pub groups: usize,
+    pub tiles: usize,
+    /// Warps beside each other, and warps that take rows in turn.
+    pub across: usize,
+    pub along: usize,
+    /// Steps that are on their way or worked on.
+    pub ahead: usize,
+    /// Blocks along both sides.
+    pub blocks: [u32; 2],
+    pub shared_bytes: usize,
+}
+
+impl OfColumns {
+    /// Of the wider side, and the other.
+    pub fn of((wide, narrow): (usize, usize), target: Target) -> Option<OfColumns> {
+        if target.bytes_per_real != 4 {
+            return None;
+        }
+        let of_narrow = narrow.div_ceil(64);
+        let tiles = narrow.div_ceil(of_narrow).div_ceil(8);
+        let all = wide.div_ceil(32);
+        let groups = if tiles <= 2 && all > 8 { 2 } else { 1 };
+        let of_wide = all.div_ceil(groups).div_ceil(8);
+        let across = all.div_ceil(groups).div_ceil(of_wide);
+        let along = (OUTER_WARPS / across).max(1);
+        let blocks = [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
+        let made = |(along, ahead): (usize, usize)| {
+            let queues = across * along * ahead * (groups * 256 + tiles * 64) * 4;
+            let shared_bytes = queues.max(across * groups * 32 * tiles * 8 * 4);
+            (shared_bytes <= target.shared_bytes as usize).then_some(OfColumns { groups, tiles, across, along, ahead, blocks, shared_bytes })
+        };
+        let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
+        let ways = [along, along.min(2), 1].into_iter().flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
+        ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        (self.across * self.along * 32) as u32
+    }
+
+    pub fn words(&self) -> String {
+        let OfColumns { groups, tiles, across, along, ahead, .. } = self;
+        format!("on tensor cores: {} x {} columns a warp, {across} warps beside each other, {along} take turns of 8 rows; {} turns asked for ahead", 32 * groups, 8 * tiles, ahead - 1)
+    }
+}
+
+/// Rows that lie in a buffer as they are read: its pointer.
+pub(super) fn lying(walk: &Walk, input: &Input, is_plain: bool) -> Option<String> {
+    let Input::Rows(Read { from: From::Leaf(leaf), at, .. }) = input else { return None };
+    let leaf = &walk.leaves[*leaf];
+    let is_own = is_plain || (*at == At::Own && !matches!(walk.rows, Rows::Fixed(_)));
+    (is_own && leaf.element == Element::Real).then(|| pointer(&leaf.name))
+}
+
+/// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says; zeros where nothing is `here`. Rows
+/// that lie in a buffer are copied while others are worked on, others are made now.
+pub(super) fn filled(lies: Option<&str>, made: &Value, (vector, columns): (usize, usize)) -> String {
+    match lies {
+        Some(pointer) => format!("copy_later<{}>(to, {pointer} + (here ? (offset_t)row * {columns} + column : 0), here);\n", vector * 4),
+        None => format!(
+            "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
+constexpr unsigned V = {vector}, Q = 1;
+{}{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
+store<V>(to, of_row);
+",
+            about_row(&made.statements),
+            made.statements,
+            made.at
+        ),
+    }
+}
+
+/// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no warp waits for another. Where there
+/// are fewer tiles of rows than warps, a team of warps shares a tile: each takes every so many steps, and the first adds up, in order.
+pub(super) const ROWS: &str = "extern __shared__ float4 of_block[];
+float4* const right = reinterpret_cast<float4*>(of_block);
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+const unsigned tiles = (rows + 15) / 16;
+unsigned team = TEAM;
+while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < tiles) {
+UNROLL for (int i = 0; i < 16 / KV; i++) {
+const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
+float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+const bool here = row < rows && column < K;
+@LEFT@}
+coming_step += team;
+if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+float b[4], rest[4];
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = first_k + j;
+b[j] = k < K && column < C ? @RIGHT@ : (real)0;
+if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+}
+float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+to[0] = make_float4(b[0], b[1], b[2], b[3]);
+if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+}
+__syncthreads();
+if (team > 1 && tile >= tiles) {
+__syncthreads();
+return;
+}
+for (; tile < tiles; tile += stride) {
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+float4 upper[2], lower[2];
+UNROLL for (int h = 0; h < 2; h++) {
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+upper[h] = from[0];
+lower[h] = from[64];
+}
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+UNROLL for (int h = 0; h < 2; h++)
+if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+}
+if (team > 1) {
+copies_done<0>();
+__syncwarp();
+if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+__syncthreads();
+if (member > 0) return;
+for (unsigned other = 1; other < team; other++)
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+}
+UNROLL for (int r = 0; r < 2; r++) {
+const unsigned row = tile * 16 + r * 8 + group;
+const bool live = row < rows;
+[[maybe_unused]] const unsigned v = live ? row : 0;
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+@MADE@
+@EPILOGUE@}
+}
+";
+
+/// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as the tensor cores have them.
+pub(super) const COLUMNS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+unsigned coming = begin + turn * 8, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < end) {
+float* const stage = queue + at * STAGE;
+UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+const bool here = row < end && column < X;
+@X@}
+constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+if (PIECES % 32 != 0 && place >= PIECES) continue;
+float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+const bool here = row < end && column < Z;
+@Z@}
+coming += 8 * TURNS;
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+float sums[GROUPS][2][TILES][4] = {};
+UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+copies_done<AHEAD - 2>();
+__syncwarp();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+const float* const stage = queue + slot * STAGE;
+float right[2][TILES];
+UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+const unsigned within = group * TILES + n;
+const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+float several[RV];
+memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
+}
+UNROLL for (int i = 0; i < GROUPS; i++) {
+const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+multiply_turned<TILES>(sums[i], from[0], from[32], right);
+}
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+copies_done<0>();
+__syncthreads();
+float* const total = reinterpret_cast<float*>(of_block);
+for (unsigned t = 0; t < TURNS; t++) {
+if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
+const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
+float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
+sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
+}
+__syncthreads();
+}
+for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
+if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+}
+";
+
+/// Parts of a sum, one after the other in memory, eight slices of them in order and then the slices.
+pub(super) const ADD_PARTS: &str = "__shared__ real told[8][32];
+const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
+real sum = 0;
+if (element < elements) UNROLL_8 for (unsigned part = slice; part < parts; part += 8) sum += scratch[(offset_t)part * elements + element];
+told[slice][lane] = sum;
+__syncthreads();
+if (slice > 0 || element >= elements) return;
+UNROLL for (int other = 1; other < 8; other++) sum += told[other][lane];
+out[element] = sum;
+";
