@@ -1,0 +1,204 @@
+// driver.cpp: a libcuda.so.1 with one device, which is this CPU: kernels are shared objects that nvrtc.cpp made.
+//
+// promises  everything asked for is done at once, in order; captured launches, fills and copies are done when their graph is launched;
+//           what is copied or filled outside of an allocation, and what is launched without a context, is refused
+// never     overlaps anything; takes time as a GPU does
+// limits    4 GiB; the address of an allocation is the host's, with a page behind it that nobody may touch
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#define ASKED extern "C" __attribute__((visibility("default")))
+typedef int Result;
+typedef unsigned long long Address;
+enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900 };
+static const size_t TOTAL = 4ull << 30;
+
+struct Entry { const char* name; void* entry; void (*call)(void*, void**); const size_t* bytes; unsigned count; };
+typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**);
+struct Module { void* object; };
+struct Function { const Entry* entry; Launch launch; };
+struct Graph { std::vector<std::function<void()>> work; };
+struct Stream { Graph* capture = nullptr; };
+struct Event { double at = 0; };
+
+static std::recursive_mutex lock;
+static std::map<Address, size_t> allocated;
+static size_t used = 0;
+static thread_local void* current = nullptr;
+#define CONTEXT if (!current) return NO_CONTEXT
+
+static bool is_inside(Address at, size_t bytes) {
+  std::lock_guard<std::recursive_mutex> held(lock);
+  auto after = allocated.upper_bound(at);
+  if (after == allocated.begin()) return false;
+  --after;
+  return at + bytes <= after->first + after->second;
+}
+static Result asked(Stream* stream, std::function<void()> work) {
+  if (stream && stream->capture) stream->capture->work.push_back(std::move(work));
+  else work();
+  return SUCCESS;
+}
+
+ASKED Result cuInit(unsigned) { return SUCCESS; }
+ASKED Result cuDriverGetVersion(int* version) { return *version = 13000, SUCCESS; }
+ASKED Result cuDeviceGetCount(int* count) { return *count = 1, SUCCESS; }
+ASKED Result cuDeviceGet(int* device, int ordinal) { return *device = 0, ordinal ? 101 : SUCCESS; }
+ASKED Result cuDeviceGetName(char* name, int length, int) { return std::snprintf(name, length, "Emulated H200 (no GPU)"), SUCCESS; }
+ASKED Result cuDeviceGetUuid_v2(unsigned char* id, int) { return std::memset(id, 0, 16), SUCCESS; }
+ASKED Result cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = TOTAL, SUCCESS; }
+ASKED Result cuDeviceGetAttribute(int* value, int attribute, int) {
+  // Numbers of the header: threads of a block, lanes, clock, processors, memory clock and width, L2, capability, registers, shared memory.
+  static const std::map<int, int> known = {{1, 1024},      {10, 32},       {13, 1980000}, {16, 8}, {36, 3201000}, {37, 6144},
+                                           {38, 62914560}, {75, 9},        {76, 0},       {82, 65536}, {97, 232448}};
+  auto found = known.find(attribute);
+  return found == known.end() ? INVALID : (*value = found->second, SUCCESS);
+}
+ASKED Result cuDevicePrimaryCtxRetain(void** context, int) { return *context = &lock, SUCCESS; }
+ASKED Result cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
+ASKED Result cuCtxSetCurrent(void* context) { return current = context, SUCCESS; }
+
+ASKED Result cuStreamCreate(Stream** stream, unsigned) { CONTEXT; return *stream = new Stream, SUCCESS; }
+ASKED Result cuStreamDestroy_v2(Stream* stream) { return delete stream, SUCCESS; }
+ASKED Result cuStreamSynchronize(Stream* stream) { CONTEXT; return stream && stream->capture ? UNSUPPORTED : SUCCESS; }
+ASKED Result cuStreamWaitEvent(Stream*, Event*, unsigned) { CONTEXT; return SUCCESS; }
+static double now() {
+  timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return at.tv_sec * 1e3 + at.tv_nsec / 1e6;
+}
+ASKED Result cuEventCreate(Event** event, unsigned) { CONTEXT; return *event = new Event, SUCCESS; }
+ASKED Result cuEventRecord(Event* event, Stream*) { CONTEXT; return event->at = now(), SUCCESS; }
+ASKED Result cuEventSynchronize(Event*) { CONTEXT; return SUCCESS; }
+ASKED Result cuEventElapsedTime_v2(float* milliseconds, Event* from, Event* to) { CONTEXT; return *milliseconds = (float)(to->at - from->at), SUCCESS; }
+ASKED Result cuEventDestroy_v2(Event* event) { return delete event, SUCCESS; }
+
+ASKED Result cuMemAlloc_v2(Address* address, size_t bytes) {
+  CONTEXT;
+  std::lock_guard<std::recursive_mutex> held(lock);
+  if (bytes == 0) return INVALID;
+  if (bytes > TOTAL - used) return MEMORY;
+  const size_t page = 4096, room = (bytes + page - 1) / page * page;
+  char* start = (char*)mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) return MEMORY;
+  mprotect(start + room, page, PROT_NONE);
+  allocated[(Address)start] = bytes;
+  used += bytes;
+  return *address = (Address)start, SUCCESS;
+}
+ASKED Result cuMemFree_v2(Address address) {
+  std::lock_guard<std::recursive_mutex> held(lock);
+  auto found = allocated.find(address);
+  if (found == allocated.end()) return INVALID;
+  munmap((void*)address, (found->second + 4095) / 4096 * 4096 + 4096);
+  used -= found->second;
+  allocated.erase(found);
+  return SUCCESS;
+}
+ASKED Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total) { CONTEXT; return *free_bytes = TOTAL - used, *total = TOTAL, SUCCESS; }
+ASKED Result cuMemHostAlloc(void** start, size_t bytes, unsigned) { CONTEXT; return *start = std::malloc(bytes), *start ? SUCCESS : MEMORY; }
+ASKED Result cuMemFreeHost(void* start) { return std::free(start), SUCCESS; }
+ASKED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Stream* stream) {
+  CONTEXT;
+  if (!is_inside(to, bytes)) return ILLEGAL;
+  return asked(stream, [=] { std::memset((void*)to, value, bytes); });
+}
+ASKED Result cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Stream* stream) {
+  CONTEXT;
+  if (!is_inside(to, bytes) || !is_inside(from, bytes)) return ILLEGAL;
+  return asked(stream, [=] { std::memmove((void*)to, (void*)from, bytes); });
+}
+ASKED Result cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, Stream* stream) {
+  CONTEXT;
+  if (stream && stream->capture) return UNSUPPORTED;
+  return is_inside(to, bytes) ? (std::memcpy((void*)to, from, bytes), SUCCESS) : INVALID;
+}
+ASKED Result cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, Stream* stream) {
+  CONTEXT;
+  if (stream && stream->capture) return UNSUPPORTED;
+  return is_inside(from, bytes) ? (std::memcpy(to, (void*)from, bytes), SUCCESS) : INVALID;
+}
+
+ASKED Result cuModuleLoadData(Module** module, const char* image) {
+  CONTEXT;
+  // The headers say how long the object is: sections are listed at its end.
+  uint64_t at;
+  uint16_t each, count;
+  std::memcpy(&at, image + 40, 8), std::memcpy(&each, image + 58, 2), std::memcpy(&count, image + 60, 2);
+  std::string bytes(image, at + (uint64_t)each * count);
+#if defined(__x86_64__)
+  bytes[18] = 62;
+#elif defined(__aarch64__)
+  bytes[18] = (char)183;
+#endif
+  char name[] = "/tmp/warploom-emulated-XXXXXX";
+  const int file = mkstemp(name);
+  if (file < 0) return MEMORY;
+  const bool written = write(file, bytes.data(), bytes.size()) == (ssize_t)bytes.size();
+  close(file);
+  void* object = written ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  unlink(name);
+  if (!object) return std::fprintf(stderr, "emulator: %s\n", written ? dlerror() : "no room for code"), INVALID_IMAGE;
+  return *module = new Module{object}, SUCCESS;
+}
+ASKED Result cuModuleUnload(Module* module) { return dlclose(module->object), delete module, SUCCESS; }
+ASKED Result cuModuleGetFunction(Function** function, Module* module, const char* name) {
+  CONTEXT;
+  const Entry* entries = (const Entry*)dlsym(module->object, "emulator_entries");
+  for (; entries && entries->name; entries++)
+    if (std::strcmp(entries->name, name) == 0) return *function = new Function{entries, (Launch)dlsym(module->object, "emulator_launch")}, SUCCESS;
+  return NOT_FOUND;
+}
+ASKED Result cuFuncLoad(Function*) { CONTEXT; return SUCCESS; }
+ASKED Result cuFuncGetParamInfo(Function* function, size_t index, size_t* offset, size_t* bytes) {
+  CONTEXT;
+  if (index >= function->entry->count) return INVALID;
+  size_t at = 0;
+  for (size_t i = 0; i <= index; i++) {
+    const size_t size = function->entry->bytes[i], aligned = size < 8 ? size : 8;
+    at = (at + aligned - 1) / aligned * aligned;
+    *offset = at, *bytes = size;
+    at += size;
+  }
+  return SUCCESS;
+}
+ASKED Result cuFuncGetAttribute(int* value, int attribute, Function*) { CONTEXT; return *value = attribute == 0 ? 1024 : 0, SUCCESS; }
+ASKED Result cuFuncSetAttribute(Function*, int, int) { CONTEXT; return SUCCESS; }
+ASKED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads, size_t) { CONTEXT; return *blocks = 2048 / threads, SUCCESS; }
+ASKED Result cuLaunchKernel(Function* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned, unsigned shared, Stream* stream, void** values, void**) {
+  CONTEXT;
+  std::vector<std::string> held;
+  for (unsigned i = 0; i < function->entry->count; i++) held.emplace_back((const char*)values[i], function->entry->bytes[i]);
+  return asked(stream, [=]() mutable {
+    std::vector<void*> places;
+    for (std::string& value : held) places.push_back(&value[0]);
+    const unsigned blocks[3] = {x, y, z};
+    function->launch(function->entry, blocks, threads, shared, places.data());
+  });
+}
+
+ASKED Result cuStreamBeginCapture_v2(Stream* stream, int) { CONTEXT; return stream->capture ? UNSUPPORTED : (stream->capture = new Graph, SUCCESS); }
+ASKED Result cuStreamEndCapture(Stream* stream, Graph** graph) { CONTEXT; return *graph = stream->capture, stream->capture = nullptr, *graph ? SUCCESS : INVALID; }
+ASKED Result cuGraphGetNodes(Graph* graph, void*, size_t* count) { CONTEXT; return *count = graph->work.size(), SUCCESS; }
+ASKED Result cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) { CONTEXT; return *made = new Graph(*graph), SUCCESS; }
+ASKED Result cuGraphUpload(Graph*, Stream*) { CONTEXT; return SUCCESS; }
+ASKED Result cuGraphLaunch(Graph* graph, Stream*) {
+  CONTEXT;
+  for (auto& work : graph->work) work();
+  return SUCCESS;
+}
+ASKED Result cuGraphExecDestroy(Graph* graph) { return delete graph, SUCCESS; }
+ASKED Result cuGraphDestroy(Graph* graph) { return delete graph, SUCCESS; }
+ASKED Result cuGetErrorName(int result, const char** name) { return *name = result == MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : result == ILLEGAL ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR", SUCCESS; }
+ASKED Result cuGetErrorString(int, const char** words) { return *words = "the emulator refuses", SUCCESS; }
