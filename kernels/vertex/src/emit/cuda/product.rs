@@ -87,13 +87,13 @@ struct Finish {
 }
 
 /// `of_place` says where the number is that a lane has for a place.
-fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str) -> String) -> Result<Finish, Refused> {
+fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
         let out = format!("o_{}", &pointer(&walk.steps[shape.number].out)[2..]);
         let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + (offset_t)v * {} + c[q], made[q]);", shape.wide);
-        let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("j"));
+        let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
         return Ok(Finish { made, statements: String::new(), stores });
     }
     let table = identity(shape.wide);
@@ -139,7 +139,7 @@ impl Unit<'_> {
         let lies = lying(walk, input, shape.plain);
         let nothing = Value { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
-        let at = |place: &str| format!("sums[(q * V + {place}) / 2][r * 2 + (q * V + {place}) % 2]");
+        let at = |group: &str, place: &str| format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]");
         let finished = schedule.vectors(shape.wide).find_map(|vector| {
             let chunks = 2 * schedule.tiles / vector;
             let mut writer = Writer::new(walk, Lanes { places: shape.wide, vector, lanes: 4, chunks, slices: schedule.slices });
@@ -178,7 +178,7 @@ impl Unit<'_> {
         let across = shape.wide.div_ceil(vector).next_power_of_two().min(16);
         let slices = shape.wide.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.wide, vector, lanes: across, chunks: 1, slices });
-        let finish = finish(&mut writer, &shape, |place| format!("sums[i][{place}]"))?;
+        let finish = finish(&mut writer, &shape, |_, place| format!("sums[i][{place}]"))?;
         let each = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         self.header();
         let (rows, lead) = shape.rows(&walk);

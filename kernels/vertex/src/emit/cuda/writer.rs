@@ -205,14 +205,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Says that a step's value is held already, in registers of this name; the text fills them with what `of_place` says of each place
-    /// of a lane, `j` or the only one of `q`.
-    pub fn know(&mut self, step: usize, table: Table, name: &str, of_place: impl Fn(&str) -> String) -> String {
+    /// of a lane: which group of its places, and which of the group.
+    pub fn know(&mut self, step: usize, table: Table, name: &str, of_place: impl Fn(&str, &str) -> String) -> String {
         let held = Held { name: name.to_owned(), spread: spread(&table, self.lanes.vector), many: false, kind: self.walk.steps[step].kind };
         for level in 0..self.rows.len() {
             self.memo.insert((Scope::Row(level), FromKey::Step(step), At::Own, table.clone(), held.kind), held.clone());
         }
-        let place = if matches!(held.spread, Spread::Run | Spread::Each) { "j" } else { "0" };
-        format!("{} {}; {}", register(held.kind), sized(name, held.spread, false), each(held.spread, &format!("{} = {};", held.at(), of_place(place))))
+        let (group, place) = match held.spread {
+            Spread::All => ("0", "0"),
+            Spread::Group => ("q", "0"),
+            Spread::Run | Spread::Each => ("q", "j"),
+        };
+        format!("{} {}; {}", register(held.kind), sized(name, held.spread, false), each(held.spread, &format!("{} = {};", held.at(), of_place(group, place))))
     }
 
     /// Makes a step's value, element by element of a table.
