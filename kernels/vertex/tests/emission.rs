@@ -79,7 +79,9 @@ fn lists() -> Vec<(String, LaunchList)> {
     let alone = ALONE.iter().map(|(name, _)| ((*name).to_owned(), list(&alone_text(name), name, &json!({}), &plain)));
     // Without features the first weight is a table whose columns are looked up.
     let bare = Data { features: None, ..plain.clone() };
+    let sparse = Data { sparse_features: Some(900), ..plain.clone() };
     let others = [
+        ("gcn of sparse features", list(&text("gcn"), "gcn", &settings("gcn"), &sparse)),
         ("gcn without features", list(&text("gcn"), "gcn", &settings("gcn"), &bare)),
         ("rgcn of bases", list(&text("rgcn"), "rgcn", &json!({"hidden": 8, "bases": 2}), &plain)),
         ("graph_transformer of edges", list(&text("graph_transformer"), "graph_transformer", &json!({"edges": true, "heads": 3, "hidden": 5}), &plain)),
