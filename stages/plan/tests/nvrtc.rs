@@ -23,8 +23,16 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A program, its settings, classes that are learned, whether there are features.
-type Case = (&'static str, Value, u64, bool);
+/// A program, its settings, classes that are learned, its features.
+type Case = (&'static str, Value, u64, Features);
+
+/// What is known of nodes.
+#[derive(Clone, Copy, PartialEq)]
+enum Features {
+    None,
+    Dense,
+    Sparse,
+}
 
 /// Architectures that each program is compiled for, and the one that takes all else: other settings, f64, operations alone.
 const ALL: &[(u32, u32)] = &ARCHITECTURES;
@@ -33,36 +41,40 @@ const ONE: &[(u32, u32)] = &[(9, 0)];
 /// Every training program of the library, with rows of odd and even columns.
 fn library() -> Vec<Case> {
     vec![
-        ("gcn", json!({"hidden": 8, "drop": 0.5}), 3, true),
-        ("sage", json!({"hidden": 8, "drop": 0.5}), 4, true),
-        ("sage_max", json!({"hidden": 8, "pool": 5, "drop": 0.5}), 3, true),
-        ("gin", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 5, true),
-        ("gat", json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}), 3, true),
-        ("gatv2", json!({"hidden": 6, "heads": 3, "drop": 0.5}), 3, true),
-        ("graph_transformer", json!({"hidden": 8, "heads": 2, "edges": true, "drop_shares": 0.3}), 3, true),
-        ("appnp", json!({"hidden": 8, "drop": 0.5}), 3, true),
-        ("sgc", json!({}), 40, true),
-        ("gcnii", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 3, true),
-        ("rgcn", json!({"hidden": 8}), 3, true),
+        ("gcn", json!({"hidden": 8, "drop": 0.5}), 3, Features::Dense),
+        ("sage", json!({"hidden": 8, "drop": 0.5}), 4, Features::Dense),
+        ("sage_max", json!({"hidden": 8, "pool": 5, "drop": 0.5}), 3, Features::Dense),
+        ("gin", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 5, Features::Dense),
+        ("gat", json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}), 3, Features::Dense),
+        ("gatv2", json!({"hidden": 6, "heads": 3, "drop": 0.5}), 3, Features::Dense),
+        ("graph_transformer", json!({"hidden": 8, "heads": 2, "edges": true, "drop_shares": 0.3}), 3, Features::Dense),
+        ("appnp", json!({"hidden": 8, "drop": 0.5}), 3, Features::Dense),
+        ("sgc", json!({}), 40, Features::Dense),
+        ("gcnii", json!({"hidden": 8, "layers": 2, "drop": 0.5}), 3, Features::Dense),
+        ("rgcn", json!({"hidden": 8}), 3, Features::Dense),
     ]
 }
 
-/// Other settings: no features, sets of graphs, one column.
+/// Other settings: no features, or what of them is not 0, sets of graphs, one column.
 fn others() -> Vec<Case> {
     vec![
-        ("gcn", json!({"hidden": 16}), 2, false),
-        ("gin", json!({"hidden": 8, "layers": 1, "graphs": true, "norm": true}), 2, true),
-        ("rgcn", json!({"hidden": 8, "bases": 2}), 1, true),
+        ("gcn", json!({"hidden": 16}), 2, Features::None),
+        ("gcn", json!({"hidden": 16, "drop": 0.5}), 7, Features::Sparse),
+        ("gat", json!({"hidden": 8, "heads": 8}), 7, Features::Sparse),
+        ("sage", json!({"hidden": 33}), 2, Features::Sparse),
+        ("gin", json!({"hidden": 8, "layers": 1, "graphs": true, "norm": true}), 2, Features::Dense),
+        ("rgcn", json!({"hidden": 8, "bases": 2}), 1, Features::Dense),
     ]
 }
 
 /// Programs of the operations that no walk joins.
 const ALONE: [&str; 5] = ["largest", "product", "folded", "turned", "tables"];
 
-fn data(classes: u64, has_features: bool, settings: &Value) -> Data {
+fn data(classes: u64, features: Features, settings: &Value) -> Data {
     let of_graphs = settings.get("graphs").is_some();
     Data {
-        features: has_features.then_some(7),
+        features: (features != Features::None).then_some(7),
+        sparse_features: (features == Features::Sparse).then_some(600),
         target: Some(Wanted { columns: classes, loss: if classes == 1 { Loss::MeanSquares } else { Loss::CrossEntropy } }),
         training: true,
         weighted: true,
@@ -114,7 +126,7 @@ fn kernels_of_all_programs_compile_without_spills() {
     let of = |archs: &'static [(u32, u32)]| {
         move |(name, settings, classes, features): Case| (format!("pipelines/programs/{name}.py"), name, (settings, classes, features), archs)
     };
-    let alone = ALONE.into_iter().map(|name| (format!("kernels/vertex/tests/alone_programs/{name}.py"), name, (json!({}), 3, true), ONE));
+    let alone = ALONE.into_iter().map(|name| (format!("kernels/vertex/tests/alone_programs/{name}.py"), name, (json!({}), 3, Features::Dense), ONE));
     let mut work = Vec::new();
     for (file, name, (settings, classes, features), archs) in library().into_iter().map(of(ALL)).chain(others().into_iter().map(of(ONE))).chain(alone) {
         let data = data(classes, features, &settings);

@@ -460,7 +460,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
-  constexpr unsigned C = 3, L = 1, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -474,11 +474,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
     const unsigned of_part = live ? split[row] : 0;
     const real* const at = result + (offset_t)row * C;
     real* const slope = gradient + (offset_t)row * C;
+    const double named = live ? (double)target[row] : -1;
+    real held[PER];
+    UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
-    for (unsigned column = lane; column < C; column += L) {
-      const real score = at[column];
+    UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = lane + i * L;
+      if (column >= C) continue;
+      const real score = held[i];
       if (score > best) { best = score; answer = column; }
       numbers = numbers && !is_odd(score);
     }
@@ -489,18 +494,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
-    double total = 0;
-    if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
-    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const double wanted = of_part ? (double)target[row] : -1;
+    const double wanted = of_part ? named : -1;
     const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+    double total = 0;
+    real right_score = 0;
+    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = lane + i * L;
+      if (column >= C) continue;
+      const real score = held[i];
+      total += exponential(score - best);
+      if (known && column == (unsigned)wanted) right_score = score;
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
     const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
-    if (live) for (unsigned column = lane; column < C; column += L) {
+    if (live) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = lane + i * L;
+      if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? exponential(held[i] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
       slope[column] = made;
     }
-    if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+    // Of a row that counts, the lane that has its class adds the loss.
+    if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -974,11 +989,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_sage_sage_0_li
 
 // update.sage.sage.0.linear.0.weight: 1344 bytes at least
 //   parameter.sage.sage.0.linear.0.weight = step(parameter.sage.sage.0.linear.0.weight, gradient.sage.sage.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_linear_0_weight(real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
+  real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
+  const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;
+  real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : first_5;
+  real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : second_5;
+  const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : settings_5;
+  const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : 5u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 48u : blockIdx.x < 2u ? 8u : blockIdx.x < 3u ? 48u : blockIdx.x < 4u ? 24u : blockIdx.x < 5u ? 3u : 24u;
   if (i >= elements || clock->halted) return;
   const int rule = (int)settings[0];
-  const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+  const double rate = settings[1] * clock->pace, decay = settings[5];
+  const unsigned step = clock->step;
   real p = parameter[i], slope = gradient[i];
   if (rule == 0) {
     parameter[i] = p - (real)rate * (slope + (real)decay * p);
@@ -992,30 +1013,30 @@ extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_line
     const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
     first[i] = one;
     second[i] = two;
-    const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
-    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
   }
 }
 
 // update.sage.sage.0.linear.0.bias: 224 bytes at least
 //   parameter.sage.sage.0.linear.0.bias = step(parameter.sage.sage.0.linear.0.bias, gradient.sage.sage.0.linear.0.bias)
-// as k19_update_sage_sage_0_linear_0_weight
+// with that of sage.sage.0.linear.0.weight
 
 // update.sage.sage.0.linear.1.weight: 1344 bytes at least
 //   parameter.sage.sage.0.linear.1.weight = step(parameter.sage.sage.0.linear.1.weight, gradient.sage.sage.0.linear.1.weight)
-// as k19_update_sage_sage_0_linear_0_weight
+// with that of sage.sage.0.linear.0.weight
 
 // update.sage.sage.0.linear.2.weight: 672 bytes at least
 //   parameter.sage.sage.0.linear.2.weight = step(parameter.sage.sage.0.linear.2.weight, gradient.sage.sage.0.linear.2.weight)
-// as k19_update_sage_sage_0_linear_0_weight
+// with that of sage.sage.0.linear.0.weight
 
 // update.sage.sage.0.linear.2.bias: 84 bytes at least
 //   parameter.sage.sage.0.linear.2.bias = step(parameter.sage.sage.0.linear.2.bias, gradient.sage.sage.0.linear.2.bias)
-// as k19_update_sage_sage_0_linear_0_weight
+// with that of sage.sage.0.linear.0.weight
 
 // update.sage.sage.0.linear.3.weight: 672 bytes at least
 //   parameter.sage.sage.0.linear.3.weight = step(parameter.sage.sage.0.linear.3.weight, gradient.sage.sage.0.linear.3.weight)
-// as k19_update_sage_sage_0_linear_0_weight
+// with that of sage.sage.0.linear.0.weight
 
 // A measurement is written down, and the clock turned to the next epoch.
 extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {

@@ -8,22 +8,19 @@ use std::collections::BTreeMap;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, loss_of};
-use warploom_vertex::launch::{Direction, Element, LaunchList, LossKind, Role, Rows};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, Walked, loss_of};
+use warploom_vertex::launch::{Element, LaunchList, LossKind, Role, Rows};
 
 use super::{items::Items, rows_of};
 use crate::{
     buffers::Buffers,
     precision::Precision,
     program::{Place as Home, Program},
-    upload::Data,
+    upload::{Data, Sparse},
 };
 
 /// Bytes that a place is a multiple of.
 const ALIGNMENT: u64 = 256;
-
-/// A direction, as a key.
-pub type Walked = Direction;
 
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,22 +40,36 @@ pub struct Layout {
     parts: Vec<(Argument, Place)>,
 }
 
-/// Lists of every direction that kernels walk.
-pub fn lists<T: Precision>(emitted: &Emitted, data: &Data<T>) -> BTreeMap<Walked, Items> {
+/// All lists that kernels walk.
+pub fn lists<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> BTreeMap<Walked, Items> {
     let graph = data.edge_graph();
     let walked = emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments).filter_map(|argument| match argument {
-        Argument::Items(direction, _) | Argument::Slots(_, direction) | Argument::Count(direction, ..) => Some(*direction),
+        Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
+        Argument::Slots(_, direction) => Some(Walked::Edges(*direction)),
         _ => None,
     });
     let mut lists = BTreeMap::new();
-    for direction in walked {
-        if let std::collections::btree_map::Entry::Vacant(entry) = lists.entry(direction)
-            && let Some(items) = Items::of(&graph, direction)
+    for walked in walked {
+        let items = |walked: &Walked| match walked {
+            Walked::Edges(direction) => Items::of(&graph, *direction),
+            Walked::Entries(features, by_columns) => Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns)),
+        };
+        if !lists.contains_key(&walked)
+            && let Some(items) = items(&walked)
         {
-            entry.insert(items);
+            lists.insert(walked, items);
         }
     }
     lists
+}
+
+/// The features that a buffer stands for.
+fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>) -> Option<&'a Sparse<T>> {
+    match list.buffers.iter().find(|buffer| buffer.name == features)?.role {
+        Role::SparseFeatures => data.sparse_of(None),
+        Role::SparseFeaturesOf { kind, .. } => data.sparse_of(Some(kind)),
+        _ => None,
+    }
 }
 
 impl Layout {
@@ -119,16 +130,17 @@ fn size_of_part<T: Precision>(
     (data, lists): (&Data<T>, &BTreeMap<Walked, Items>),
 ) -> Option<u64> {
     let real = size_of::<T>() as u64;
-    let slots = |direction: &Direction| lists.get(direction).map_or(0, |items| items.far.len() as u64);
+    let slots = |walked: &Walked| lists.get(walked).map_or(0, |items| items.far.len() as u64);
     let graph = data.edge_graph();
     Some(match argument {
         Argument::Slots(name, direction) => {
             let is_real = list.buffers.iter().find(|buffer| buffer.name == *name)?.element == Element::Real;
-            slots(direction) * if is_real { real } else { 8 }
+            slots(&Walked::Edges(*direction)) * if is_real { real } else { 8 }
         }
-        Argument::Items(direction, Part::Row) => lists.get(direction)?.row.len() as u64 * 4,
-        Argument::Items(direction, Part::Offset) => lists.get(direction)?.offset.len() as u64 * 4,
-        Argument::Items(direction, Part::Far | Part::Edge | Part::Relation) => slots(direction) * 4,
+        Argument::Items(walked, Part::Row) => lists.get(walked)?.row.len() as u64 * 4,
+        Argument::Items(walked, Part::Offset) => lists.get(walked)?.offset.len() as u64 * 4,
+        Argument::Items(walked, Part::Far | Part::Edge | Part::Relation) => slots(walked) * 4,
+        Argument::Items(walked, Part::Value) => slots(walked) * real,
         Argument::Inverse(name, count) => {
             let index = list.buffers.iter().find(|buffer| buffer.name == *name)?;
             (u64::from(*count) + 1 + rows_of(index.rows, data) as u64) * 4
@@ -184,7 +196,7 @@ pub fn contents<'a, T: Precision>(
     let owned = |words: Vec<u32>| Some(Cow::Owned(bytemuck::cast_slice(&words).to_vec()));
     match argument {
         Argument::Slots(name, direction) => {
-            let edges = &lists.get(direction)?.edge;
+            let edges = &lists.get(&Walked::Edges(*direction))?.edge;
             let banks = buffers.all();
             Some(Cow::Owned(match *program.places.get(name)? {
                 Home::Real(index) => {
@@ -198,8 +210,8 @@ pub fn contents<'a, T: Precision>(
                 _ => return None,
             }))
         }
-        Argument::Items(direction, part) => {
-            let items = lists.get(direction)?;
+        Argument::Items(walked, part) => {
+            let items = lists.get(walked)?;
             match part {
                 Part::Row => words(&items.row),
                 Part::Offset => words(&items.offset),
@@ -208,6 +220,11 @@ pub fn contents<'a, T: Precision>(
                 Part::Relation => {
                     let of = |edge: &u32| graph.relation.get(*edge as usize % graph.edge_count.max(1)).map_or(u32::MAX, |relation| u32::from(*relation));
                     owned(items.edge.iter().map(of).collect())
+                }
+                Part::Value => {
+                    let Walked::Entries(features, _) = walked else { return None };
+                    let values = &sparse(features, list, data)?.values;
+                    Some(Cow::Owned(bytemuck::cast_slice(&items.edge.iter().map(|&entry| values[entry as usize]).collect::<Vec<T>>()).to_vec()))
                 }
             }
         }
@@ -308,8 +325,8 @@ impl<T: Precision> Bound<'_, T> {
         let at = |place: Place| Value::Pointer(self.base + place.offset);
         Ok(match argument {
             Argument::Buffer(name) => at(self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))?),
-            Argument::Count(direction, cut, tier) => {
-                let items = self.lists.get(direction);
+            Argument::Count(walked, cut, tier) => {
+                let items = self.lists.get(walked);
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
             }
             Argument::Number(number) => Value::U32(*number),
@@ -333,8 +350,8 @@ impl<T: Precision> Bound<'_, T> {
             Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Parts { rows, each, most, tiles: [first, second] } => [self.parts(*rows, *each, *most), *first, *second],
-            Blocks::Items { direction, cut, slices } => {
-                let items = self.lists.get(direction);
+            Blocks::Items { walked, cut, slices } => {
+                let items = self.lists.get(walked);
                 let count = |tier: Tier| items.map_or(0, |items| items.count(*cut, (tier, self.processors)));
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
                 let light = all - block - warp;

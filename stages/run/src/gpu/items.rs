@@ -1,10 +1,12 @@
-//! items: the edges of vertices in the order in which a GPU takes them: rows with most edges first, each row's by edge id.
+//! items: the edges of vertices, or what sparse features keep, in the order in which a GPU takes them: rows with most first, each row's by
+//! edge id, or by column.
 //!
 //! promises  every row is an item, those of no edge too; rows of as many edges keep their order; which rows have a block, or a warp, for
 //!           themselves follows from the graph, the cut and the device alone
 //! never     changes the order of the edges of a row
 use rayon::prelude::*;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
+use warploom_ops::sparse_product::SparseRows;
 use warploom_vertex::emit::cuda::{Cut, Tier};
 use warploom_vertex::launch::Direction;
 
@@ -33,16 +35,7 @@ impl Items {
             Direction::Both => vec![(graph.incoming?, 0), (graph.outgoing?, graph.edge_count as u32)],
         };
         let degree = |row: usize| lists.iter().map(|(list, _)| list.offsets[row + 1] - list.offsets[row]).sum::<u64>() as u32;
-        let mut row: Vec<u32> = (0..graph.nodes as u32).collect();
-        row.par_sort_by_key(|&row| std::cmp::Reverse(degree(row as usize)));
-        let mut offset = Vec::with_capacity(graph.nodes + 1);
-        let mut end = 0;
-        offset.push(end);
-        offset.extend(row.iter().map(|&row| {
-            end += degree(row as usize);
-            end
-        }));
-        let mut items = Items { far: vec![0; end as usize], edge: vec![0; end as usize], row, offset };
+        let mut items = Items::sorted(graph.nodes, degree);
         let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
         let mut pieces = Vec::with_capacity(items.row.len());
         for &row in &items.row {
@@ -62,6 +55,46 @@ impl Items {
             }
         });
         Some(items)
+    }
+
+    /// What features keep of each row, or of each column: columns, or rows, as far ends, and where the value of each stands.
+    pub fn of_entries<T>(features: &SparseRows<T>, by_columns: bool) -> Items {
+        let rows = features.offsets.len() - 1;
+        if !by_columns {
+            let mut items = Items::sorted(rows, |row| (features.offsets[row + 1] - features.offsets[row]) as u32);
+            let edge = |row: &u32| features.offsets[*row as usize] as u32..features.offsets[*row as usize + 1] as u32;
+            items.edge = items.row.iter().flat_map(edge).collect();
+            items.far = items.edge.iter().map(|&entry| features.index[entry as usize]).collect();
+            return items;
+        }
+        let mut kept = vec![0u32; features.columns];
+        features.index.iter().for_each(|&column| kept[column as usize] += 1);
+        let mut items = Items::sorted(features.columns, |column| kept[column]);
+        // Where the next entry of each column goes: rows come in order.
+        let mut next = vec![0u32; features.columns];
+        items.row.iter().zip(&items.offset).for_each(|(&column, &offset)| next[column as usize] = offset);
+        for row in 0..rows {
+            for entry in features.offsets[row] as usize..features.offsets[row + 1] as usize {
+                let place = &mut next[features.index[entry] as usize];
+                (items.far[*place as usize], items.edge[*place as usize]) = (row as u32, entry as u32);
+                *place += 1;
+            }
+        }
+        items
+    }
+
+    /// Items of so many rows, those with most first, and room for what each has.
+    fn sorted(rows: usize, degree: impl Fn(usize) -> u32 + Sync) -> Items {
+        let mut row: Vec<u32> = (0..rows as u32).collect();
+        row.par_sort_by_key(|&row| std::cmp::Reverse(degree(row as usize)));
+        let mut offset = Vec::with_capacity(rows + 1);
+        let mut end = 0;
+        offset.push(end);
+        offset.extend(row.iter().map(|&row| {
+            end += degree(row as usize);
+            end
+        }));
+        Items { far: vec![0; end as usize], edge: vec![0; end as usize], row, offset }
     }
 
     /// How many items a tier has.
@@ -104,5 +137,22 @@ impl Items {
         }
         let block = share(warps).clamp(warp.max(2 * in_flight * u64::from(cut.groups_of_warp)), 8192);
         [block.max(warp), warp].map(|edges| edges as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Items;
+    use warploom_ops::sparse_product::SparseRows;
+
+    #[test]
+    fn entries_are_listed_by_rows_and_by_columns() {
+        let features = SparseRows { offsets: &[0, 1, 1, 4], index: &[2, 0, 1, 2], values: &[1.0, 2.0, 3.0, 4.0], columns: 4 };
+        let by_rows = Items::of_entries(&features, false);
+        assert_eq!((by_rows.row, by_rows.offset), (vec![2, 0, 1], vec![0, 3, 4, 4]));
+        assert_eq!((by_rows.far, by_rows.edge), (vec![0, 1, 2, 2], vec![1, 2, 3, 0]));
+        let by_columns = Items::of_entries(&features, true);
+        assert_eq!((by_columns.row, by_columns.offset), (vec![2, 0, 1, 3], vec![0, 2, 3, 4, 4]));
+        assert_eq!((by_columns.far, by_columns.edge), (vec![0, 2, 2, 2], vec![0, 3, 1, 2]));
     }
 }

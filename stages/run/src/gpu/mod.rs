@@ -14,7 +14,7 @@ use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::{Argument, loss_of};
+use warploom_vertex::emit::cuda::{Argument, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
 
@@ -76,7 +76,7 @@ impl Machine {
         let gpu = Gpu::open(facts.ordinal).map_err(failed)?;
         let emitted = compile::emit::<T>(list, facts)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
-        let lists = bind::lists(&emitted, data);
+        let lists = bind::lists(list, &emitted, data);
         let layout = Layout::of::<T>(list, &emitted, (data, &lists))?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
@@ -137,7 +137,7 @@ impl Machine {
         &self,
         list: &LaunchList,
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
-        lists: &BTreeMap<bind::Walked, items::Items>,
+        lists: &BTreeMap<Walked, items::Items>,
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {

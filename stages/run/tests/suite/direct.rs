@@ -166,6 +166,7 @@ impl Direct {
         let relations = self.relation.iter().max().map_or(0, |last| last + 1);
         Known {
             features: Some(self.feature_columns as u64),
+            sparse_features: self.is_sparse.then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
             edge_features: self.edge_columns as u64,
             weighted: self.weight.is_some(),
             relations: (0..relations).map(|relation| relation.to_string()).collect(),

@@ -100,10 +100,15 @@ fn first_step<T: Precision>(golden: &mut Comparison, case: &Case, twins: &[Twin]
 }
 
 fn exactly(names: &[&str]) {
+    exactly_as(names, false);
+}
+
+/// With features as they are given, or as what of them is not 0.
+fn exactly_as(names: &[&str], is_sparse: bool) {
     for case in names.iter().filter_map(|name| Case::read(name)) {
         let twins = twins(&case);
         for reordered in [false, true] {
-            let direct = Direct { reordered, ..direct(&case) };
+            let direct = Direct { reordered, is_sparse, ..direct(&case) };
             for (what, list) in &lists(&case, &direct) {
                 train::<f64>(&case, &direct, &twins, (what, list));
                 train::<f32>(&case, &direct, &twins, (what, list));
@@ -115,6 +120,11 @@ fn exactly(names: &[&str]) {
 #[test]
 fn gcn_and_sage_agree() {
     exactly(&["gcn_tiny", "gcn_odd", "gcn_odd_weighted", "sage_tiny", "sage_odd", "sage_odd_regression"]);
+}
+
+#[test]
+fn programs_of_sparse_features_agree() {
+    exactly_as(&["gcn_odd_weighted", "sage_odd", "gat_odd"], true);
 }
 
 #[test]

@@ -97,7 +97,13 @@ out[number] = sum;
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,
         };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Rows { rows, each: THREADS, slices: 1 }, threads: THREADS, shared_bytes: 0 });
+        self.kernels.push(Kernel {
+            name,
+            arguments: parameters.given(),
+            blocks: Blocks::Rows { rows, each: THREADS, slices: 1 },
+            threads: THREADS,
+            shared_bytes: 0,
+        });
         Ok(())
     }
 }

@@ -211,7 +211,7 @@ impl Unit<'_> {
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
         let groups = THREADS / 32 * (32 / lanes.lanes as u32);
         let blocks = match (cut, walk.direction()) {
-            (Some(cut), Some(direction)) => Blocks::Items { direction, cut, slices: lanes.slices as u32 },
+            (Some(cut), Some(direction)) => Blocks::Items { walked: direction.into(), cut, slices: lanes.slices as u32 },
             _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
         };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
@@ -389,7 +389,7 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
 }
 
 /// Which item is whose, and which of its edges.
-const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
+pub(super) const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
 const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
 unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
                                              : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
@@ -490,13 +490,13 @@ fn joins(writer: &Writer, number: usize) -> String {
 
 /// Lists of the edges that the streams read.
 pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
-    parameters.push("const unsigned* __restrict__ item_row", Argument::Items(direction, Part::Row));
-    parameters.push("const unsigned* __restrict__ item_offset", Argument::Items(direction, Part::Offset));
+    parameters.push("const unsigned* __restrict__ item_row", Argument::Items(direction.into(), Part::Row));
+    parameters.push("const unsigned* __restrict__ item_offset", Argument::Items(direction.into(), Part::Offset));
     let of: BTreeMap<Stream, (&str, Part)> =
         [(Stream::Far, ("slot_far", Part::Far)), (Stream::Edge, ("slot_edge", Part::Edge)), (Stream::Relation, ("slot_relation", Part::Relation))].into();
     for stream in &writer.streams {
         if let Some((name, part)) = of.get(stream) {
-            parameters.push(format!("const unsigned* __restrict__ {name}"), Argument::Items(direction, *part));
+            parameters.push(format!("const unsigned* __restrict__ {name}"), Argument::Items(direction.into(), *part));
         }
     }
 }
@@ -504,7 +504,7 @@ pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Dir
 /// Those lists, and how many items each tier has.
 fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
     slots(parameters, writer, direction);
-    parameters.push("const unsigned block_items", Argument::Count(direction, cut, Tier::Block));
-    parameters.push("const unsigned warp_items", Argument::Count(direction, cut, Tier::Warp));
-    parameters.push("const unsigned items", Argument::Count(direction, cut, Tier::All));
+    parameters.push("const unsigned block_items", Argument::Count(direction.into(), cut, Tier::Block));
+    parameters.push("const unsigned warp_items", Argument::Count(direction.into(), cut, Tier::Warp));
+    parameters.push("const unsigned items", Argument::Count(direction.into(), cut, Tier::All));
 }

@@ -84,15 +84,15 @@ impl Unit<'_> {
         let counted = counts_of_part(*kind, columns) * PARTS;
         let blocks = 8 * self.target.processors;
         let work = match kind {
-            LossKind::CrossEntropy => CROSS_ENTROPY,
-            LossKind::MeanSquares => MEAN_SQUARES,
-            LossKind::Binary => BINARY,
+            LossKind::CrossEntropy => cross_entropy((columns as usize).div_ceil(lanes) <= HELD),
+            LossKind::MeanSquares => MEAN_SQUARES.to_owned(),
+            LossKind::Binary => BINARY.to_owned(),
         };
         self.header();
         let in_shared = if counted * 4 <= 32 << 10 { counted.max(1) } else { 1 };
         let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows";
         let body = format!(
-            "constexpr unsigned C = {columns}, L = {lanes}, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted}, IN_SHARED = {in_shared};\n{LOSS_OPENING}{work}{LOSS_END}",
+            "constexpr unsigned C = {columns}, L = {lanes}, PER = (C + L - 1) / L, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted}, IN_SHARED = {in_shared};\n{LOSS_OPENING}{work}{LOSS_END}",
             counts_of_part(*kind, columns)
         );
         let name = self.define("", (2, parameters), ("", &body));
@@ -116,30 +116,80 @@ impl Unit<'_> {
         Ok(())
     }
 
+    /// A step of the optimiser: one kernel for a run of parameters, written where the first of them stands.
     pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), Refused> {
-        let index = self.list.index();
+        let launches = self.list.launches();
+        let all: Vec<&str> = launches
+            .iter()
+            .filter_map(|launch| if let Operation::Optimize { parameter } = &launch.operation { Some(parameter.as_str()) } else { None })
+            .collect();
+        let at = all.iter().position(|known| *known == parameter).unwrap_or(0);
+        self.header();
+        let first = at / STEPPED * STEPPED;
+        if at != first {
+            let line = format!("// with that of {}\n", all[first]);
+            self.source.push_str(&line);
+            return Ok(());
+        }
+        let stepped = all[first..].iter().take(STEPPED).map(|parameter| self.stepped(parameter)).collect::<Result<Vec<_>, _>>()?;
+        let declared: Vec<String> = (0..stepped.len()).map(|p| STEP_GIVEN.replace('#', &p.to_string())).collect();
+        let parameters = format!("{}, const Clock* __restrict__ clock", declared.join(", "));
+        let mut arguments: Vec<Argument> = stepped.iter().flat_map(|(given, _)| given.clone()).collect();
+        arguments.push(Argument::Clock);
+        let blocks_of = |elements: u64| elements.div_ceil(u64::from(THREADS));
+        let ends: Vec<u64> = stepped
+            .iter()
+            .scan(0, |end, (_, elements)| {
+                *end += blocks_of(*elements);
+                Some(*end)
+            })
+            .collect();
+        let choice = |of: &dyn Fn(usize) -> String| {
+            let last = ends.len() - 1;
+            (0..last).map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p))).collect::<String>() + &of(last)
+        };
+        let pointer = |kind: &str, name: &str| format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")));
+        let chosen: String = [("real", "parameter"), ("const real", "gradient"), ("real", "first"), ("real", "second"), ("const double", "settings")]
+            .map(|(kind, name)| pointer(kind, name))
+            .concat();
+        let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
+        let elements = choice(&|p| format!("{}u", stepped[p].1));
+        let body = format!("{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, elements = {elements};\n{OPTIMIZE}");
+        let name = self.define("", (1, &parameters), ("", &body));
+        let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
+        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
+        Ok(())
+    }
+
+    /// What the step of a parameter is given, and its elements.
+    fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), Refused> {
         let number = self.list.parameters.iter().position(|known| known.name == parameter);
-        let (Some(number), Some(held)) = (number, index.get(parameter_buffer(parameter).as_str())) else {
+        let held = self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));
+        let (Some(number), Some(held)) = (number, held) else {
             return Err(Refused::new(format!("no parameter `{parameter}`")));
         };
         let rows = if let crate::launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
-        let elements = rows * held.columns;
-        self.header();
-        let parameters = "real* __restrict__ parameter, const real* __restrict__ gradient, real* __restrict__ first, real* __restrict__ second, const double* __restrict__ settings, const Clock* __restrict__ clock, const unsigned elements";
-        let name = self.define("", (1, parameters), ("", OPTIMIZE));
-        let arguments = vec![
+        let given = [
             Argument::Buffer(parameter_buffer(parameter)),
             Argument::Buffer(gradient_buffer(parameter)),
             Argument::Moment(number, 1),
             Argument::Moment(number, 2),
             Argument::Optimizer(number),
-            Argument::Clock,
-            Argument::Number(elements as u32),
         ];
-        let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)) as u32, 1, 1]);
-        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
-        Ok(())
+        Ok((given, rows * held.columns))
     }
+}
+
+/// Parameters that one kernel steps at most: what it is given has to fit in 4 KiB.
+const STEPPED: usize = 24;
+
+/// What a step is given of a parameter.
+const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, real* second_#, const double* __restrict__ settings_#";
+
+/// Cross entropy, of rows that lanes hold, or read as often as they need them.
+fn cross_entropy(is_held: bool) -> String {
+    let [hold, score, turns] = if is_held { [HOLD, "held[i]", "UNROLL"] } else { ["", "at[column]", "UNROLL_4"] };
+    CROSS_ENTROPY.replace("@HOLD@", hold).replace("@SCORE@", score).replace("@TURNS@", turns)
 }
 
 const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
@@ -157,11 +207,18 @@ const real* const at = result + (offset_t)row * C;
 real* const slope = gradient + (offset_t)row * C;
 ";
 
-const CROSS_ENTROPY: &str = "real best = (real)-INFINITE;
+/// Columns of a lane that it holds, so that a row is read once.
+const HELD: usize = 8;
+
+/// A row's classes are asked for at once, with its target and part, and what is made of them follows.
+const CROSS_ENTROPY: &str = "const double named = live ? (double)target[row] : -1;
+@HOLD@real best = (real)-INFINITE;
 unsigned answer = C;
 bool numbers = true;
-for (unsigned column = lane; column < C; column += L) {
-const real score = at[column];
+@TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = lane + i * L;
+if (column >= C) continue;
+const real score = @SCORE@;
 if (score > best) { best = score; answer = column; }
 numbers = numbers && !is_odd(score);
 }
@@ -172,18 +229,28 @@ if (other > best || (other == best && others < answer)) { best = other; answer =
 numbers = across((int)numbers, distance) && numbers;
 }
 if (answer == C) answer = 0;
-double total = 0;
-if (of_part == 1) for (unsigned column = lane; column < C; column += L) total += exponential(at[column] - best);
-UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-const double wanted = of_part ? (double)target[row] : -1;
+const double wanted = of_part ? named : -1;
 const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+double total = 0;
+real right_score = 0;
+if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = lane + i * L;
+if (column >= C) continue;
+const real score = @SCORE@;
+total += exponential(score - best);
+if (known && column == (unsigned)wanted) right_score = score;
+}
+UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
 const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
-if (live) for (unsigned column = lane; column < C; column += L) {
+if (live) @TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = lane + i * L;
+if (column >= C) continue;
 real made = 0;
-if (of_part == 1) made = known ? exponential(at[column] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+if (of_part == 1) made = known ? exponential(@SCORE@ - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
 slope[column] = made;
 }
-if (of_part == 1 && lane == 0) sum += known && numbers ? log(total) - ((double)at[(unsigned)wanted] - (double)best) : ODD;
+// Of a row that counts, the lane that has its class adds the loss.
+if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
 if (of_part && counts && lane == 0) {
 unsigned* const of = tally + (of_part - 1) * OF_PART;
 const bool right = numbers && known && answer == (unsigned)wanted;
@@ -191,6 +258,11 @@ if (right) atomicAdd(of, 1u);
 if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
 if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
 }
+";
+
+/// The scores of a row, where a lane can hold its share.
+const HOLD: &str = "real held[PER];
+UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
 ";
 
 const MEAN_SQUARES: &str = "const real scale = (real)(2 / all);
@@ -251,10 +323,10 @@ const double loss = *terms > 0 ? told[0] / *terms : 0;
 *value = (real)loss;
 ";
 
-const OPTIMIZE: &str = "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-if (i >= elements || clock->halted) return;
+const OPTIMIZE: &str = "if (i >= elements || clock->halted) return;
 const int rule = (int)settings[0];
-const double rate = settings[1] * clock->pace, decay = settings[5], step = clock->step;
+const double rate = settings[1] * clock->pace, decay = settings[5];
+const unsigned step = clock->step;
 real p = parameter[i], slope = gradient[i];
 if (rule == 0) {
 parameter[i] = p - (real)rate * (slope + (real)decay * p);
@@ -268,7 +340,7 @@ if (rule == 2) slope = slope + (real)decay * p;
 const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
 first[i] = one;
 second[i] = two;
-const real going = one / (root(two) / (real)sqrt(1 - pow(second_beta, step)) + (real)settings[4]);
-parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - pow(first_beta, step))) * going;
+const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
+parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
 }
 ";

@@ -9,6 +9,7 @@ mod kernel;
 pub mod learn;
 mod operators;
 mod product;
+mod sparse;
 mod table;
 mod tensor;
 mod total;
@@ -75,10 +76,10 @@ pub enum Blocks {
         /// Blocks that share a row.
         slices: u32,
     },
-    /// Items of a walk over the edges of vertices: some have a block, some a warp, the others a group of lanes.
+    /// Items of a walk over lists: some have a block, some a warp, the others a group of lanes.
     Items {
-        /// Which edges.
-        direction: Direction,
+        /// What is walked.
+        walked: Walked,
         /// How they are cut.
         cut: Cut,
         /// Blocks that share an item.
@@ -119,10 +120,10 @@ pub enum Argument {
     Buffer(BufferName),
     /// A given value of edges, one a slot, in the order in which this walk takes the edges.
     Slots(BufferName, Direction),
-    /// Of the edges of vertices in the order of work: rows, where each starts, far ends, rows of edges, relations.
-    Items(Direction, Part),
+    /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges, relations, values.
+    Items(Walked, Part),
     /// Number of items that have a block, or a warp; of all items.
-    Count(Direction, Cut, Tier),
+    Count(Walked, Cut, Tier),
     /// For each row of a table of so many the rows of this given index that name it, ascending: where those of each row start and the end,
     /// then all of them. An index outside of the table is in none.
     Inverse(BufferName, u32),
@@ -177,6 +178,21 @@ pub enum Argument {
     Optimizer(usize),
 }
 
+/// Lists that are walked, each of an item's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Walked {
+    /// Edges of each vertex.
+    Edges(Direction),
+    /// What sparse features keep of each row, or of each column.
+    Entries(BufferName, bool),
+}
+
+impl From<Direction> for Walked {
+    fn from(direction: Direction) -> Walked {
+        Walked::Edges(direction)
+    }
+}
+
 /// A list of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
@@ -190,6 +206,8 @@ pub enum Part {
     Edge,
     /// Relation of each slot, as a number of 32 bits.
     Relation,
+    /// Value of each entry.
+    Value,
 }
 
 /// Which items.
@@ -325,6 +343,8 @@ impl Unit<'_> {
         match &self.launch.operation {
             Operation::Loss { .. } => self.loss(),
             Operation::Optimize { parameter } => self.optimize(parameter),
+            Operation::SparseProduct { .. } => self.sparse_product(),
+            Operation::SparseProductOverRows { .. } => self.sparse_product_over_rows(),
             Operation::Evaluate { op: Op::Product { .. }, .. } => self.product(),
             Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
             Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),

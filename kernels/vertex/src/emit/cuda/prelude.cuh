@@ -151,6 +151,14 @@ __device__ __forceinline__ whole as_whole(double a) {
 __device__ __forceinline__ double widened(whole a) { return a == ABOVE ? INFINITE : a == BELOW ? -INFINITE : (double)a; }
 __device__ __forceinline__ whole as_id(whole a) { return a < 0 || a > 0xffffffffLL ? 0xffffffffLL : a; }
 
+// Of a whole power, by squares.
+__device__ __forceinline__ double to_the(double base, unsigned power) {
+  double result = 1;
+  for (; power > 0; power >>= 1, base *= base)
+    if (power & 1) result *= base;
+  return result;
+}
+
 // ---- dropout: Philox4x32-7, key (seed), counter (row in the graph artifact, column / 8, epoch, site); eight draws of 16 bits
 __device__ __forceinline__ uint4 philox(unsigned row, unsigned block, unsigned epoch, unsigned site, uint2 key) {
   uint4 c = make_uint4(row, block, epoch, site);

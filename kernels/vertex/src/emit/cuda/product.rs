@@ -74,7 +74,8 @@ impl Shape {
     fn element(&self, row: &str, column: &str) -> String {
         let Shape { inner, wide, transposed, matrix, .. } = self;
         let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
-        let place = if *transposed { format!("(offset_t){} * {inner} + {row}", grouped(column)) } else { format!("(offset_t){} * {wide} + {column}", grouped(row)) };
+        let place =
+            if *transposed { format!("(offset_t){} * {inner} + {row}", grouped(column)) } else { format!("(offset_t){} * {wide} + {column}", grouped(row)) };
         format!("__ldg({} + {place})", pointer(matrix))
     }
 }

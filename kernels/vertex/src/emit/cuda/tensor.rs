@@ -136,7 +136,12 @@ impl OfColumns {
 
     pub fn words(&self) -> String {
         let OfColumns { groups, tiles, across, along, ahead, .. } = self;
-        format!("on tensor cores: {} x {} columns a warp, {across} warps beside each other, {along} take turns of 8 rows; {} turns asked for ahead", 32 * groups, 8 * tiles, ahead - 1)
+        format!(
+            "on tensor cores: {} x {} columns a warp, {across} warps beside each other, {along} take turns of 8 rows; {} turns asked for ahead",
+            32 * groups,
+            8 * tiles,
+            ahead - 1
+        )
     }
 }
 
