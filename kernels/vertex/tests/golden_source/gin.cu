@@ -215,15 +215,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();
@@ -372,15 +377,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();
@@ -461,15 +471,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();
@@ -928,15 +943,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();
@@ -1135,15 +1155,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();
@@ -1305,15 +1330,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real*
       __syncwarp();
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
-        const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
-        upper[h] = from[0];
-        lower[h] = from[64];
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
       }
-      __syncwarp();
-      request(slot);
-      slot = slot + 1 == AHEAD ? 0 : slot + 1;
-      UNROLL for (int h = 0; h < 2; h++)
-      if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
     }
     if (team > 1) {
       copies_done<0>();

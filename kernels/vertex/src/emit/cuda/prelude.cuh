@@ -239,7 +239,7 @@ template <int AT_ONCE, int WIDE> __device__ __forceinline__ void multiply_tiles(
 // sums += 16 columns of the rows g and g + 8, of which lane 4 g + t has four neighbouring ones, times TILES tiles of a matrix that lie one
 // after the other as the lanes read them: all first bits, then what is left of them, or (not SPLIT) the numbers themselves.
 template <int TILES, bool SPLIT> __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
-  constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
+  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
   const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
   float first[2][4], rest[2][4];
   UNROLL for (int h = 0; h < 2; h++) UNROLL for (int j = 0; j < 4; j++) { first[h][j] = first_bits(all[h][j]); rest[h][j] = all[h][j] - first[h][j]; }
@@ -268,7 +268,7 @@ template <int TILES, bool SPLIT> __device__ __forceinline__ void multiply_rows(f
 // sums += 8 rows, turned, of 32 columns, of which lane 4 g + t has four neighbouring ones of rows t and t + 4, times the same rows of
 // 8 TILES columns, of which the lane has TILES neighbouring ones of each: first bits, and what is left of them.
 template <int TILES> __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
-  constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
+  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
   const float all[2][4] = {{upper.x, upper.y, lower.x, lower.y}, {upper.z, upper.w, lower.z, lower.w}};
   float first[2][4], rest[2][4];
   UNROLL for (int m = 0; m < 2; m++) UNROLL for (int j = 0; j < 4; j++) { first[m][j] = first_bits(all[m][j]); rest[m][j] = all[m][j] - first[m][j]; }
