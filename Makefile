@@ -16,7 +16,7 @@ OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --dev
 WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long check lint bench accuracy fetch submit report
+.PHONY: help build pipeline explain test test-long test-gpu test-emulated check lint bench accuracy fetch submit report
 
 help: ## List what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ test-long: ## Run all tests, with long campaigns of kills, races, full disks and
 
 test-gpu: ## Run lists on the GPU that is here against golden results; without one it says that nothing ran
 	@tests/gpu.sh
+
+test-emulated: ## Run lists on an emulated GPU: both types, both orders, threads both ways (minutes)
+	@tests/emulated.sh
 
 lint: ## Formatting, clippy, documentation
 	@$(CARGO) fmt --all --check

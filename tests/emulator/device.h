@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <ucontext.h>
 #include <vector>
 
@@ -23,7 +24,7 @@
 #define __launch_bounds__(...)
 #define __restrict__ __restrict
 #define __constant__ static const
-#define __shared__ static thread_local
+#define __shared__ static
 
 struct uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
@@ -53,10 +54,11 @@ struct Thread {
   void* brought;
   std::vector<std::vector<Copy>> asked;
 };
-// A block that runs on this thread of the host.
+// Blocks that run, one after the other: code that is loaded once runs on one thread of the host at a time.
 struct Block {
   std::vector<Thread> threads;
-  std::vector<char> stacks, shared;
+  char* stacks;
+  std::vector<char> shared;
   jmp_buf home;
   const char* kernel;
   void (*call)(void*, void**);
@@ -65,22 +67,23 @@ struct Block {
   Direction3 block, blocks;
   unsigned now, wide;
 };
-inline thread_local Block running;
+static Block* running;
+static std::mutex turn;
 
 [[noreturn]] inline void wrong(const char* what) {
-  std::fprintf(stderr, "emulator: kernel %s, block %u %u %u, thread %u: %s\n", running.kernel, running.block.x, running.block.y, running.block.z, running.now, what);
+  std::fprintf(stderr, "emulator: kernel %s, block %u %u %u, thread %u: %s\n", running->kernel, running->block.x, running->block.y, running->block.z, running->now, what);
   std::abort();
 }
 inline void rest() {
-  if (_setjmp(running.threads[running.now].at) == 0) _longjmp(running.home, 1);
+  if (_setjmp(running->threads[running->now].at) == 0) _longjmp(running->home, 1);
 }
 inline void at_block() {
-  running.threads[running.now].state = State::AtBlock;
+  running->threads[running->now].state = State::AtBlock;
   rest();
 }
 inline void with_warp(unsigned mask, Together together, void* brought) {
-  Thread& thread = running.threads[running.now];
-  if (!(mask >> running.now % LANES & 1)) wrong("is not in the mask that it gives");
+  Thread& thread = running->threads[running->now];
+  if (!(mask >> running->now % LANES & 1)) wrong("is not in the mask that it gives");
   thread.state = State::AtWarp;
   thread.mask = mask;
   thread.together = together;
@@ -89,28 +92,28 @@ inline void with_warp(unsigned mask, Together together, void* brought) {
 }
 inline void enter() {
   for (;;) {
-    running.call(running.entry, running.values);
-    running.threads[running.now].state = State::Done;
+    running->call(running->entry, running->values);
+    running->threads[running->now].state = State::Done;
     rest();
   }
 }
 // Lets a thread run until it waits or ends.
 inline void go_on(unsigned number) {
-  Block& block = running;
+  Block& block = *running;
   Thread& thread = block.threads[number];
   block.now = number;
   if (_setjmp(block.home) != 0) return;
   if (thread.begun) _longjmp(thread.at, 1);
   thread.begun = true;
   getcontext(&thread.start);
-  thread.start.uc_stack = {block.stacks.data() + number * STACK, 0, STACK};
+  thread.start.uc_stack = {block.stacks + number * STACK, 0, STACK};
   thread.start.uc_link = nullptr;
   makecontext(&thread.start, enter, 0);
   setcontext(&thread.start);
 }
 // Lets a warp do what its lanes wait for, if all that are asked are there.
 inline bool meet(unsigned first) {
-  Block& block = running;
+  Block& block = *running;
   const unsigned count = block.wide - first < LANES ? block.wide - first : LANES;
   bool met = false;
   for (unsigned lane = 0; lane < count; lane++) {
@@ -135,7 +138,7 @@ inline bool meet(unsigned first) {
   return met;
 }
 inline void run_block(bool backward) {
-  Block& block = running;
+  Block& block = *running;
   for (Thread& thread : block.threads) thread.state = State::Ready, thread.asked.assign(1, {});
   for (;;) {
     bool went = false;
@@ -173,14 +176,15 @@ template <typename... A> struct Kernel {
 template <typename... A> Entry entry(const char* name, void (*kernel)(A...)) {
   return {name, reinterpret_cast<void*>(kernel), Kernel<A...>::call, Kernel<A...>::bytes, sizeof...(A)};
 }
-inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned threads, unsigned shared, void** values) {
-  Block& block = running;
+// `stacks` has room for that of each thread.
+inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned threads, unsigned shared, void** values, char* stacks) {
+  std::lock_guard<std::mutex> held(turn);
+  Block block;
+  running = &block;
   const char* order = std::getenv("EMULATOR_ORDER");
   const bool backward = order && std::strcmp(order, "backward") == 0;
-  if (block.threads.size() != threads) {
-    block.threads = std::vector<Thread>(threads);
-    block.stacks.resize(threads * STACK);
-  }
+  block.threads = std::vector<Thread>(threads);
+  block.stacks = stacks;
   block.kernel = entry.name, block.call = entry.call, block.entry = entry.entry, block.values = values;
   block.blocks = {blocks[0], blocks[1], blocks[2]};
   block.wide = threads;
@@ -193,7 +197,7 @@ inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned thr
   }
 }
 // Shared memory that the launch asks for.
-inline unsigned char* shared() { return reinterpret_cast<unsigned char*>((reinterpret_cast<uintptr_t>(running.shared.data()) + 127) / 128 * 128); }
+inline unsigned char* shared() { return reinterpret_cast<unsigned char*>((reinterpret_cast<uintptr_t>(running->shared.data()) + 127) / 128 * 128); }
 
 // ---- collectives
 template <typename T> struct Told { T given, got; unsigned from; };
@@ -218,7 +222,7 @@ inline unsigned ballot(unsigned mask, bool holds) {
   }, &told);
   return told.got;
 }
-inline unsigned here() { return running.now % LANES; }
+inline unsigned here() { return running->now % LANES; }
 
 // ---- what prelude.cuh asks for where the hardware has an instruction
 // d += a b for 16 rows, 8 columns and 8 between them, in TF32: lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4],
@@ -249,12 +253,12 @@ inline void mma_tf32(float (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsig
 inline void copy_later(void* to, const void* from, size_t bytes, size_t given) {
   if (reinterpret_cast<uintptr_t>(to) % bytes || reinterpret_cast<uintptr_t>(from) % bytes) wrong("copies what does not lie on a multiple of its size");
   std::memset(to, 0xff, bytes);
-  running.threads[running.now].asked.back().push_back({to, from, bytes, given});
+  running->threads[running->now].asked.back().push_back({to, from, bytes, given});
 }
-inline void copies_asked() { running.threads[running.now].asked.emplace_back(); }
+inline void copies_asked() { running->threads[running->now].asked.emplace_back(); }
 // Waits until at most so many of the groups of copies that were asked for are on their way.
 inline void copies_done(unsigned left) {
-  auto& asked = running.threads[running.now].asked;
+  auto& asked = running->threads[running->now].asked;
   while (asked.size() > left + 1) {
     for (const Copy& copy : asked.front()) {
       std::memset(copy.to, 0, copy.bytes);
@@ -265,10 +269,10 @@ inline void copies_done(unsigned left) {
 }
 }  // namespace emulator
 
-#define threadIdx (Direction3{emulator::running.now, 0, 0})
-#define blockIdx (emulator::running.block)
-#define blockDim (Direction3{emulator::running.wide, 1, 1})
-#define gridDim (emulator::running.blocks)
+#define threadIdx (Direction3{emulator::running->now, 0, 0})
+#define blockIdx (emulator::running->block)
+#define blockDim (Direction3{emulator::running->wide, 1, 1})
+#define gridDim (emulator::running->blocks)
 #define warpSize 32
 inline void __syncthreads() { emulator::at_block(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { emulator::ballot(mask, true); }

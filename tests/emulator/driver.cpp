@@ -25,7 +25,7 @@ enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, 
 static const size_t TOTAL = 4ull << 30;
 
 struct Entry { const char* name; void* entry; void (*call)(void*, void**); const size_t* bytes; unsigned count; };
-typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**);
+typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**, char*);
 struct Module { void* object; };
 struct Function { const Entry* entry; Launch launch; };
 struct Graph { std::vector<std::function<void()>> work; };
@@ -176,15 +176,23 @@ ASKED Result cuFuncGetParamInfo(Function* function, size_t index, size_t* offset
 ASKED Result cuFuncGetAttribute(int* value, int attribute, Function*) { CONTEXT; return *value = attribute == 0 ? 1024 : 0, SUCCESS; }
 ASKED Result cuFuncSetAttribute(Function*, int, int) { CONTEXT; return SUCCESS; }
 ASKED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads, size_t) { CONTEXT; return *blocks = 2048 / threads, SUCCESS; }
+// Room for the stacks of a block's threads, one block at a time; pages are there once they are touched.
+static char* stacks() {
+  static const size_t bytes = (size_t)1024 << 18;
+  static thread_local char* start = nullptr;
+  if (!start) start = (char*)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return start == MAP_FAILED ? nullptr : start;
+}
 ASKED Result cuLaunchKernel(Function* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned, unsigned shared, Stream* stream, void** values, void**) {
   CONTEXT;
+  if (threads > 1024 || !stacks()) return INVALID;
   std::vector<std::string> held;
   for (unsigned i = 0; i < function->entry->count; i++) held.emplace_back((const char*)values[i], function->entry->bytes[i]);
   return asked(stream, [=]() mutable {
     std::vector<void*> places;
     for (std::string& value : held) places.push_back(&value[0]);
     const unsigned blocks[3] = {x, y, z};
-    function->launch(function->entry, blocks, threads, shared, places.data());
+    function->launch(function->entry, blocks, threads, shared, places.data(), stacks());
   });
 }
 

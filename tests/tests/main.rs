@@ -16,6 +16,8 @@ mod divisions;
 #[cfg(test)]
 mod downloads;
 #[cfg(test)]
+mod emulated;
+#[cfg(test)]
 mod exit_codes;
 #[cfg(test)]
 mod help;

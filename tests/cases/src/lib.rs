@@ -4,6 +4,7 @@
 //! never     changes what is compared: the tolerance is that of case.json
 #![allow(clippy::unwrap_used)]
 
+pub mod emulator;
 pub mod models;
 
 use std::collections::BTreeMap;

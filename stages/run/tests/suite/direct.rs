@@ -201,7 +201,14 @@ impl Direct {
 }
 
 /// Asks that lists run on the GPU that is here.
-const ON_GPU: &str = "WARPLOOM_TEST_GPU";
+pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
+/// Asks for one type and order of each list.
+pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
+
+/// Whether one type and order of each list is enough.
+pub fn is_brief() -> bool {
+    std::env::var_os(BRIEF).is_some()
+}
 
 /// The GPU that lists are to run on, if one is asked for.
 pub fn gpu() -> Option<warploom_device::Facts> {

@@ -2,6 +2,7 @@
 //!
 //! golden         trained results against numbers that other software made, through the stages
 //! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
+//! emulated       those lists on an emulated GPU
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
@@ -25,6 +26,7 @@ mod compiled;
 mod courses;
 mod differential;
 mod direct;
+mod emulated;
 mod errors;
 mod exact;
 mod frontier;

@@ -1,0 +1,25 @@
+//! emulated: lists of golden cases on the emulated GPU of `tests/emulator`: what is emitted is run, not only compiled.
+//!
+//! promises  every model of `exact`, in f32 and in the order by degree; `make test-emulated` has both types and orders, and threads both
+//!           ways
+use std::process::Command;
+
+use warploom_cases::emulator::emulate;
+
+use crate::direct::{BRIEF, ON_GPU};
+
+#[test]
+fn models_agree_on_an_emulated_gpu() {
+    // Where lists run on a GPU already, this is what they do.
+    if std::env::var_os(ON_GPU).is_some() {
+        return;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if !emulate(&mut command, "emulated::models_agree_on_an_emulated_gpu") {
+        return;
+    }
+    let output = command.env(ON_GPU, "1").env(BRIEF, "1").args(["exact::", "--test-threads", "2"]).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains(" 0 failed"), "{said}");
+    assert!(!said.contains(" 0 passed"), "{said}");
+}
