@@ -9,6 +9,7 @@ mod kernel;
 pub mod learn;
 mod operators;
 mod product;
+mod running;
 mod table;
 mod total;
 mod walk;
