@@ -305,6 +305,8 @@ struct Load {
     made: usize,
     /// Sums, and what of the row is read.
     kept: usize,
+    /// Sums, of one row each.
+    sums: usize,
     bytes_per_real: u64,
 }
 
@@ -323,7 +325,16 @@ impl Load {
         });
         let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
         let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>() + writer.kept(pass).registers(bytes_per_real);
-        Load { loaded: loaded.registers(bytes_per_real), reads: *reads, listed, lanes, made: made.registers(bytes_per_real), kept, bytes_per_real }
+        Load {
+            loaded: loaded.registers(bytes_per_real),
+            reads: *reads,
+            listed,
+            lanes,
+            made: made.registers(bytes_per_real),
+            kept,
+            sums: writer.passes[pass].sums.len(),
+            bytes_per_real,
+        }
     }
 
     /// With so many edges at hand.
@@ -337,7 +348,9 @@ impl Load {
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
     fn in_flight(self) -> usize {
         let most = match self.loaded {
-            0..=6 => 8,
+            // Several sums keep a group busy enough with four (laboratory, attention).
+            0..=6 if self.sums <= 2 => 8,
+            0..=6 => 4,
             7..=12 => 4,
             13..=20 => 2,
             _ => 1,

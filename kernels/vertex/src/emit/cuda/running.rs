@@ -68,9 +68,9 @@ fn candidate(walk: &Walk, largest: usize) -> Option<Running> {
     let step = &walk.steps[largest];
     let [input @ Input::Rows(score)] = step.inputs.as_slice() else { return None };
     let of = step_of(input)?;
-    let is_plain = step.kind == Type::Real && walk.steps[of].level == Level::Edge && score.at == At::Own && score.shape == step.shape;
+    let is_plain = step.kind == Type::Real && walk.steps[of].level == Level::Edge && score.at == At::Own;
     let relation = if let Op::Reduce(_, edges) = step.op { edges.relation } else { None };
-    if !is_plain || relation.is_some() || walk.steps[of].shape != step.shape {
+    if !is_plain || relation.is_some() || walk.steps[of].columns() != step.columns() {
         return None;
     }
     let readers = |of: usize| {
@@ -92,7 +92,7 @@ fn candidate(walk: &Walk, largest: usize) -> Option<Running> {
             && *op == Op::Binary(Binary::Subtract)
             && step_of(&inputs[0]) == Some(of)
             && step_of(&inputs[1]) == Some(shift)
-            && *shape == step.shape
+            && shape.iter().product::<u64>() as usize == step.columns()
     };
     let difference = readers(shift).find(is_difference)?;
     let is_exponential = |number: &usize| walk.steps[*number].op == Op::Unary(Unary::Exp) && walk.steps[*number].level == Level::Edge;
