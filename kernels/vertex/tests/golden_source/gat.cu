@@ -392,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
