@@ -194,7 +194,7 @@ impl Unit<'_> {
         }
         let slice = if nodes * 128 <= SLICED_BYTES { 32 } else { 64 };
         let slices = places / slice;
-        (slices > 1 && places.is_multiple_of(slice)).then(|| Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
+        (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
     }
 
     /// Vertices, as far as the arena tells.
