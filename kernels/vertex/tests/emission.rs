@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel, Refused, Target, emit};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Refused, Target, emit};
 use warploom_vertex::gir::{Data, Op, Type};
 use warploom_vertex::launch::{Launch, LaunchList, Operation};
 
@@ -218,5 +218,29 @@ fn what_has_no_kernel_is_refused_by_name() {
     for (body, word) in cases {
         let refused = refused(body);
         assert!(refused.what.contains(word) && !refused.launch.is_empty(), "{body}: {refused}");
+    }
+}
+
+#[test]
+fn sums_of_tables_beyond_the_cache_go_by_slices() {
+    let sliced = |nodes: u64, columns: u64| {
+        let data = Data { nodes, edges: 12 * nodes, weighted: false, ..data() };
+        let list = list(&text("gin"), "gin", &json!({"hidden": columns, "layers": 2}), &data);
+        let kernels = made("gin", &list, F32).launches.into_iter().flatten();
+        kernels.filter(|kernel| matches!(kernel.blocks, Blocks::Items { slices: 2.., .. })).count()
+    };
+    assert_eq!(sliced(100_000, 64), 0, "a table of 26 MB stays in the cache");
+    assert_ne!(sliced(410_236, 64), 0, "one of 105 MB does not");
+    assert_eq!(sliced(410_236, 22), 0, "a row of 22 columns is no slices");
+}
+
+#[test]
+fn a_softmax_over_edges_is_one_pass() {
+    for name in ["gat", "gatv2", "graph_transformer"] {
+        let list = list(&text(name), name, &settings(name), &data());
+        let source = made(name, &list, F32).source;
+        let forward = source.split("extern \"C\"").filter(|kernel| kernel.contains("real score_"));
+        let passes: Vec<usize> = forward.map(|kernel| kernel.matches("auto edges = ").count()).collect();
+        assert_eq!(passes, vec![1, 1], "{name}: kernels with a running score, and their passes over the edges");
     }
 }

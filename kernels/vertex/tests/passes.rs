@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary,
+    Until,
 };
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
@@ -335,6 +336,27 @@ fn forward_sums() -> Result<(), Misfit> {
         .map(|id| format!("%{}", id.0))
         .collect();
     assert!(backward.is_empty(), "sums over in-edges going backward: {backward:?}\n{}", after.print(None));
+    Ok(())
+}
+
+/// The gradient of the source's score takes no dot product at an edge.
+#[test]
+fn dots() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("dots", &data);
+    let value = attention(&mut builder, 7)?;
+    trained(&mut builder, value)?;
+    let (gir, _) = clean(builder.gir, &data);
+    let leaves = parameters(&gir);
+    let mut gir = differentiate(gir, &data, &leaves).expect("attention has a gradient");
+    for before in ["fold", "simplify", "equal", "guards", "forward_sums", "dead"] {
+        gir = apply(before, gir, &data).0;
+    }
+    let of_edges =
+        |gir: &Gir| gir.ids().filter(|id| matches!(gir.node(*id).op, Op::Axis(Pooling::Sum, _)) && matches!(gir.node(*id).place, Place::E(_))).count();
+    assert_eq!(of_edges(&gir), 1, "{}", gir.print(None));
+    let after = golden("dots", gir, &data);
+    assert_eq!(of_edges(&after), 0, "{}", after.print(None));
     Ok(())
 }
 

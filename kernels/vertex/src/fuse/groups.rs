@@ -5,7 +5,7 @@
 //!           of a relu's row is made where the gradient is, and is stored nowhere); the order depends on the list alone
 mod lanes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::values::{Kind, Reading, Values};
 use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rows, View, is_row_wise, reduced, width};
@@ -48,12 +48,15 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
     while !waiting.is_empty() {
         let nothing = Group::new();
         let ready: Vec<usize> = (0..waiting.len()).filter(|at| waiting[*at].is_ready(&unmade, &nothing)).collect();
+        let late = late(values, &waiting, &unmade);
         let apart = ready.iter().copied().find(|at| waiting[*at].kind == Kind::Other);
-        let first = apart.or_else(|| ready.first().copied()).unwrap_or(0);
-        let mut members = grown(values, &waiting, &unmade, first);
+        let in_time = ready.iter().copied().find(|at| !late[*at]);
+        let first = apart.or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
+        let grown = |first: usize| grown(values, &waiting, (&unmade, &late), first);
+        let mut members = grown(first);
         // Another group may be what this one's rows should wait for.
         if members.len() == 1 && can_wait(values, &waiting, &members, first) {
-            let others = ready.iter().filter(|at| **at != first).map(|at| grown(values, &waiting, &unmade, *at));
+            let others = ready.iter().filter(|at| **at != first && !late[**at]).map(|at| grown(*at));
             members = others.into_iter().find(|members| !can_wait(values, &waiting, members, members[0])).unwrap_or(members);
         }
         let mut group = Group::new();
@@ -70,13 +73,13 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
 }
 
 /// Positions of the launches that become one with that at `first`, in an order in which they can be done.
-fn grown<'a>(values: &Values<'a>, waiting: &[Item<'a>], unmade: &BTreeSet<&str>, first: usize) -> Vec<usize> {
+fn grown<'a>(values: &Values<'a>, waiting: &[Item<'a>], (unmade, late): (&BTreeSet<&str>, &[bool]), first: usize) -> Vec<usize> {
     let mut group = Group::new();
     group.add(values, &waiting[first]);
     let mut members = vec![first];
     let mut at = 0;
     while group.over.is_some() && at < waiting.len() {
-        if !members.contains(&at) && waiting[at].is_ready(unmade, &group) && group.takes(values, &waiting[at]) {
+        if !members.contains(&at) && (!late[at] || late[first]) && waiting[at].is_ready(unmade, &group) && group.takes(values, &waiting[at]) {
             group.add(values, &waiting[at]);
             members.push(at);
             // What was passed over may have waited for this.
@@ -89,6 +92,41 @@ fn grown<'a>(values: &Values<'a>, waiting: &[Item<'a>], unmade: &BTreeSet<&str>,
         members.remove(place);
     }
     members
+}
+
+/// By position: whether a reduction had better wait for another over the same edges, which reads the same far rows and wants nothing but
+/// work on rows to be done before it: the rows are then read once for both.
+fn late(values: &Values, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool> {
+    let makes: BTreeMap<&str, usize> = (0..waiting.len()).flat_map(|at| waiting[at].writes().into_iter().map(move |name| (name, at))).collect();
+    // Whether all that is unmade of what this reads comes from work on rows, and some of it is read of other vertices.
+    let waits_for_rows = |at: usize| {
+        let (mut open, mut seen, mut is_far_read) = (vec![at], BTreeSet::new(), false);
+        while let Some(next) = open.pop() {
+            for (name, view) in waiting[next].reading.leaves.iter().filter(|(name, _)| unmade.contains(name.as_str())) {
+                let Some(maker) = makes.get(name.as_str()).copied() else { return false };
+                if waiting[maker].kind != Kind::Vertex || waiting[maker].direction.is_some() || lanes::is_product(&waiting[maker]) {
+                    return false;
+                }
+                is_far_read |= next == at && is_far(*view, waiting[at].direction);
+                if seen.insert(maker) {
+                    open.push(maker);
+                }
+            }
+        }
+        is_far_read
+    };
+    let far_rows = |at: usize| {
+        let item = &waiting[at];
+        let is_of_nodes = |name: &str| values.buffer(name).is_some_and(|buffer| buffer.rows == Rows::Nodes);
+        item.reading.leaves.iter().filter(|(name, view)| is_far(*view, item.direction) && is_of_nodes(name)).map(|(name, _)| name.as_str()).collect()
+    };
+    let reductions: Vec<(usize, BTreeSet<&str>)> = (0..waiting.len()).filter(|at| waiting[*at].direction.is_some()).map(|at| (at, far_rows(at))).collect();
+    let awaited: Vec<&(usize, BTreeSet<&str>)> = reductions.iter().filter(|(at, rows)| !rows.is_empty() && waits_for_rows(*at)).collect();
+    let mut late = vec![false; waiting.len()];
+    for (at, rows) in &reductions {
+        late[*at] = awaited.iter().any(|(other, others)| other != at && waiting[*other].direction == waiting[*at].direction && !rows.is_disjoint(others));
+    }
+    late
 }
 
 /// Whether a member of a group, work on rows that no other member reads, is better done by those that read it: they read no more then

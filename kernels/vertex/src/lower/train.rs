@@ -1,6 +1,6 @@
 //! train: programs that learn: what is done once, the forward pass, the loss, the backward pass, the optimiser.
 use super::{Lowering, Refusal, rows_of};
-use crate::gir::{Data, Gir, NodeId, Op, Place, Type};
+use crate::gir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
 use crate::launch::{Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train, View, gradient_buffer, parameter_buffer};
 
 const PREPARE: usize = 0;
@@ -73,11 +73,13 @@ impl Phases {
         }
         let ends = gir.results.iter().map(|result| result.node).chain(gir.loss).chain(gir.updates.iter().map(|update| update.1));
         ends.for_each(|end| forward[end.index()] = true);
-        for id in gir.ids().rev().filter(|id| Some(*id) != slope) {
-            if forward[id.index()] {
-                gir.node(id).inputs.iter().for_each(|input| forward[input.index()] = true);
-            }
-        }
+        mark(gir, slope, &mut forward);
+        // A sum over edges that only gradients read is taken where the forward pass reads the rows of these edges anyway.
+        let edges_of = |id: NodeId| if let Op::Reduce(_, edges) = gir.node(id).op { Some(edges) } else { None };
+        let walked: Vec<EdgeSet> = gir.ids().filter(|id| forward[id.index()] && moves[id.index()]).filter_map(edges_of).collect();
+        let early = gir.ids().filter(|id| !slopes[id.index()] && moves[id.index()] && edges_of(*id).is_some_and(|edges| walked.contains(&edges)));
+        early.collect::<Vec<_>>().into_iter().for_each(|id| forward[id.index()] = true);
+        mark(gir, slope, &mut forward);
         let part = |index: usize| match (slopes[index], moves[index], forward[index]) {
             (true, ..) => BACKWARD,
             (_, false, _) => PREPARE,
@@ -89,6 +91,15 @@ impl Phases {
 
     fn of_node(&self, id: NodeId) -> usize {
         self.of[id.index()]
+    }
+}
+
+/// Marks all that marked values are made of.
+fn mark(gir: &Gir, slope: Option<NodeId>, marked: &mut [bool]) {
+    for id in gir.ids().rev().filter(|id| Some(*id) != slope) {
+        if marked[id.index()] {
+            gir.node(id).inputs.iter().for_each(|input| marked[input.index()] = true);
+        }
     }
 }
 

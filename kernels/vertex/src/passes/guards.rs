@@ -8,26 +8,53 @@ use super::{
     finite::{is_zero, may_be_infinite, may_be_zero},
     rebuild::rebuild,
 };
-use crate::gir::{Binary, Builder, Data, Gir, NodeId, Op};
+use crate::gir::{Binary, Builder, Data, Gir, NodeId, Op, Pooling, Unary};
 
 /// The program without such guards.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, site.inputs) {
         (Op::Select, &[condition, zero, value]) if is_zero(builder, zero) && is_needless(builder, condition, value) => Ok(Some(value)),
+        (Op::Outer, &[a, b]) => {
+            let (left, right) = (unguarded(builder, a, b), unguarded(builder, b, a));
+            if (left, right) == (a, b) { Ok(None) } else { builder.make(Op::Outer, &[left, right]).map(Some) }
+        }
         _ => Ok(None),
     })
+}
+
+/// Rows that meet a gradient's in an outer product, without the 0 that stands for them where the gradient's row is 0.
+fn unguarded(builder: &Builder<'_>, rows: NodeId, gradient: NodeId) -> NodeId {
+    let only = |id: NodeId, op: &Op| Some(builder.node(id)).filter(|node| node.op == *op).map(|node| node.inputs[0]);
+    let bare = |id: NodeId| only(id, &Op::Reshape).unwrap_or(id);
+    let (Op::Select, &[condition, inner, zero]) = (&builder.node(rows).op, builder.node(rows).inputs.as_slice()) else { return rows };
+    let mut largest = only(bare(condition), &Op::Binary(Binary::NotEqual)).map(bare);
+    while let Some(Op::Axis(Pooling::Maximum, _)) = largest.map(|id| &builder.node(id).op) {
+        largest = largest.map(|id| bare(builder.node(id).inputs[0]));
+    }
+    let of = largest.and_then(|id| only(id, &Op::Unary(Unary::Absolute)));
+    let is_guard = is_zero(builder, zero) && of.is_some_and(|of| bare(of) == bare(gradient));
+    if is_guard && !may_be_infinite(builder, inner) { inner } else { rows }
 }
 
 /// Whether the value is the one tested for 0, times something that is finite, or divided by something that is not 0.
 fn is_needless(builder: &Builder<'_>, condition: NodeId, value: NodeId) -> bool {
     let (condition, value) = (inside(builder, condition, value).0, inside(builder, value, condition).0);
+    let (view, condition) = match builder.node(condition).op {
+        Op::Near(_) | Op::Far(_) => (Some(builder.node(condition).op.clone()), builder.node(condition).inputs[0]),
+        _ => (None, condition),
+    };
     let (tested, made) = (builder.node(condition), builder.node(value));
     let (Op::Binary(Binary::Equal), &[a, b]) = (&tested.op, tested.inputs.as_slice()) else { return false };
     let gradient = if is_zero(builder, b) { a } else { return false };
+    // The gradient itself, or what both it and its test are seen as from an end of the edges.
+    let is_gradient = |id: NodeId| match &view {
+        Some(view) => builder.node(id).op == *view && builder.node(id).inputs[0] == gradient,
+        None => id == gradient,
+    };
     match (&made.op, made.inputs.as_slice()) {
-        (Op::Binary(Binary::Multiply), &[a, b]) if a == gradient => !may_be_infinite(builder, b),
-        (Op::Binary(Binary::Multiply), &[a, b]) if b == gradient => !may_be_infinite(builder, a),
-        (Op::Binary(Binary::Divide), &[a, b]) if a == gradient => !may_be_zero(builder, b),
+        (Op::Binary(Binary::Multiply), &[a, b]) if is_gradient(a) => !may_be_infinite(builder, b),
+        (Op::Binary(Binary::Multiply), &[a, b]) if is_gradient(b) => !may_be_infinite(builder, a),
+        (Op::Binary(Binary::Divide), &[a, b]) if is_gradient(a) => !may_be_zero(builder, b),
         _ => false,
     }
 }

@@ -11,6 +11,7 @@
 mod bytes;
 mod dead;
 mod demand;
+mod dots;
 mod equal;
 mod factor;
 mod finite;
@@ -130,6 +131,13 @@ pub const PASSES: &[Pass] = &[
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: forward_sums::run,
+    },
+    Pass {
+        name: "dots",
+        reason: "a dot product with the summing vertex's row is taken once, of a sum of rows",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: dots::run,
     },
     FOLD,
     SIMPLIFY,

@@ -29,6 +29,8 @@ pub(super) struct Term {
     /// None: 1.
     pub rest: Option<NodeId>,
     pub dot: Option<Dot>,
+    /// A dropout that all of it went through: a factor of each element, 0 or one number.
+    pub dropout: Option<Box<Node>>,
 }
 
 /// A factor that is the sum of another term along an axis.
@@ -95,8 +97,27 @@ pub(super) fn factors(builder: &mut Builder<'_>, edges: EdgeSet, id: NodeId) -> 
             }
             None => Ok(whole),
         },
+        // A dropout keeps or leaves out each element, so that what all elements have in common stands outside of it.
+        (Op::Dropout { .. }, &[a]) => {
+            let term = factors(builder, edges, a)?;
+            match term.rest.filter(|_| !term.is_bare()) {
+                Some(rest) => Ok(dropped(builder, &node, rest)?.map_or(whole, |rest| Term { rest: Some(rest), ..term })),
+                None => Ok(whole),
+            }
+        }
         _ => Ok(whole),
     }
+}
+
+/// The dropout of another value in the same way; none where that would draw for other rows.
+fn dropped(builder: &mut Builder<'_>, like: &Node, value: NodeId) -> Result<Option<NodeId>, Misfit> {
+    if builder.node(value).place != like.place {
+        return Ok(None);
+    }
+    let whole = builder.make_shaped(Op::Expand, &[value], &like.shape)?;
+    let made = builder.make(like.op.clone(), &[whole])?;
+    let node = builder.node(made);
+    Ok(Some(made).filter(|_| node.op == like.op && node.place == like.place))
 }
 
 /// The value as a sum of terms whose rests pass a test (`is_known`); none when it is no such sum.
@@ -145,13 +166,19 @@ pub(super) fn terms(builder: &mut Builder<'_>, edges: EdgeSet, id: NodeId, is_kn
             None if is_known(condition) => chosen(builder, edges, [condition, yes, no], is_known),
             None => Ok(None),
         },
+        (Op::Dropout { .. }, &[a]) => {
+            let inner = terms(builder, edges, a, is_known)?;
+            let is_free = |term: &Term| term.dropout.is_none() && term.around.iter().all(|around| matches!(around, Around::Times(_) | Around::Over(_)));
+            let dropout = Some(Box::new(node));
+            Ok(inner.filter(|terms| terms.iter().all(is_free)).map(|terms| terms.into_iter().map(|term| Term { dropout: dropout.clone(), ..term }).collect()))
+        }
         _ => Ok(None),
     }
 }
 
 impl Term {
     fn is_bare(&self) -> bool {
-        !self.negative && self.around.is_empty() && self.rest.is_some() && self.dot.is_none()
+        !self.negative && self.around.is_empty() && self.rest.is_some() && self.dot.is_none() && self.dropout.is_none()
     }
 
     fn under(mut self, around: Around) -> Term {
@@ -159,13 +186,22 @@ impl Term {
         self
     }
 
+    /// With its dropout among the rest, which has a row for each edge.
+    fn drawn(&self, builder: &mut Builder<'_>) -> Result<Term, Misfit> {
+        let Some(dropout) = &self.dropout else { return Ok(self.clone()) };
+        let rest = self.rest.map_or(Ok(None), |rest| dropped(builder, dropout, rest))?;
+        let rest = rest.ok_or_else(|| Misfit::new("factor of a dropout", "a row of each edge", "none"))?;
+        Ok(Term { rest: Some(rest), dropout: None, ..self.clone() })
+    }
+
     fn times(mut self, builder: &mut Builder<'_>, other: Term) -> Result<Option<Term>, Misfit> {
-        if self.dot.is_some() && other.dot.is_some() {
+        if (self.dot.is_some() && other.dot.is_some()) || (self.dropout.is_some() && other.dropout.is_some()) {
             return Ok(None);
         }
         self.negative ^= other.negative;
         self.around.extend(other.around);
         self.dot = self.dot.or(other.dot);
+        self.dropout = self.dropout.or(other.dropout);
         self.rest = match (self.rest, other.rest) {
             (Some(a), Some(b)) => Some(builder.multiply(a, b)?),
             (a, b) => a.or(b),
@@ -174,7 +210,7 @@ impl Term {
     }
 
     fn over(mut self, builder: &mut Builder<'_>, other: Term) -> Result<Option<Term>, Misfit> {
-        if other.dot.is_some() {
+        if other.dot.is_some() || other.dropout.is_some() {
             return Ok(None);
         }
         self.negative ^= other.negative;
@@ -261,7 +297,7 @@ fn gate(builder: &Builder<'_>, edges: EdgeSet, condition: NodeId, yes: NodeId, n
 fn dots(builder: &mut Builder<'_>, edges: EdgeSet, a: NodeId, axis: usize, kept: bool, is_known: &dyn Fn(NodeId) -> bool) -> Result<Option<Vec<Term>>, Misfit> {
     let shape = builder.node(a).shape.clone();
     let Some(terms) = terms(builder, edges, a, is_known)? else { return Ok(None) };
-    if terms.iter().any(|term| term.dot.is_some()) {
+    if terms.iter().any(|term| term.dot.is_some() || term.dropout.is_some()) {
         return Ok(None);
     }
     let dot = |term: Term| {
@@ -301,6 +337,7 @@ pub(super) struct Sums {
 impl Sums {
     /// The sum of one term. The new sums over edges are added to the list.
     pub fn of(&self, builder: &mut Builder<'_>, term: &Term, made: &mut Vec<NodeId>) -> Result<NodeId, Misfit> {
+        let term = &term.drawn(builder)?;
         let Some(dot) = &term.dot else {
             let sum = self.over_edges(builder, term.rest, made)?;
             return self.around(builder, sum, term);

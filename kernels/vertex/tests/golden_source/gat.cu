@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_11[(offset_t)v * 2 + (c[q] / 8u)] = axis_11_7[q];
 }
 
-// h.39: 97268 bytes at least
+// reduce.147: 138068 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   reduce.17 (nodes x 2) = reduce maximum.in(leakyrelu.16)
@@ -115,13 +115,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
 //   reduce.25 (nodes x 2) = reduce sum.in(exp.24)
 //   equal.27 = equal(reduce.25, 0.0)
 //   select.28 = select(equal.27, 1.0, reduce.25)
-//   divide.30 (edges x 2) = divide(exp.24, select.28[near.in])
-//   dropout.31 (edges x 2) = dropout 0.3 site 1(divide.30)
-//   reduce.34 (nodes x 16) = reduce sum.in(dropout.31 * product.3[far.in])
-//   add.36 (nodes x 16) = add(reduce.34, parameter.gat.attend.0.bias.0)
-//   h.37 = elu(add.36)
-//   h.39 = dropout 0.5 site 2(h.37)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_h_37, real* __restrict__ o_h_39, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   dropout.30 (edges x 2) = dropout 0.3 site 1(exp.24)
+//   reduce.32 (nodes x 16) = reduce sum.in(dropout.30 * product.3[far.in])
+//   divide.33 = divide(reduce.32, select.28)
+//   add.35 (nodes x 16) = add(divide.33, parameter.gat.attend.0.bias.0)
+//   h.36 = elu(add.35)
+//   h.38 = dropout 0.5 site 2(h.36)
+//   less.138 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.139 (edges x 2) = select(less.138, 1.0, 0.2)
+//   multiply.140 (edges x 2) = multiply(exp.24, select.139)
+//   dropout.141 (edges x 2) = dropout 0.3 site 1(multiply.140)
+//   reduce.143 = reduce sum.in(dropout.141 * product.3[far.in])
+//   reduce.147 = reduce sum.in(multiply.140)
+extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_143, real* __restrict__ o_reduce_147, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -140,88 +146,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real axis_11_31[Q]; EACH_Q axis_11_31[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
+  real axis_11_17[Q]; EACH_Q axis_11_17[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
   real reduce_17_1[Q]; EACH_Q reduce_17_1[q] = (real)-INFINITE;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_7_30[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_30[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_15_32[Q]; EACH_Q add_15_32[q] = axis_7_30[k][q] + axis_11_31[q];
-          real leakyrelu_16_33[Q]; EACH_Q leakyrelu_16_33[q] = leaky_relu(add_15_32[q], (real)0.2);
-          EACH_Q if (here) reduce_17_1[q] = most(reduce_17_1[q], leakyrelu_16_33[q]);
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_17_1[q]; reduce_17_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_17_1[q] = most(reduce_17_1[q], from_lane(own_part, g * L + part)); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_17_1[q]; }
-      __syncthreads();
-      EACH_Q { reduce_17_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_17_1[q] = most(reduce_17_1[q], told[(w * L + part) * 1 + q]); }
-      __syncthreads();
-    }
-  }
-  bool equal_20_2[Q]; EACH_Q equal_20_2[q] = reduce_17_1[q] == ((real)-INFINITE);
-  real select_21_3[Q]; EACH_Q select_21_3[q] = equal_20_2[q] ? ((real)0.0) : reduce_17_1[q];
-  real axis_11_25[Q]; EACH_Q axis_11_25[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
   real reduce_25_4[Q]; EACH_Q reduce_25_4[q] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_7_24[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_24[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_15_26[Q]; EACH_Q add_15_26[q] = axis_7_24[k][q] + axis_11_25[q];
-          real leakyrelu_16_27[Q]; EACH_Q leakyrelu_16_27[q] = leaky_relu(add_15_26[q], (real)0.2);
-          real subtract_23_28[Q]; EACH_Q subtract_23_28[q] = leakyrelu_16_27[q] - select_21_3[q];
-          real exp_24_29[Q]; EACH_Q exp_24_29[q] = exponential(subtract_23_28[q]);
-          EACH_Q if (here) reduce_25_4[q] = reduce_25_4[q] + exp_24_29[q];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_2[WARPS * 32];
-    EACH_Q { const real own_part = reduce_25_4[q]; reduce_25_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_25_4[q] = reduce_25_4[q] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_2);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_25_4[q]; }
-      __syncthreads();
-      EACH_Q { reduce_25_4[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_25_4[q] = reduce_25_4[q] + told[(w * L + part) * 1 + q]; }
-      __syncthreads();
-    }
-  }
-  bool equal_27_5[Q]; EACH_Q equal_27_5[q] = reduce_25_4[q] == ((real)0.0);
-  real select_28_6[Q]; EACH_Q select_28_6[q] = equal_27_5[q] ? ((real)1.0) : reduce_25_4[q];
-  real axis_11_14[Q]; EACH_Q axis_11_14[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
-  real reduce_34_7[Q][V]; EACH reduce_34_7[q][j] = 0;
+  real reduce_32_7[Q][V]; EACH reduce_32_7[q][j] = 0;
+  real reduce_143_14[Q][V]; EACH reduce_143_14[q][j] = 0;
+  real reduce_147_15[Q]; EACH_Q reduce_147_15[q] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -230,25 +160,45 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_7_13[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_13[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real product_3_22[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_22[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real axis_7_16[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_16[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        real product_3_26[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_26[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
+        real score_20[B][Q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_15_15[Q]; EACH_Q add_15_15[q] = axis_7_13[k][q] + axis_11_14[q];
-          real leakyrelu_16_16[Q]; EACH_Q leakyrelu_16_16[q] = leaky_relu(add_15_15[q], (real)0.2);
-          real subtract_23_17[Q]; EACH_Q subtract_23_17[q] = leakyrelu_16_16[q] - select_21_3[q];
-          real exp_24_18[Q]; EACH_Q exp_24_18[q] = exponential(subtract_23_17[q]);
-          real divide_30_19[Q]; EACH_Q divide_30_19[q] = exp_24_18[q] / select_28_6[q];
-          real dropout_31_20[Q]; EACH_Q { bool kept_21[1] = {true}; if (training) keeps<1>(kept_21, stream_1[k], (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_31_20[q] = !training ? divide_30_19[q] : kept_21[0] ? divide_30_19[q] * (real)1.4285776566757493 : (real)0; }
-          real product_23[Q][V]; EACH product_23[q][j] = dropout_31_20[q] * product_3_22[k][q][j];
-          EACH if (here) reduce_34_7[q][j] = reduce_34_7[q][j] + product_23[q][j];
+          real add_15_18[Q]; EACH_Q add_15_18[q] = axis_7_16[k][q] + axis_11_17[q];
+          real leakyrelu_16_19[Q]; EACH_Q leakyrelu_16_19[q] = leaky_relu(add_15_18[q], (real)0.2);
+          EACH_Q score_20[k][q] = here ? leakyrelu_16_19[q] : (real)-INFINITE;
+        }
+        real before_21[Q]; EACH_Q before_21[q] = reduce_17_1[q];
+        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_17_1[q] = most(reduce_17_1[q], score_20[k][q]);
+        real scale_22[Q]; EACH_Q scale_22[q] = grown(before_21[q], reduce_17_1[q]);
+        real shift_23[Q]; EACH_Q shift_23[q] = reduce_17_1[q] == (real)-INFINITE ? (real)0 : reduce_17_1[q];
+        EACH_Q reduce_25_4[q] = reduce_25_4[q] * scale_22[q];
+        EACH reduce_32_7[q][j] = reduce_32_7[q][j] * scale_22[q];
+        EACH reduce_143_14[q][j] = reduce_143_14[q][j] * scale_22[q];
+        EACH_Q reduce_147_15[q] = reduce_147_15[q] * scale_22[q];
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real exp_24_24[Q]; EACH_Q exp_24_24[q] = exponential(score_20[k][q] - shift_23[q]);
+          EACH_Q if (here) reduce_25_4[q] = reduce_25_4[q] + exp_24_24[q];
+          real dropout_30_25[Q]; EACH_Q dropout_30_25[q] = !training ? exp_24_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_24[q] * (real)1.4285776566757493 : (real)0;
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_30_25[q] * product_3_26[k][q][j];
+          EACH if (here) reduce_32_7[q][j] = reduce_32_7[q][j] + product_27[q][j];
+          bool less_138_28[Q]; EACH_Q less_138_28[q] = ((real)0.0) < score_20[k][q];
+          real select_139_29[Q]; EACH_Q select_139_29[q] = less_138_28[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_140_30[Q]; EACH_Q multiply_140_30[q] = exp_24_24[q] * select_139_29[q];
+          real dropout_141_31[Q]; EACH_Q dropout_141_31[q] = !training ? multiply_140_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_140_30[q] * (real)1.4285776566757493 : (real)0;
+          real product_32[Q][V]; EACH product_32[q][j] = dropout_141_31[q] * product_3_26[k][q][j];
+          EACH if (here) reduce_143_14[q][j] = reduce_143_14[q][j] + product_32[q][j];
+          EACH_Q if (here) reduce_147_15[q] = reduce_147_15[q] + multiply_140_30[q];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -258,32 +208,78 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_h_39(const real* __restr
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_3[WARPS * 128];
-    EACH { const real own_part = reduce_34_7[q][j]; reduce_34_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_34_7[q][j] = reduce_34_7[q][j] + from_lane(own_part, g * L + part); }
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
+    real alone_reduce_17_1[Q]; EACH_Q alone_reduce_17_1[q] = reduce_17_1[q];
+    EACH_Q { const real own_part = reduce_17_1[q]; reduce_17_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_17_1[q] = most(reduce_17_1[q], from_lane(own_part, g * L + part)); }
     if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_3);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_34_7[q][j]; }
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_17_1[q]; }
       __syncthreads();
-      EACH { reduce_34_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_34_7[q][j] = reduce_34_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH_Q { reduce_17_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_17_1[q] = most(reduce_17_1[q], told[(w * L + part) * 1 + q]); }
+      __syncthreads();
+    }
+    EACH_Q alone_reduce_17_1[q] = grown(alone_reduce_17_1[q], reduce_17_1[q]);
+    EACH_Q reduce_25_4[q] = reduce_25_4[q] * alone_reduce_17_1[q];
+    EACH_Q { const real own_part = reduce_25_4[q]; reduce_25_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_25_4[q] = reduce_25_4[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_25_4[q]; }
+      __syncthreads();
+      EACH_Q { reduce_25_4[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_25_4[q] = reduce_25_4[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+    EACH reduce_32_7[q][j] = reduce_32_7[q][j] * alone_reduce_17_1[q];
+    EACH { const real own_part = reduce_32_7[q][j]; reduce_32_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_32_7[q][j] = reduce_32_7[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_32_7[q][j]; }
+      __syncthreads();
+      EACH { reduce_32_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_32_7[q][j] = reduce_32_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+    EACH reduce_143_14[q][j] = reduce_143_14[q][j] * alone_reduce_17_1[q];
+    EACH { const real own_part = reduce_143_14[q][j]; reduce_143_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_143_14[q][j] = reduce_143_14[q][j] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_143_14[q][j]; }
+      __syncthreads();
+      EACH { reduce_143_14[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_143_14[q][j] = reduce_143_14[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+    EACH_Q reduce_147_15[q] = reduce_147_15[q] * alone_reduce_17_1[q];
+    EACH_Q { const real own_part = reduce_147_15[q]; reduce_147_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_147_15[q] = reduce_147_15[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_147_15[q]; }
+      __syncthreads();
+      EACH_Q { reduce_147_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_147_15[q] = reduce_147_15[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
   }
-  real parameter_gat_attend_0_bias_0_8[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_bias_0_8[q], b_parameter_gat_attend_0_bias_0 + c[q]);
-  real add_36_9[Q][V]; EACH add_36_9[q][j] = reduce_34_7[q][j] + parameter_gat_attend_0_bias_0_8[q][j];
-  real h_37_10[Q][V]; EACH h_37_10[q][j] = elu(add_36_9[q][j]);
-  real h_39_11[Q][V]; EACH_Q { bool kept_12[V]; UNROLL for (int j = 0; j < V; j++) kept_12[j] = true; if (training) keeps<V>(kept_12, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_39_11[q][j] = !training ? h_37_10[q][j] : kept_12[j] ? h_37_10[q][j] * (real)2.0 : (real)0; }
+  bool equal_20_2[Q]; EACH_Q equal_20_2[q] = reduce_17_1[q] == ((real)-INFINITE);
+  real select_21_3[Q]; EACH_Q select_21_3[q] = equal_20_2[q] ? ((real)0.0) : reduce_17_1[q];
+  bool equal_27_5[Q]; EACH_Q equal_27_5[q] = reduce_25_4[q] == ((real)0.0);
+  real select_28_6[Q]; EACH_Q select_28_6[q] = equal_27_5[q] ? ((real)1.0) : reduce_25_4[q];
+  real divide_33_8[Q][V]; EACH divide_33_8[q][j] = reduce_32_7[q][j] / select_28_6[q];
+  real parameter_gat_attend_0_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_bias_0_9[q], b_parameter_gat_attend_0_bias_0 + c[q]);
+  real add_35_10[Q][V]; EACH add_35_10[q][j] = divide_33_8[q][j] + parameter_gat_attend_0_bias_0_9[q][j];
+  real h_36_11[Q][V]; EACH h_36_11[q][j] = elu(add_35_10[q][j]);
+  real h_38_12[Q][V]; EACH_Q { bool kept_13[V]; UNROLL for (int j = 0; j < V; j++) kept_13[j] = true; if (training) keeps<V>(kept_13, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_38_12[q][j] = !training ? h_36_11[q][j] : kept_13[j] ? h_36_11[q][j] * (real)2.0 : (real)0; }
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_21[(offset_t)v * 2 + (c[q] / 8u)] = select_21_3[q];
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_equal_27[(offset_t)v * 2 + (c[q] / 8u)] = (whole)(equal_27_5[q]);
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_28[(offset_t)v * 2 + (c[q] / 8u)] = select_28_6[q];
-  EACH_Q if (own[q]) store<V>(o_h_37 + (offset_t)v * 16 + c[q], h_37_10[q]);
-  EACH_Q if (own[q]) store<V>(o_h_39 + (offset_t)v * 16 + c[q], h_39_11[q]);
+  EACH_Q if (own[q]) store<V>(o_divide_33 + (offset_t)v * 16 + c[q], divide_33_8[q]);
+  EACH_Q if (own[q]) store<V>(o_h_36 + (offset_t)v * 16 + c[q], h_36_11[q]);
+  EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_12[q]);
+  EACH_Q if (own[q]) store<V>(o_reduce_143 + (offset_t)v * 16 + c[q], reduce_143_14[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_147[(offset_t)v * 2 + (c[q] / 8u)] = reduce_147_15[q];
 }
 
-// product.41: 22992 bytes at least
-//   product.41 = product transposed(h.39, parameter.gat.attend.1.linear.0.weight)
+// product.40: 22992 bytes at least
+//   product.40 = product transposed(h.38, parameter.gat.attend.1.linear.0.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_product_41(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_39, real* __restrict__ o_product_41, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, real* __restrict__ o_product_40, const unsigned rows_given) {
   constexpr unsigned K = 16, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -301,7 +297,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_41(const real* _
         const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
         float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
-        copy_later<16>(to, b_h_39 + (here ? (offset_t)row * 16 + column : 0), here);
+        copy_later<16>(to, b_h_38 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming_step += team;
       if (coming_step >= STEPS) { coming_step = member; coming += stride; }
@@ -365,17 +361,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_41(const real* _
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
-      EACH if (own[q]) o_product_41[(offset_t)v * 3 + c[q]] = made[q];
+      EACH if (own[q]) o_product_40[(offset_t)v * 3 + c[q]] = made[q];
     }
   }
 }
 
-// axis.49: 6024 bytes at least
-//   multiply.44 (nodes x 3) = multiply(product.41, parameter.gat.attend.1.param.0)
-//   axis.45 = axis sum 1(multiply.44)
-//   multiply.48 (nodes x 3) = multiply(product.41, parameter.gat.attend.1.param.1)
-//   axis.49 = axis sum 1(multiply.48)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_49(const real* __restrict__ b_product_41, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_axis_45, real* __restrict__ o_axis_49, const unsigned rows) {
+// axis.48: 6024 bytes at least
+//   multiply.43 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.0)
+//   axis.44 = axis sum 1(multiply.43)
+//   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
+//   axis.48 = axis sum 1(multiply.47)
+extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows) {
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -384,48 +380,53 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_49(const real* __re
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real product_41_1[Q]; EACH_Q product_41_1[q] = __ldg(b_product_41 + (offset_t)v * 3 + c[q]);
+  real product_40_1[Q]; EACH_Q product_40_1[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
   real parameter_gat_attend_1_param_0_2[Q]; EACH_Q parameter_gat_attend_1_param_0_2[q] = __ldg(b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_44_3[Q]; EACH_Q multiply_44_3[q] = product_41_1[q] * parameter_gat_attend_1_param_0_2[q];
-  real axis_45_4;
-  axis_45_4 = 0;
-  EACH axis_45_4 = axis_45_4 + (own[q] ? multiply_44_3[q] : 0);
-  axis_45_4 = axis_45_4 + across(axis_45_4, 1);
-  axis_45_4 = axis_45_4 + across(axis_45_4, 2);
+  real multiply_43_3[Q]; EACH_Q multiply_43_3[q] = product_40_1[q] * parameter_gat_attend_1_param_0_2[q];
+  real axis_44_4;
+  axis_44_4 = 0;
+  EACH axis_44_4 = axis_44_4 + (own[q] ? multiply_43_3[q] : 0);
+  axis_44_4 = axis_44_4 + across(axis_44_4, 1);
+  axis_44_4 = axis_44_4 + across(axis_44_4, 2);
   real parameter_gat_attend_1_param_1_5[Q]; EACH_Q parameter_gat_attend_1_param_1_5[q] = __ldg(b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_48_6[Q]; EACH_Q multiply_48_6[q] = product_41_1[q] * parameter_gat_attend_1_param_1_5[q];
-  real axis_49_7;
-  axis_49_7 = 0;
-  EACH axis_49_7 = axis_49_7 + (own[q] ? multiply_48_6[q] : 0);
-  axis_49_7 = axis_49_7 + across(axis_49_7, 1);
-  axis_49_7 = axis_49_7 + across(axis_49_7, 2);
+  real multiply_47_6[Q]; EACH_Q multiply_47_6[q] = product_40_1[q] * parameter_gat_attend_1_param_1_5[q];
+  real axis_48_7;
+  axis_48_7 = 0;
+  EACH axis_48_7 = axis_48_7 + (own[q] ? multiply_47_6[q] : 0);
+  axis_48_7 = axis_48_7 + across(axis_48_7, 1);
+  axis_48_7 = axis_48_7 + across(axis_48_7, 2);
   if (!live) return;
-  EACH if (own[q] && c[q] == 0) o_axis_45[v + 0] = axis_45_4;
-  EACH if (own[q] && c[q] == 0) o_axis_49[v + 0] = axis_49_7;
+  EACH if (own[q] && c[q] == 0) o_axis_44[v + 0] = axis_44_4;
+  EACH if (own[q] && c[q] == 0) o_axis_48[v + 0] = axis_48_7;
 }
 
-// add.71: 22816 bytes at least
-//   add.53 (edges x 1) = add(axis.45[far.in], axis.49[near.in])
-//   leakyrelu.54 (edges x 1) = leakyrelu(0.2)(add.53)
-//   reduce.55 (nodes x 1) = reduce maximum.in(leakyrelu.54)
-//   equal.56 (nodes x 1) = equal(reduce.55, -inf)
-//   select.57 = select(equal.56, 0.0, reduce.55)
-//   subtract.59 (edges x 1) = subtract(leakyrelu.54, select.57[near.in])
-//   exp.60 (edges x 1) = exp(subtract.59)
-//   reduce.61 (nodes x 1) = reduce sum.in(exp.60)
-//   equal.62 = equal(reduce.61, 0.0)
-//   select.63 = select(equal.62, 1.0, reduce.61)
-//   divide.65 (edges x 1) = divide(exp.60, select.63[near.in])
-//   dropout.66 (edges x 1) = dropout 0.3 site 3(divide.65)
-//   reduce.69 (nodes x 3) = reduce sum.in(dropout.66 * product.41[far.in])
-//   add.71 = add(reduce.69, parameter.gat.attend.1.bias.0)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_product_41, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_57, whole* __restrict__ o_equal_62, real* __restrict__ o_select_63, real* __restrict__ o_add_71, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+// reduce.97: 27604 bytes at least
+//   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
+//   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
+//   reduce.54 (nodes x 1) = reduce maximum.in(leakyrelu.53)
+//   equal.55 (nodes x 1) = equal(reduce.54, -inf)
+//   select.56 = select(equal.55, 0.0, reduce.54)
+//   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
+//   exp.59 (edges x 1) = exp(subtract.58)
+//   reduce.60 (nodes x 1) = reduce sum.in(exp.59)
+//   equal.61 = equal(reduce.60, 0.0)
+//   select.62 = select(equal.61, 1.0, reduce.60)
+//   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
+//   reduce.66 (nodes x 3) = reduce sum.in(dropout.64 * product.40[far.in])
+//   divide.67 = divide(reduce.66, select.62)
+//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
+//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
+//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
+//   reduce.93 = reduce sum.in(dropout.91 * product.40[far.in])
+//   reduce.97 = reduce sum.in(multiply.90)
+extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_reduce_93, real* __restrict__ o_reduce_97, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -437,88 +438,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real axis_49_28; axis_49_28 = __ldg(b_axis_49 + v + 0);
-  real reduce_55_1; reduce_55_1 = (real)-INFINITE;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_45_27[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_27[k] = __ldg(b_axis_45 + u[k] + 0); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_53_29; add_53_29 = axis_45_27[k] + axis_49_28;
-          real leakyrelu_54_30; leakyrelu_54_30 = leaky_relu(add_53_29, (real)0.2);
-          if (here) reduce_55_1 = most(reduce_55_1, leakyrelu_54_30);
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    { const real own_part = reduce_55_1; reduce_55_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_55_1 = most(reduce_55_1, from_lane(own_part, g * L + part)); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_55_1; }
-      __syncthreads();
-      { reduce_55_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_55_1 = most(reduce_55_1, told[(w * L + part) * 1 + 0]); }
-      __syncthreads();
-    }
-  }
-  bool equal_56_2; equal_56_2 = reduce_55_1 == ((real)-INFINITE);
-  real select_57_3; select_57_3 = equal_56_2 ? ((real)0.0) : reduce_55_1;
-  real axis_49_22; axis_49_22 = __ldg(b_axis_49 + v + 0);
-  real reduce_61_4; reduce_61_4 = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_45_21[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_21[k] = __ldg(b_axis_45 + u[k] + 0); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_53_23; add_53_23 = axis_45_21[k] + axis_49_22;
-          real leakyrelu_54_24; leakyrelu_54_24 = leaky_relu(add_53_23, (real)0.2);
-          real subtract_59_25; subtract_59_25 = leakyrelu_54_24 - select_57_3;
-          real exp_60_26; exp_60_26 = exponential(subtract_59_25);
-          if (here) reduce_61_4 = reduce_61_4 + exp_60_26;
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_2[WARPS * 32];
-    { const real own_part = reduce_61_4; reduce_61_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_61_4 = reduce_61_4 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_2);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_61_4; }
-      __syncthreads();
-      { reduce_61_4 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_61_4 = reduce_61_4 + told[(w * L + part) * 1 + 0]; }
-      __syncthreads();
-    }
-  }
-  bool equal_62_5; equal_62_5 = reduce_61_4 == ((real)0.0);
-  real select_63_6; select_63_6 = equal_62_5 ? ((real)1.0) : reduce_61_4;
-  real axis_49_11; axis_49_11 = __ldg(b_axis_49 + v + 0);
-  real reduce_69_7[Q]; EACH_Q reduce_69_7[q] = 0;
+  real axis_48_12; axis_48_12 = __ldg(b_axis_48 + v + 0);
+  real reduce_54_1; reduce_54_1 = (real)-INFINITE;
+  real reduce_60_4; reduce_60_4 = 0;
+  real reduce_66_7[Q]; EACH_Q reduce_66_7[q] = 0;
+  real reduce_93_9[Q]; EACH_Q reduce_93_9[q] = 0;
+  real reduce_97_10; reduce_97_10 = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -527,25 +452,45 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_45_10[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_10[k] = __ldg(b_axis_45 + u[k] + 0); }
-        real product_41_19[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_41_19[k][q] = __ldg(b_product_41 + (offset_t)u[k] * 3 + c[q]); }
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real axis_44_11[B];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_44_11[k] = __ldg(b_axis_44 + u[k] + 0); }
+        real product_40_21[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_40_21[k][q] = __ldg(b_product_40 + (offset_t)u[k] * 3 + c[q]); }
+        real score_15[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_53_12; add_53_12 = axis_45_10[k] + axis_49_11;
-          real leakyrelu_54_13; leakyrelu_54_13 = leaky_relu(add_53_12, (real)0.2);
-          real subtract_59_14; subtract_59_14 = leakyrelu_54_13 - select_57_3;
-          real exp_60_15; exp_60_15 = exponential(subtract_59_14);
-          real divide_65_16; divide_65_16 = exp_60_15 / select_63_6;
-          real dropout_66_17; { bool kept_18[1] = {true}; if (training) keeps<1>(kept_18, stream_1[k], 0, clock->epoch, 3u, seed, 19661u); dropout_66_17 = !training ? divide_65_16 : kept_18[0] ? divide_65_16 * (real)1.4285776566757493 : (real)0; }
-          real product_20[Q]; EACH_Q product_20[q] = dropout_66_17 * product_41_19[k][q];
-          EACH_Q if (here) reduce_69_7[q] = reduce_69_7[q] + product_20[q];
+          real add_52_13; add_52_13 = axis_44_11[k] + axis_48_12;
+          real leakyrelu_53_14; leakyrelu_53_14 = leaky_relu(add_52_13, (real)0.2);
+          score_15[k] = here ? leakyrelu_53_14 : (real)-INFINITE;
+        }
+        real before_16; before_16 = reduce_54_1;
+        UNROLL for (int k = 0; k < B; k++) reduce_54_1 = most(reduce_54_1, score_15[k]);
+        real scale_17; scale_17 = grown(before_16, reduce_54_1);
+        real shift_18; shift_18 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
+        reduce_60_4 = reduce_60_4 * scale_17;
+        EACH_Q reduce_66_7[q] = reduce_66_7[q] * scale_17;
+        EACH_Q reduce_93_9[q] = reduce_93_9[q] * scale_17;
+        reduce_97_10 = reduce_97_10 * scale_17;
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real exp_59_19; exp_59_19 = exponential(score_15[k] - shift_18);
+          if (here) reduce_60_4 = reduce_60_4 + exp_59_19;
+          real dropout_64_20; dropout_64_20 = !training ? exp_59_19 : stream_2[k] >> 0 & 1 ? exp_59_19 * (real)1.4285776566757493 : (real)0;
+          real product_22[Q]; EACH_Q product_22[q] = dropout_64_20 * product_40_21[k][q];
+          EACH_Q if (here) reduce_66_7[q] = reduce_66_7[q] + product_22[q];
+          bool less_88_23; less_88_23 = ((real)0.0) < score_15[k];
+          real select_89_24; select_89_24 = less_88_23 ? ((real)1.0) : ((real)0.2);
+          real multiply_90_25; multiply_90_25 = exp_59_19 * select_89_24;
+          real dropout_91_26; dropout_91_26 = !training ? multiply_90_25 : stream_2[k] >> 0 & 1 ? multiply_90_25 * (real)1.4285776566757493 : (real)0;
+          real product_27[Q]; EACH_Q product_27[q] = dropout_91_26 * product_40_21[k][q];
+          EACH_Q if (here) reduce_93_9[q] = reduce_93_9[q] + product_27[q];
+          if (here) reduce_97_10 = reduce_97_10 + multiply_90_25;
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -555,28 +500,72 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_71(const real* __res
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_3[WARPS * 32];
-    EACH_Q { const real own_part = reduce_69_7[q]; reduce_69_7[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_69_7[q] = reduce_69_7[q] + from_lane(own_part, g * L + part); }
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    real alone_reduce_54_1; alone_reduce_54_1 = reduce_54_1;
+    { const real own_part = reduce_54_1; reduce_54_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_54_1 = most(reduce_54_1, from_lane(own_part, g * L + part)); }
     if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_3);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_69_7[q]; }
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_54_1; }
       __syncthreads();
-      EACH_Q { reduce_69_7[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_69_7[q] = reduce_69_7[q] + told[(w * L + part) * 1 + q]; }
+      { reduce_54_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_54_1 = most(reduce_54_1, told[(w * L + part) * 1 + 0]); }
+      __syncthreads();
+    }
+    alone_reduce_54_1 = grown(alone_reduce_54_1, reduce_54_1);
+    reduce_60_4 = reduce_60_4 * alone_reduce_54_1;
+    { const real own_part = reduce_60_4; reduce_60_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_60_4 = reduce_60_4 + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_60_4; }
+      __syncthreads();
+      { reduce_60_4 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_60_4 = reduce_60_4 + told[(w * L + part) * 1 + 0]; }
+      __syncthreads();
+    }
+    EACH_Q reduce_66_7[q] = reduce_66_7[q] * alone_reduce_54_1;
+    EACH_Q { const real own_part = reduce_66_7[q]; reduce_66_7[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_66_7[q] = reduce_66_7[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_66_7[q]; }
+      __syncthreads();
+      EACH_Q { reduce_66_7[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_66_7[q] = reduce_66_7[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+    EACH_Q reduce_93_9[q] = reduce_93_9[q] * alone_reduce_54_1;
+    EACH_Q { const real own_part = reduce_93_9[q]; reduce_93_9[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_9[q] = reduce_93_9[q] + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_93_9[q]; }
+      __syncthreads();
+      EACH_Q { reduce_93_9[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_93_9[q] = reduce_93_9[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+    reduce_97_10 = reduce_97_10 * alone_reduce_54_1;
+    { const real own_part = reduce_97_10; reduce_97_10 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_97_10 = reduce_97_10 + from_lane(own_part, g * L + part); }
+    if (tier == 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_97_10; }
+      __syncthreads();
+      { reduce_97_10 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_97_10 = reduce_97_10 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
   }
-  real parameter_gat_attend_1_bias_0_8[Q]; EACH_Q parameter_gat_attend_1_bias_0_8[q] = __ldg(b_parameter_gat_attend_1_bias_0 + c[q]);
-  real add_71_9[Q]; EACH_Q add_71_9[q] = reduce_69_7[q] + parameter_gat_attend_1_bias_0_8[q];
+  bool equal_55_2; equal_55_2 = reduce_54_1 == ((real)-INFINITE);
+  real select_56_3; select_56_3 = equal_55_2 ? ((real)0.0) : reduce_54_1;
+  bool equal_61_5; equal_61_5 = reduce_60_4 == ((real)0.0);
+  real select_62_6; select_62_6 = equal_61_5 ? ((real)1.0) : reduce_60_4;
+  real divide_67_8[Q]; EACH_Q divide_67_8[q] = reduce_66_7[q] / select_62_6;
   if (!writes) return;
-  EACH if (own[q] && c[q] == 0) o_select_57[v + 0] = select_57_3;
-  EACH if (own[q] && c[q] == 0) o_equal_62[v + 0] = (whole)(equal_62_5);
-  EACH if (own[q] && c[q] == 0) o_select_63[v + 0] = select_63_6;
-  EACH if (own[q]) o_add_71[(offset_t)v * 3 + c[q]] = add_71_9[q];
+  EACH if (own[q] && c[q] == 0) o_select_56[v + 0] = select_56_3;
+  EACH if (own[q] && c[q] == 0) o_equal_61[v + 0] = (whole)(equal_61_5);
+  EACH if (own[q] && c[q] == 0) o_select_62[v + 0] = select_62_6;
+  EACH if (own[q]) o_divide_67[(offset_t)v * 3 + c[q]] = divide_67_8[q];
+  EACH if (own[q]) o_reduce_93[(offset_t)v * 3 + c[q]] = reduce_93_9[q];
+  EACH if (own[q] && c[q] == 0) o_reduce_97[v + 0] = reduce_97_10;
 }
 
-// axis.72: 7200 bytes at least
-//   axis.72 = axis sum 0(add.71)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_72(const real* __restrict__ b_add_71, real* __restrict__ o_axis_72, const unsigned rows) {
+// axis.70: 7212 bytes at least
+//   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
+//   axis.70 = axis sum 0(add.69)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __restrict__ b_divide_67, const real* __restrict__ b_parameter_gat_attend_1_bias_0, real* __restrict__ o_axis_70, const unsigned rows) {
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -585,14 +574,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_72(const real* __re
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real add_71_1[Q]; EACH_Q add_71_1[q] = __ldg(b_add_71 + (offset_t)v * 3 + c[q]);
-  real axis_72_2[Q]; EACH_Q axis_72_2[q] = (0) + add_71_1[q];
+  real divide_67_1[Q]; EACH_Q divide_67_1[q] = __ldg(b_divide_67 + (offset_t)v * 3 + c[q]);
+  real parameter_gat_attend_1_bias_0_2[Q]; EACH_Q parameter_gat_attend_1_bias_0_2[q] = __ldg(b_parameter_gat_attend_1_bias_0 + c[q]);
+  real add_69_3[Q]; EACH_Q add_69_3[q] = divide_67_1[q] + parameter_gat_attend_1_bias_0_2[q];
+  real axis_70_4[Q]; EACH_Q axis_70_4[q] = (0) + add_69_3[q];
   if (!live) return;
-  EACH if (own[q]) o_axis_72[(offset_t)v * 3 + c[q]] = axis_72_2[q];
+  EACH if (own[q]) o_axis_70[(offset_t)v * 3 + c[q]] = axis_70_4[q];
 }
 
 // loss: 8404 bytes at least
-//   slope.result, loss = gradient and value of cross_entropy(axis.72, target)
+//   slope.result, loss = gradient and value of cross_entropy(axis.70, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
   constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
@@ -720,15 +711,88 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bi
   if (lane == 0) out[element] = sum;
 }
 
-// reduce.84: 20404 bytes at least
-//   add.53 (edges x 1) = add(axis.45[far.in], axis.49[near.in])
-//   leakyrelu.54 (edges x 1) = leakyrelu(0.2)(add.53)
-//   subtract.59 (edges x 1) = subtract(leakyrelu.54, select.57[near.in])
-//   exp.60 (edges x 1) = exp(subtract.59)
-//   divide.65 (edges x 1) = divide(exp.60, select.63[near.in])
-//   dropout.66 (edges x 1) = dropout 0.3 site 3(divide.65)
-//   reduce.84 = reduce sum.out(slope.result[far.out] * dropout.66)
-extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_select_57, const real* __restrict__ b_select_63, const real* __restrict__ b_slope_result, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_reduce_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+// multiply.111: 31212 bytes at least
+//   divide.76 = divide(slope.result, select.62)
+//   multiply.77 (nodes x 3) = multiply(divide.76, divide.67)
+//   axis.78 (nodes x 1) = axis sum 1(multiply.77)
+//   negative.79 (nodes x 1) = negative(axis.78)
+//   select.85 = select(equal.61, 0.0, negative.79)
+//   multiply.94 (nodes x 3) = multiply(reduce.93, divide.76)
+//   axis.95 (nodes x 1) = axis sum 1(multiply.94)
+//   multiply.98 (nodes x 1) = multiply(reduce.97, select.85)
+//   slope of right.99 (nodes x 1) = add(axis.95, multiply.98)
+//   multiply.109 = multiply(slope of right.99, parameter.gat.attend.1.param.1)
+//   multiply.111 = multiply(slope of right.99, product.40)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_product_40, real* __restrict__ o_divide_76, real* __restrict__ o_select_85, real* __restrict__ o_multiply_109, real* __restrict__ o_multiply_111, const unsigned rows) {
+  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
+  real divide_76_3[Q]; EACH_Q divide_76_3[q] = slope_result_1[q] / select_62_2;
+  bool equal_61_4; equal_61_4 = __ldg(b_equal_61 + v + 0) != 0;
+  real divide_67_5[Q]; EACH_Q divide_67_5[q] = __ldg(b_divide_67 + (offset_t)v * 3 + c[q]);
+  real multiply_77_6[Q]; EACH_Q multiply_77_6[q] = divide_76_3[q] * divide_67_5[q];
+  real axis_78_7;
+  axis_78_7 = 0;
+  EACH axis_78_7 = axis_78_7 + (own[q] ? multiply_77_6[q] : 0);
+  axis_78_7 = axis_78_7 + across(axis_78_7, 1);
+  axis_78_7 = axis_78_7 + across(axis_78_7, 2);
+  real negative_79_8; negative_79_8 = negative(axis_78_7);
+  real select_85_9; select_85_9 = equal_61_4 ? ((real)0.0) : negative_79_8;
+  real reduce_93_10[Q]; EACH_Q reduce_93_10[q] = __ldg(b_reduce_93 + (offset_t)v * 3 + c[q]);
+  real multiply_94_11[Q]; EACH_Q multiply_94_11[q] = reduce_93_10[q] * divide_76_3[q];
+  real axis_95_12;
+  axis_95_12 = 0;
+  EACH axis_95_12 = axis_95_12 + (own[q] ? multiply_94_11[q] : 0);
+  axis_95_12 = axis_95_12 + across(axis_95_12, 1);
+  axis_95_12 = axis_95_12 + across(axis_95_12, 2);
+  real reduce_97_13; reduce_97_13 = __ldg(b_reduce_97 + v + 0);
+  real multiply_98_14; multiply_98_14 = reduce_97_13 * select_85_9;
+  real slope_of_right_99_15; slope_of_right_99_15 = axis_95_12 + multiply_98_14;
+  real parameter_gat_attend_1_param_1_16[Q]; EACH_Q parameter_gat_attend_1_param_1_16[q] = __ldg(b_parameter_gat_attend_1_param_1 + c[q]);
+  real multiply_109_17[Q]; EACH_Q multiply_109_17[q] = slope_of_right_99_15 * parameter_gat_attend_1_param_1_16[q];
+  real product_40_18[Q]; EACH_Q product_40_18[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
+  real multiply_111_19[Q]; EACH_Q multiply_111_19[q] = slope_of_right_99_15 * product_40_18[q];
+  if (!live) return;
+  EACH if (own[q]) o_divide_76[(offset_t)v * 3 + c[q]] = divide_76_3[q];
+  EACH if (own[q] && c[q] == 0) o_select_85[v + 0] = select_85_9;
+  EACH if (own[q]) o_multiply_109[(offset_t)v * 3 + c[q]] = multiply_109_17[q];
+  EACH if (own[q]) o_multiply_111[(offset_t)v * 3 + c[q]] = multiply_111_19[q];
+}
+
+// gradient.gat.attend.1.param.1: 3612 bytes at least
+//   gradient.gat.attend.1.param.1 = sum rows(multiply.111)
+// as k9_gradient_gat_attend_1_bias_0
+// as k9_gradient_gat_attend_1_bias_0_parts
+
+// multiply.115: 31216 bytes at least
+//   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
+//   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
+//   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
+//   exp.59 (edges x 1) = exp(subtract.58)
+//   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
+//   reduce.84 (nodes x 3) = reduce sum.out(divide.76[far.out] * dropout.64)
+//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
+//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
+//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
+//   reduce.103 (nodes x 3) = reduce sum.out(dropout.91 * divide.76[near.in])
+//   multiply.104 (nodes x 3) = multiply(reduce.103, product.40)
+//   axis.105 (nodes x 1) = axis sum 1(multiply.104)
+//   multiply.100 (edges x 1) = multiply(select.85[near.in], exp.59)
+//   reduce.107 (nodes x 1) = reduce sum.out(multiply.100 * select.89)
+//   slope of left.108 (nodes x 1) = add(axis.105, reduce.107)
+//   add.110 (nodes x 3) = add(reduce.84, multiply.109)
+//   multiply.113 (nodes x 3) = multiply(slope of left.108, parameter.gat.attend.1.param.0)
+//   slope of z.114 = add(add.110, multiply.113)
+//   multiply.115 = multiply(slope of left.108, product.40)
+extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_76, const real* __restrict__ b_product_40, const real* __restrict__ b_select_85, const real* __restrict__ b_multiply_109, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_114, real* __restrict__ o_multiply_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -746,8 +810,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* _
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real axis_45_3; axis_45_3 = __ldg(b_axis_45 + v + 0);
+  real axis_44_15; axis_44_15 = __ldg(b_axis_44 + v + 0);
   real reduce_84_1[Q]; EACH_Q reduce_84_1[q] = 0;
+  real reduce_103_4[Q]; EACH_Q reduce_103_4[q] = 0;
+  real reduce_107_8; reduce_107_8 = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -756,29 +822,38 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* _
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real slope_result_2[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q slope_result_2[k][q] = __ldg(b_slope_result + (offset_t)u[k] * 3 + c[q]); }
-        real axis_49_4[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_49_4[k] = __ldg(b_axis_49 + u[k] + 0); }
-        real select_57_7[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_57_7[k] = __ldg(b_select_57 + u[k] + 0); }
-        real select_63_10[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_63_10[k] = __ldg(b_select_63 + u[k] + 0); }
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real divide_76_14[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q divide_76_14[k][q] = __ldg(b_divide_76 + (offset_t)u[k] * 3 + c[q]); }
+        real axis_48_16[B];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_48_16[k] = __ldg(b_axis_48 + u[k] + 0); }
+        real select_56_19[B];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_56_19[k] = __ldg(b_select_56 + u[k] + 0); }
+        real select_85_29[B];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_85_29[k] = __ldg(b_select_85 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_53_5; add_53_5 = axis_45_3 + axis_49_4[k];
-          real leakyrelu_54_6; leakyrelu_54_6 = leaky_relu(add_53_5, (real)0.2);
-          real subtract_59_8; subtract_59_8 = leakyrelu_54_6 - select_57_7[k];
-          real exp_60_9; exp_60_9 = exponential(subtract_59_8);
-          real divide_65_11; divide_65_11 = exp_60_9 / select_63_10[k];
-          real dropout_66_12; { bool kept_13[1] = {true}; if (training) keeps<1>(kept_13, stream_1[k], 0, clock->epoch, 3u, seed, 19661u); dropout_66_12 = !training ? divide_65_11 : kept_13[0] ? divide_65_11 * (real)1.4285776566757493 : (real)0; }
-          real product_14[Q]; EACH_Q product_14[q] = slope_result_2[k][q] * dropout_66_12;
-          EACH_Q if (here) reduce_84_1[q] = reduce_84_1[q] + product_14[q];
+          real add_52_17; add_52_17 = axis_44_15 + axis_48_16[k];
+          real leakyrelu_53_18; leakyrelu_53_18 = leaky_relu(add_52_17, (real)0.2);
+          real subtract_58_20; subtract_58_20 = leakyrelu_53_18 - select_56_19[k];
+          real exp_59_21; exp_59_21 = exponential(subtract_58_20);
+          real dropout_64_22; dropout_64_22 = !training ? exp_59_21 : stream_2[k] >> 0 & 1 ? exp_59_21 * (real)1.4285776566757493 : (real)0;
+          real product_23[Q]; EACH_Q product_23[q] = divide_76_14[k][q] * dropout_64_22;
+          EACH_Q if (here) reduce_84_1[q] = reduce_84_1[q] + product_23[q];
+          bool less_88_24; less_88_24 = ((real)0.0) < leakyrelu_53_18;
+          real select_89_25; select_89_25 = less_88_24 ? ((real)1.0) : ((real)0.2);
+          real multiply_90_26; multiply_90_26 = exp_59_21 * select_89_25;
+          real dropout_91_27; dropout_91_27 = !training ? multiply_90_26 : stream_2[k] >> 0 & 1 ? multiply_90_26 * (real)1.4285776566757493 : (real)0;
+          real product_28[Q]; EACH_Q product_28[q] = dropout_91_27 * divide_76_14[k][q];
+          EACH_Q if (here) reduce_103_4[q] = reduce_103_4[q] + product_28[q];
+          real multiply_100_30; multiply_100_30 = select_85_29[k] * exp_59_21;
+          real product_31; product_31 = multiply_100_30 * select_89_25;
+          if (here) reduce_107_8 = reduce_107_8 + product_31;
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -797,396 +872,51 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_reduce_84(const real* _
       EACH_Q { reduce_84_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_84_1[q] = reduce_84_1[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
-  }
-  if (!writes) return;
-  EACH if (own[q]) o_reduce_84[(offset_t)v * 3 + c[q]] = reduce_84_1[q];
-}
-
-// multiply.104: 34816 bytes at least
-//   add.53 (edges x 1) = add(axis.45[far.in], axis.49[near.in])
-//   leakyrelu.54 (edges x 1) = leakyrelu(0.2)(add.53)
-//   subtract.59 (edges x 1) = subtract(leakyrelu.54, select.57[near.in])
-//   exp.60 (edges x 1) = exp(subtract.59)
-//   axis.80 (edges x 1) = axis sum 1(slope.result[near.in] * product.41[far.in])
-//   dropout.85 (edges x 1) = dropout 0.3 site 3(axis.80)
-//   reduce.88 (nodes x 1) = reduce sum.in(dropout.85 * exp.60)
-//   divide.89 (nodes x 1) = divide(reduce.88, select.63)
-//   divide.90 (nodes x 1) = divide(divide.89, select.63)
-//   subtract.91 (nodes x 1) = subtract(0.0, divide.90)
-//   select.92 = select(equal.62, 0.0, subtract.91)
-//   divide.86 (edges x 1) = divide(dropout.85, select.63[near.in])
-//   add.94 (edges x 1) = add(divide.86, select.92[near.in])
-//   multiply.95 (edges x 1) = multiply(add.94, exp.60)
-//   multiply.97 (edges x 1) = multiply(multiply.95, 0.2)
-//   less.98 (edges x 1) = less(0.0, leakyrelu.54)
-//   select.99 (edges x 1) = select(less.98, multiply.95, multiply.97)
-//   slope of right.100 (nodes x 1) = reduce sum.in(select.99)
-//   multiply.102 (nodes x 3) = multiply(slope of right.100, parameter.gat.attend.1.param.1)
-//   add.103 = add(reduce.84, multiply.102)
-//   multiply.104 = multiply(slope of right.100, product.41)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_104(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_select_57, const real* __restrict__ b_slope_result, const real* __restrict__ b_product_41, const real* __restrict__ b_select_63, const whole* __restrict__ b_equal_62, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_reduce_84, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_92, real* __restrict__ o_add_103, real* __restrict__ o_multiply_104, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real slope_result_34[Q]; EACH_Q slope_result_34[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-  real axis_49_41; axis_49_41 = __ldg(b_axis_49 + v + 0);
-  real select_57_44; select_57_44 = __ldg(b_select_57 + v + 0);
-  real reduce_88_2; reduce_88_2 = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_41_35[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_41_35[k][q] = __ldg(b_product_41 + (offset_t)u[k] * 3 + c[q]); }
-        real axis_45_40[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_40[k] = __ldg(b_axis_45 + u[k] + 0); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real product_36[Q]; EACH_Q product_36[q] = slope_result_34[q] * product_41_35[k][q];
-          real axis_80_37;
-          axis_80_37 = 0;
-          EACH axis_80_37 = axis_80_37 + (own[q] ? product_36[q] : 0);
-          axis_80_37 = axis_80_37 + across(axis_80_37, 1);
-          axis_80_37 = axis_80_37 + across(axis_80_37, 2);
-          real dropout_85_38; { bool kept_39[1] = {true}; if (training) keeps<1>(kept_39, stream_1[k], 0, clock->epoch, 3u, seed, 19661u); dropout_85_38 = !training ? axis_80_37 : kept_39[0] ? axis_80_37 * (real)1.4285776566757493 : (real)0; }
-          real add_53_42; add_53_42 = axis_45_40[k] + axis_49_41;
-          real leakyrelu_54_43; leakyrelu_54_43 = leaky_relu(add_53_42, (real)0.2);
-          real subtract_59_45; subtract_59_45 = leakyrelu_54_43 - select_57_44;
-          real exp_60_46; exp_60_46 = exponential(subtract_59_45);
-          real product_47; product_47 = dropout_85_38 * exp_60_46;
-          if (here) reduce_88_2 = reduce_88_2 + product_47;
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    { const real own_part = reduce_88_2; reduce_88_2 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_88_2 = reduce_88_2 + from_lane(own_part, g * L + part); }
+    EACH_Q { const real own_part = reduce_103_4[q]; reduce_103_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_4[q] = reduce_103_4[q] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_88_2; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_103_4[q]; }
       __syncthreads();
-      { reduce_88_2 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_88_2 = reduce_88_2 + told[(w * L + part) * 1 + 0]; }
-      __syncthreads();
-    }
-  }
-  bool equal_62_1; equal_62_1 = __ldg(b_equal_62 + v + 0) != 0;
-  real select_63_3; select_63_3 = __ldg(b_select_63 + v + 0);
-  real divide_89_4; divide_89_4 = reduce_88_2 / select_63_3;
-  real divide_90_5; divide_90_5 = divide_89_4 / select_63_3;
-  real subtract_91_6; subtract_91_6 = ((real)0.0) - divide_90_5;
-  real select_92_7; select_92_7 = equal_62_1 ? ((real)0.0) : subtract_91_6;
-  real axis_49_16; axis_49_16 = __ldg(b_axis_49 + v + 0);
-  real slope_result_20[Q]; EACH_Q slope_result_20[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-  real select_57_28; select_57_28 = __ldg(b_select_57 + v + 0);
-  real slope_of_right_100_9; slope_of_right_100_9 = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_45_15[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_45_15[k] = __ldg(b_axis_45 + u[k] + 0); }
-        real product_41_21[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_41_21[k][q] = __ldg(b_product_41 + (offset_t)u[k] * 3 + c[q]); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_53_17; add_53_17 = axis_45_15[k] + axis_49_16;
-          real leakyrelu_54_18; leakyrelu_54_18 = leaky_relu(add_53_17, (real)0.2);
-          bool less_98_19; less_98_19 = ((real)0.0) < leakyrelu_54_18;
-          real product_22[Q]; EACH_Q product_22[q] = slope_result_20[q] * product_41_21[k][q];
-          real axis_80_23;
-          axis_80_23 = 0;
-          EACH axis_80_23 = axis_80_23 + (own[q] ? product_22[q] : 0);
-          axis_80_23 = axis_80_23 + across(axis_80_23, 1);
-          axis_80_23 = axis_80_23 + across(axis_80_23, 2);
-          real dropout_85_24; { bool kept_25[1] = {true}; if (training) keeps<1>(kept_25, stream_1[k], 0, clock->epoch, 3u, seed, 19661u); dropout_85_24 = !training ? axis_80_23 : kept_25[0] ? axis_80_23 * (real)1.4285776566757493 : (real)0; }
-          real divide_86_26; divide_86_26 = dropout_85_24 / select_63_3;
-          real add_94_27; add_94_27 = divide_86_26 + select_92_7;
-          real subtract_59_29; subtract_59_29 = leakyrelu_54_18 - select_57_28;
-          real exp_60_30; exp_60_30 = exponential(subtract_59_29);
-          real multiply_95_31; multiply_95_31 = add_94_27 * exp_60_30;
-          real multiply_97_32; multiply_97_32 = multiply_95_31 * ((real)0.2);
-          real select_99_33; select_99_33 = less_98_19 ? multiply_95_31 : multiply_97_32;
-          if (here) slope_of_right_100_9 = slope_of_right_100_9 + select_99_33;
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_2[WARPS * 32];
-    { const real own_part = slope_of_right_100_9; slope_of_right_100_9 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_100_9 = slope_of_right_100_9 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_2);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = slope_of_right_100_9; }
-      __syncthreads();
-      { slope_of_right_100_9 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) slope_of_right_100_9 = slope_of_right_100_9 + told[(w * L + part) * 1 + 0]; }
+      EACH_Q { reduce_103_4[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_103_4[q] = reduce_103_4[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
-  }
-  real reduce_84_8[Q]; EACH_Q reduce_84_8[q] = __ldg(b_reduce_84 + (offset_t)v * 3 + c[q]);
-  real parameter_gat_attend_1_param_1_10[Q]; EACH_Q parameter_gat_attend_1_param_1_10[q] = __ldg(b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_102_11[Q]; EACH_Q multiply_102_11[q] = slope_of_right_100_9 * parameter_gat_attend_1_param_1_10[q];
-  real add_103_12[Q]; EACH_Q add_103_12[q] = reduce_84_8[q] + multiply_102_11[q];
-  real product_41_13[Q]; EACH_Q product_41_13[q] = __ldg(b_product_41 + (offset_t)v * 3 + c[q]);
-  real multiply_104_14[Q]; EACH_Q multiply_104_14[q] = slope_of_right_100_9 * product_41_13[q];
-  if (!writes) return;
-  EACH if (own[q] && c[q] == 0) o_select_92[v + 0] = select_92_7;
-  EACH if (own[q]) o_add_103[(offset_t)v * 3 + c[q]] = add_103_12[q];
-  EACH if (own[q]) o_multiply_104[(offset_t)v * 3 + c[q]] = multiply_104_14[q];
-}
-
-// gradient.gat.attend.1.param.1: 3612 bytes at least
-//   gradient.gat.attend.1.param.1 = sum rows(multiply.104)
-// as k9_gradient_gat_attend_1_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
-
-// notequal.115: 34816 bytes at least
-//   add.53 (edges x 1) = add(axis.45[far.in], axis.49[near.in])
-//   leakyrelu.54 (edges x 1) = leakyrelu(0.2)(add.53)
-//   subtract.59 (edges x 1) = subtract(leakyrelu.54, select.57[near.in])
-//   exp.60 (edges x 1) = exp(subtract.59)
-//   axis.80 (edges x 1) = axis sum 1(slope.result[near.in] * product.41[far.in])
-//   dropout.85 (edges x 1) = dropout 0.3 site 3(axis.80)
-//   divide.86 (edges x 1) = divide(dropout.85, select.63[near.in])
-//   add.94 (edges x 1) = add(divide.86, select.92[near.in])
-//   multiply.95 (edges x 1) = multiply(add.94, exp.60)
-//   multiply.97 (edges x 1) = multiply(multiply.95, 0.2)
-//   less.98 (edges x 1) = less(0.0, leakyrelu.54)
-//   select.99 (edges x 1) = select(less.98, multiply.95, multiply.97)
-//   slope of left.101 (nodes x 1) = reduce sum.out(select.99)
-//   multiply.106 (nodes x 3) = multiply(slope of left.101, parameter.gat.attend.1.param.0)
-//   slope of z.107 = add(add.103, multiply.106)
-//   multiply.108 = multiply(slope of left.101, product.41)
-//   absolute.112 (nodes x 3) = absolute(slope of z.107)
-//   axis.113 (nodes x 1) = axis maximum 0(absolute.112)
-//   notequal.115 = notequal(axis.113, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 2) k13_notequal_115(const real* __restrict__ b_axis_45, const real* __restrict__ b_axis_49, const real* __restrict__ b_select_57, const real* __restrict__ b_slope_result, const real* __restrict__ b_product_41, const real* __restrict__ b_select_63, const real* __restrict__ b_select_92, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_add_103, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_107, real* __restrict__ o_multiply_108, whole* __restrict__ o_notequal_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real axis_45_11; axis_45_11 = __ldg(b_axis_45 + v + 0);
-  real product_41_17[Q]; EACH_Q product_41_17[q] = __ldg(b_product_41 + (offset_t)v * 3 + c[q]);
-  real slope_of_left_101_2; slope_of_left_101_2 = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_49_12[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_49_12[k] = __ldg(b_axis_49 + u[k] + 0); }
-        real slope_result_16[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q slope_result_16[k][q] = __ldg(b_slope_result + (offset_t)u[k] * 3 + c[q]); }
-        real select_63_22[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_63_22[k] = __ldg(b_select_63 + u[k] + 0); }
-        real select_92_24[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_92_24[k] = __ldg(b_select_92 + u[k] + 0); }
-        real select_57_26[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_57_26[k] = __ldg(b_select_57 + u[k] + 0); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_53_13; add_53_13 = axis_45_11 + axis_49_12[k];
-          real leakyrelu_54_14; leakyrelu_54_14 = leaky_relu(add_53_13, (real)0.2);
-          bool less_98_15; less_98_15 = ((real)0.0) < leakyrelu_54_14;
-          real product_18[Q]; EACH_Q product_18[q] = slope_result_16[k][q] * product_41_17[q];
-          real axis_80_19;
-          axis_80_19 = 0;
-          EACH axis_80_19 = axis_80_19 + (own[q] ? product_18[q] : 0);
-          axis_80_19 = axis_80_19 + across(axis_80_19, 1);
-          axis_80_19 = axis_80_19 + across(axis_80_19, 2);
-          real dropout_85_20; { bool kept_21[1] = {true}; if (training) keeps<1>(kept_21, stream_1[k], 0, clock->epoch, 3u, seed, 19661u); dropout_85_20 = !training ? axis_80_19 : kept_21[0] ? axis_80_19 * (real)1.4285776566757493 : (real)0; }
-          real divide_86_23; divide_86_23 = dropout_85_20 / select_63_22[k];
-          real add_94_25; add_94_25 = divide_86_23 + select_92_24[k];
-          real subtract_59_27; subtract_59_27 = leakyrelu_54_14 - select_57_26[k];
-          real exp_60_28; exp_60_28 = exponential(subtract_59_27);
-          real multiply_95_29; multiply_95_29 = add_94_25 * exp_60_28;
-          real multiply_97_30; multiply_97_30 = multiply_95_29 * ((real)0.2);
-          real select_99_31; select_99_31 = less_98_15 ? multiply_95_29 : multiply_97_30;
-          if (here) slope_of_left_101_2 = slope_of_left_101_2 + select_99_31;
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    { const real own_part = slope_of_left_101_2; slope_of_left_101_2 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_101_2 = slope_of_left_101_2 + from_lane(own_part, g * L + part); }
+    { const real own_part = reduce_107_8; reduce_107_8 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_107_8 = reduce_107_8 + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = slope_of_left_101_2; }
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_107_8; }
       __syncthreads();
-      { slope_of_left_101_2 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) slope_of_left_101_2 = slope_of_left_101_2 + told[(w * L + part) * 1 + 0]; }
+      { reduce_107_8 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_107_8 = reduce_107_8 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
   }
-  real add_103_1[Q]; EACH_Q add_103_1[q] = __ldg(b_add_103 + (offset_t)v * 3 + c[q]);
-  real parameter_gat_attend_1_param_0_3[Q]; EACH_Q parameter_gat_attend_1_param_0_3[q] = __ldg(b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_106_4[Q]; EACH_Q multiply_106_4[q] = slope_of_left_101_2 * parameter_gat_attend_1_param_0_3[q];
-  real slope_of_z_107_5[Q]; EACH_Q slope_of_z_107_5[q] = add_103_1[q] + multiply_106_4[q];
-  real product_41_6[Q]; EACH_Q product_41_6[q] = __ldg(b_product_41 + (offset_t)v * 3 + c[q]);
-  real multiply_108_7[Q]; EACH_Q multiply_108_7[q] = slope_of_left_101_2 * product_41_6[q];
-  real absolute_112_8[Q]; EACH_Q absolute_112_8[q] = absolute(slope_of_z_107_5[q]);
-  real axis_113_9;
-  axis_113_9 = (real)-INFINITE;
-  EACH axis_113_9 = most(axis_113_9, (own[q] ? absolute_112_8[q] : (real)-INFINITE));
-  axis_113_9 = most(axis_113_9, across(axis_113_9, 1));
-  axis_113_9 = most(axis_113_9, across(axis_113_9, 2));
-  bool notequal_115_10; notequal_115_10 = axis_113_9 != ((real)0.0);
+  real multiply_109_2[Q]; EACH_Q multiply_109_2[q] = __ldg(b_multiply_109 + (offset_t)v * 3 + c[q]);
+  real add_110_3[Q]; EACH_Q add_110_3[q] = reduce_84_1[q] + multiply_109_2[q];
+  real product_40_5[Q]; EACH_Q product_40_5[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
+  real multiply_104_6[Q]; EACH_Q multiply_104_6[q] = reduce_103_4[q] * product_40_5[q];
+  real axis_105_7;
+  axis_105_7 = 0;
+  EACH axis_105_7 = axis_105_7 + (own[q] ? multiply_104_6[q] : 0);
+  axis_105_7 = axis_105_7 + across(axis_105_7, 1);
+  axis_105_7 = axis_105_7 + across(axis_105_7, 2);
+  real slope_of_left_108_9; slope_of_left_108_9 = axis_105_7 + reduce_107_8;
+  real parameter_gat_attend_1_param_0_10[Q]; EACH_Q parameter_gat_attend_1_param_0_10[q] = __ldg(b_parameter_gat_attend_1_param_0 + c[q]);
+  real multiply_113_11[Q]; EACH_Q multiply_113_11[q] = slope_of_left_108_9 * parameter_gat_attend_1_param_0_10[q];
+  real slope_of_z_114_12[Q]; EACH_Q slope_of_z_114_12[q] = add_110_3[q] + multiply_113_11[q];
+  real multiply_115_13[Q]; EACH_Q multiply_115_13[q] = slope_of_left_108_9 * product_40_5[q];
   if (!writes) return;
-  EACH if (own[q]) o_slope_20_of_20_z_107[(offset_t)v * 3 + c[q]] = slope_of_z_107_5[q];
-  EACH if (own[q]) o_multiply_108[(offset_t)v * 3 + c[q]] = multiply_108_7[q];
-  EACH if (own[q] && c[q] == 0) o_notequal_115[v + 0] = (whole)(notequal_115_10);
+  EACH if (own[q]) o_slope_20_of_20_z_114[(offset_t)v * 3 + c[q]] = slope_of_z_114_12[q];
+  EACH if (own[q]) o_multiply_115[(offset_t)v * 3 + c[q]] = multiply_115_13[q];
 }
 
 // gradient.gat.attend.1.param.0: 3612 bytes at least
-//   gradient.gat.attend.1.param.0 = sum rows(multiply.108)
+//   gradient.gat.attend.1.param.0 = sum rows(multiply.115)
 // as k9_gradient_gat_attend_1_bias_0
 // as k9_gradient_gat_attend_1_bias_0_parts
 
-// equal.129: 121392 bytes at least
-//   slope of h.111 (nodes x 16) = product(slope of z.107, parameter.gat.attend.1.linear.0.weight)
-//   select.116 = select(notequal.115, h.39, 0.0)
-//   dropout.118 (nodes x 16) = dropout 0.5 site 2(slope of h.111)
-//   add.120 (nodes x 16) = add(h.37, 1.0)
-//   multiply.121 (nodes x 16) = multiply(dropout.118, add.120)
-//   less.122 (nodes x 16) = less(0.0, h.37)
-//   select.123 = select(less.122, dropout.118, multiply.121)
-//   equal.129 = equal(select.123, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_equal_129(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_107, const whole* __restrict__ b_notequal_115, const real* __restrict__ b_h_39, const real* __restrict__ b_h_37, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_116, real* __restrict__ o_select_123, whole* __restrict__ o_equal_129, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
-  const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real slope_of_z_107_1[Q]; EACH_Q slope_of_z_107_1[q] = __ldg(b_slope_20_of_20_z_107 + (offset_t)v * 3 + c[q]);
-      EACH piece[p][j] = here ? slope_of_z_107_1[q] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
-      }
-    }
-    __syncthreads();
-  }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    bool notequal_115_1; notequal_115_1 = __ldg(b_notequal_115 + v + 0) != 0;
-    real h_39_2[Q][V]; EACH_Q load<V>(h_39_2[q], b_h_39 + (offset_t)v * 16 + c[q]);
-    real select_116_3[Q][V]; EACH select_116_3[q][j] = notequal_115_1 ? h_39_2[q][j] : ((real)0.0);
-    real h_37_4[Q][V]; EACH_Q load<V>(h_37_4[q], b_h_37 + (offset_t)v * 16 + c[q]);
-    bool less_122_5[Q][V]; EACH less_122_5[q][j] = ((real)0.0) < h_37_4[q][j];
-    real dropout_118_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_118_6[q][j] = !training ? made[q][j] : kept_7[j] ? made[q][j] * (real)2.0 : (real)0; }
-    real add_120_8[Q][V]; EACH add_120_8[q][j] = h_37_4[q][j] + ((real)1.0);
-    real multiply_121_9[Q][V]; EACH multiply_121_9[q][j] = dropout_118_6[q][j] * add_120_8[q][j];
-    real select_123_10[Q][V]; EACH select_123_10[q][j] = less_122_5[q][j] ? dropout_118_6[q][j] : multiply_121_9[q][j];
-    bool equal_129_11[Q][V]; EACH equal_129_11[q][j] = select_123_10[q][j] == ((real)0.0);
-    EACH_Q if (own[q]) store<V>(o_select_116 + (offset_t)v * 16 + c[q], select_116_3[q]);
-    EACH_Q if (own[q]) store<V>(o_select_123 + (offset_t)v * 16 + c[q], select_123_10[q]);
-    EACH if (own[q]) o_equal_129[(offset_t)v * 16 + (c[q] + j)] = (whole)(equal_129_11[q][j]);
-  }
-}
-
 // gradient.gat.attend.1.linear.0.weight: 22992 bytes at least
-//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.107, select.116)
+//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_107, const real* __restrict__ b_select_116, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given) {
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false;
   const unsigned rows = rows_given * 1;
@@ -1206,7 +936,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gat_attend_1_l
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_select_116 + (here ? (offset_t)row * 16 + column : 0), here);
+        copy_later<16>(to, b_h_38 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -1214,7 +944,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gat_attend_1_l
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_slope_20_of_20_z_107 + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<4>(to, b_slope_20_of_20_z_114 + (here ? (offset_t)row * 3 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1257,7 +987,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gat_attend_1_l
     if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
   }
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k16_gradient_gat_attend_1_linear_0_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_linear_0_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   __shared__ real told[8][32];
   const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
   real sum = 0;
@@ -1269,9 +999,81 @@ extern "C" __global__ void __launch_bounds__(256, 1) k16_gradient_gat_attend_1_l
   out[element] = sum;
 }
 
+// divide.127: 63792 bytes at least
+//   slope of h.118 (nodes x 16) = product(slope of z.114, parameter.gat.attend.1.linear.0.weight)
+//   dropout.120 (nodes x 16) = dropout 0.5 site 2(slope of h.118)
+//   add.122 (nodes x 16) = add(h.36, 1.0)
+//   multiply.123 (nodes x 16) = multiply(dropout.120, add.122)
+//   less.124 (nodes x 16) = less(0.0, h.36)
+//   select.125 = select(less.124, dropout.120, multiply.123)
+//   divide.127 = divide(select.125, select.28)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_125, real* __restrict__ o_divide_127, const unsigned rows_given) {
+  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      constexpr unsigned V = KV;
+      real slope_of_z_114_1[Q]; EACH_Q slope_of_z_114_1[q] = __ldg(b_slope_20_of_20_z_114 + (offset_t)v * 3 + c[q]);
+      EACH piece[p][j] = here ? slope_of_z_114_1[q] : (real)0;
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const bool own[1] = {place < C};
+  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    if (row >= rows) continue;
+    [[maybe_unused]] const unsigned v = row;
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real h_36_1[Q][V]; EACH_Q load<V>(h_36_1[q], b_h_36 + (offset_t)v * 16 + c[q]);
+    bool less_124_2[Q][V]; EACH less_124_2[q][j] = ((real)0.0) < h_36_1[q][j];
+    real dropout_120_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_120_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
+    real add_122_5[Q][V]; EACH add_122_5[q][j] = h_36_1[q][j] + ((real)1.0);
+    real multiply_123_6[Q][V]; EACH multiply_123_6[q][j] = dropout_120_3[q][j] * add_122_5[q][j];
+    real select_125_7[Q][V]; EACH select_125_7[q][j] = less_124_2[q][j] ? dropout_120_3[q][j] : multiply_123_6[q][j];
+    real select_28_8[Q]; EACH_Q select_28_8[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
+    real divide_127_9[Q][V]; EACH divide_127_9[q][j] = select_125_7[q][j] / select_28_8[q];
+    EACH_Q if (own[q]) store<V>(o_select_125 + (offset_t)v * 16 + c[q], select_125_7[q]);
+    EACH_Q if (own[q]) store<V>(o_divide_127 + (offset_t)v * 16 + c[q], divide_127_9[q]);
+  }
+}
+
 // gradient.gat.attend.0.bias.0: 19264 bytes at least
-//   gradient.gat.attend.0.bias.0 = sum rows(select.123)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_123, real* __restrict__ scratch, const unsigned rows_given) {
+//   gradient.gat.attend.0.bias.0 = sum rows(select.125)
+extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_125, real* __restrict__ scratch, const unsigned rows_given) {
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
@@ -1282,8 +1084,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_b
   UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real select_123_1[Q][V]; EACH_Q load<V>(select_123_1[q], b_select_123 + (offset_t)v * 16 + c[q]);
-    EACH sums[j] += select_123_1[q][j];
+    real select_125_1[Q][V]; EACH_Q load<V>(select_125_1[q], b_select_125 + (offset_t)v * 16 + c[q]);
+    EACH sums[j] += select_125_1[q][j];
   }
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
@@ -1297,17 +1099,82 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_b
 }
 // as k9_gradient_gat_attend_1_bias_0_parts
 
-// reduce.134: 150004 bytes at least
+// multiply.161: 124864 bytes at least
+//   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
+//   axis.129 (nodes x 2) = axis sum 1(multiply.128)
+//   negative.130 (nodes x 2) = negative(axis.129)
+//   select.136 = select(equal.27, 0.0, negative.130)
+//   multiply.144 (nodes x 16) = multiply(reduce.143, divide.127)
+//   axis.145 (nodes x 2) = axis sum 1(multiply.144)
+//   multiply.148 (nodes x 2) = multiply(reduce.147, select.136)
+//   slope of right.149 (nodes x 2) = add(axis.145, multiply.148)
+//   multiply.159 = multiply(slope of right.149, parameter.gat.attend.0.param.1)
+//   multiply.161 = multiply(slope of right.149, product.3)
+extern "C" __global__ void __launch_bounds__(256, 2) k17_multiply_161(const real* __restrict__ b_divide_127, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_143, const real* __restrict__ b_reduce_147, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_product_3, real* __restrict__ o_select_136, real* __restrict__ o_multiply_159, real* __restrict__ o_multiply_161, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  bool equal_27_1[Q]; EACH_Q equal_27_1[q] = __ldg(b_equal_27 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
+  real divide_127_2[Q][V]; EACH_Q load<V>(divide_127_2[q], b_divide_127 + (offset_t)v * 16 + c[q]);
+  real divide_33_3[Q][V]; EACH_Q load<V>(divide_33_3[q], b_divide_33 + (offset_t)v * 16 + c[q]);
+  real multiply_128_4[Q][V]; EACH multiply_128_4[q][j] = divide_127_2[q][j] * divide_33_3[q][j];
+  real axis_129_5[Q];
+  EACH_Q axis_129_5[q] = 0;
+  EACH axis_129_5[q] = axis_129_5[q] + multiply_128_4[q][j];
+  EACH_Q axis_129_5[q] = axis_129_5[q] + across(axis_129_5[q], 1);
+  real negative_130_6[Q]; EACH_Q negative_130_6[q] = negative(axis_129_5[q]);
+  real select_136_7[Q]; EACH_Q select_136_7[q] = equal_27_1[q] ? ((real)0.0) : negative_130_6[q];
+  real reduce_143_8[Q][V]; EACH_Q load<V>(reduce_143_8[q], b_reduce_143 + (offset_t)v * 16 + c[q]);
+  real multiply_144_9[Q][V]; EACH multiply_144_9[q][j] = reduce_143_8[q][j] * divide_127_2[q][j];
+  real axis_145_10[Q];
+  EACH_Q axis_145_10[q] = 0;
+  EACH axis_145_10[q] = axis_145_10[q] + multiply_144_9[q][j];
+  EACH_Q axis_145_10[q] = axis_145_10[q] + across(axis_145_10[q], 1);
+  real reduce_147_11[Q]; EACH_Q reduce_147_11[q] = __ldg(b_reduce_147 + (offset_t)v * 2 + (c[q] / 8u));
+  real multiply_148_12[Q]; EACH_Q multiply_148_12[q] = reduce_147_11[q] * select_136_7[q];
+  real slope_of_right_149_13[Q]; EACH_Q slope_of_right_149_13[q] = axis_145_10[q] + multiply_148_12[q];
+  real parameter_gat_attend_0_param_1_14[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_14[q], b_parameter_gat_attend_0_param_1 + c[q]);
+  real multiply_159_15[Q][V]; EACH multiply_159_15[q][j] = slope_of_right_149_13[q] * parameter_gat_attend_0_param_1_14[q][j];
+  real product_3_16[Q][V]; EACH_Q load<V>(product_3_16[q], b_product_3 + (offset_t)v * 16 + c[q]);
+  real multiply_161_17[Q][V]; EACH multiply_161_17[q][j] = slope_of_right_149_13[q] * product_3_16[q][j];
+  if (!live) return;
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_136[(offset_t)v * 2 + (c[q] / 8u)] = select_136_7[q];
+  EACH_Q if (own[q]) store<V>(o_multiply_159 + (offset_t)v * 16 + c[q], multiply_159_15[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_161 + (offset_t)v * 16 + c[q], multiply_161_17[q]);
+}
+
+// gradient.gat.attend.0.param.1: 19264 bytes at least
+//   gradient.gat.attend.0.param.1 = sum rows(multiply.161)
+// as k16_gradient_gat_attend_0_bias_0
+// as k9_gradient_gat_attend_1_bias_0_parts
+
+// multiply.165: 130868 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
 //   exp.24 (edges x 2) = exp(subtract.23)
-//   divide.30 (edges x 2) = divide(exp.24, select.28[near.in])
-//   dropout.31 (edges x 2) = dropout 0.3 site 1(divide.30)
-//   multiply.132 (edges x 16) = multiply(select.123[far.out], dropout.31)
-//   select.133 (edges x 16) = select(equal.129[far.out], 0.0, multiply.132)
-//   reduce.134 = reduce sum.out(select.133)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_select_28, const real* __restrict__ b_select_123, const whole* __restrict__ b_equal_129, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_reduce_134, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   dropout.30 (edges x 2) = dropout 0.3 site 1(exp.24)
+//   reduce.135 (nodes x 16) = reduce sum.out(divide.127[far.out] * dropout.30)
+//   less.138 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.139 (edges x 2) = select(less.138, 1.0, 0.2)
+//   multiply.140 (edges x 2) = multiply(exp.24, select.139)
+//   dropout.141 (edges x 2) = dropout 0.3 site 1(multiply.140)
+//   reduce.153 (nodes x 16) = reduce sum.out(dropout.141 * divide.127[near.in])
+//   multiply.154 (nodes x 16) = multiply(reduce.153, product.3)
+//   axis.155 (nodes x 2) = axis sum 1(multiply.154)
+//   multiply.150 (edges x 2) = multiply(select.136[near.in], exp.24)
+//   reduce.157 (nodes x 2) = reduce sum.out(multiply.150 * select.139)
+//   slope of left.158 (nodes x 2) = add(axis.155, reduce.157)
+//   add.160 (nodes x 16) = add(reduce.135, multiply.159)
+//   multiply.163 (nodes x 16) = multiply(slope of left.158, parameter.gat.attend.0.param.0)
+//   slope of z.164 = add(add.160, multiply.163)
+//   multiply.165 = multiply(slope of left.158, product.3)
+extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_select_136, const real* __restrict__ b_multiply_159, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_164, real* __restrict__ o_multiply_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1325,8 +1192,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real axis_7_4[Q]; EACH_Q axis_7_4[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
-  real reduce_134_1[Q][V]; EACH reduce_134_1[q][j] = 0;
+  real axis_7_15[Q]; EACH_Q axis_7_15[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
+  real reduce_135_1[Q][V]; EACH reduce_135_1[q][j] = 0;
+  real reduce_153_4[Q][V]; EACH reduce_153_4[q][j] = 0;
+  real reduce_157_8[Q]; EACH_Q reduce_157_8[q] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1335,32 +1204,38 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
       constexpr bool ALL = decltype(all)::value;
       unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        bool equal_129_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH equal_129_2[k][q][j] = __ldg(b_equal_129 + (offset_t)u[k] * 16 + (c[q] + j)) != 0; }
-        real select_123_3[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(select_123_3[k][q], b_select_123 + (offset_t)u[k] * 16 + c[q]); }
-        real axis_11_5[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_11_5[k][q] = __ldg(b_axis_11 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_21_8[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_21_8[k][q] = __ldg(b_select_21 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_28_11[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_28_11[k][q] = __ldg(b_select_28 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real divide_127_14[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_127_14[k][q], b_divide_127 + (offset_t)u[k] * 16 + c[q]); }
+        real axis_11_16[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_11_16[k][q] = __ldg(b_axis_11 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        real select_21_19[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_21_19[k][q] = __ldg(b_select_21 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        real select_136_29[B][Q];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_136_29[k][q] = __ldg(b_select_136 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_15_6[Q]; EACH_Q add_15_6[q] = axis_7_4[q] + axis_11_5[k][q];
-          real leakyrelu_16_7[Q]; EACH_Q leakyrelu_16_7[q] = leaky_relu(add_15_6[q], (real)0.2);
-          real subtract_23_9[Q]; EACH_Q subtract_23_9[q] = leakyrelu_16_7[q] - select_21_8[k][q];
-          real exp_24_10[Q]; EACH_Q exp_24_10[q] = exponential(subtract_23_9[q]);
-          real divide_30_12[Q]; EACH_Q divide_30_12[q] = exp_24_10[q] / select_28_11[k][q];
-          real dropout_31_13[Q]; EACH_Q { bool kept_14[1] = {true}; if (training) keeps<1>(kept_14, stream_1[k], (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_31_13[q] = !training ? divide_30_12[q] : kept_14[0] ? divide_30_12[q] * (real)1.4285776566757493 : (real)0; }
-          real multiply_132_15[Q][V]; EACH multiply_132_15[q][j] = select_123_3[k][q][j] * dropout_31_13[q];
-          real select_133_16[Q][V]; EACH select_133_16[q][j] = equal_129_2[k][q][j] ? ((real)0.0) : multiply_132_15[q][j];
-          EACH if (here) reduce_134_1[q][j] = reduce_134_1[q][j] + select_133_16[q][j];
+          real add_15_17[Q]; EACH_Q add_15_17[q] = axis_7_15[q] + axis_11_16[k][q];
+          real leakyrelu_16_18[Q]; EACH_Q leakyrelu_16_18[q] = leaky_relu(add_15_17[q], (real)0.2);
+          real subtract_23_20[Q]; EACH_Q subtract_23_20[q] = leakyrelu_16_18[q] - select_21_19[k][q];
+          real exp_24_21[Q]; EACH_Q exp_24_21[q] = exponential(subtract_23_20[q]);
+          real dropout_30_22[Q]; EACH_Q dropout_30_22[q] = !training ? exp_24_21[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_21[q] * (real)1.4285776566757493 : (real)0;
+          real product_23[Q][V]; EACH product_23[q][j] = divide_127_14[k][q][j] * dropout_30_22[q];
+          EACH if (here) reduce_135_1[q][j] = reduce_135_1[q][j] + product_23[q][j];
+          bool less_138_24[Q]; EACH_Q less_138_24[q] = ((real)0.0) < leakyrelu_16_18[q];
+          real select_139_25[Q]; EACH_Q select_139_25[q] = less_138_24[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_140_26[Q]; EACH_Q multiply_140_26[q] = exp_24_21[q] * select_139_25[q];
+          real dropout_141_27[Q]; EACH_Q dropout_141_27[q] = !training ? multiply_140_26[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_140_26[q] * (real)1.4285776566757493 : (real)0;
+          real product_28[Q][V]; EACH product_28[q][j] = dropout_141_27[q] * divide_127_14[k][q][j];
+          EACH if (here) reduce_153_4[q][j] = reduce_153_4[q][j] + product_28[q][j];
+          real multiply_150_30[Q]; EACH_Q multiply_150_30[q] = select_136_29[k][q] * exp_24_21[q];
+          real product_31[Q]; EACH_Q product_31[q] = multiply_150_30[q] * select_139_25[q];
+          EACH_Q if (here) reduce_157_8[q] = reduce_157_8[q] + product_31[q];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1371,314 +1246,58 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_reduce_134(const real* 
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = reduce_134_1[q][j]; reduce_134_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_134_1[q][j] = reduce_134_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_135_1[q][j]; reduce_135_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_135_1[q][j] = reduce_135_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_134_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_135_1[q][j]; }
       __syncthreads();
-      EACH { reduce_134_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_134_1[q][j] = reduce_134_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_135_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_135_1[q][j] = reduce_135_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-  }
-  if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_reduce_134 + (offset_t)v * 16 + c[q], reduce_134_1[q]);
-}
-
-// multiply.151: 138068 bytes at least
-//   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
-//   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
-//   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
-//   exp.24 (edges x 2) = exp(subtract.23)
-//   divide.30 (edges x 2) = divide(exp.24, select.28[near.in])
-//   axis.127 (edges x 2) = axis sum 1(select.123[near.in] * product.3[far.in])
-//   dropout.135 (edges x 2) = dropout 0.3 site 1(axis.127)
-//   divide.136 (edges x 2) = divide(dropout.135, select.28[near.in])
-//   reduce.138 (nodes x 2) = reduce sum.in(divide.136 * divide.30)
-//   subtract.139 (nodes x 2) = subtract(0.0, reduce.138)
-//   select.140 = select(equal.27, 0.0, subtract.139)
-//   add.142 (edges x 2) = add(divide.136, select.140[near.in])
-//   multiply.143 (edges x 2) = multiply(add.142, exp.24)
-//   multiply.144 (edges x 2) = multiply(multiply.143, 0.2)
-//   less.145 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.146 (edges x 2) = select(less.145, multiply.143, multiply.144)
-//   slope of right.147 (nodes x 2) = reduce sum.in(select.146)
-//   multiply.149 (nodes x 16) = multiply(slope of right.147, parameter.gat.attend.0.param.1)
-//   add.150 = add(reduce.134, multiply.149)
-//   multiply.151 = multiply(slope of right.147, product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_151(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_select_28, const real* __restrict__ b_select_123, const real* __restrict__ b_product_3, const whole* __restrict__ b_equal_27, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_reduce_134, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_140, real* __restrict__ o_add_150, real* __restrict__ o_multiply_151, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real select_123_32[Q][V]; EACH_Q load<V>(select_123_32[q], b_select_123 + (offset_t)v * 16 + c[q]);
-  real select_28_38[Q]; EACH_Q select_28_38[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
-  real axis_11_41[Q]; EACH_Q axis_11_41[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
-  real select_21_44[Q]; EACH_Q select_21_44[q] = __ldg(b_select_21 + (offset_t)v * 2 + (c[q] / 8u));
-  real reduce_138_2[Q]; EACH_Q reduce_138_2[q] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_3_33[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_33[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
-        real axis_7_40[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_40[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real product_34[Q][V]; EACH product_34[q][j] = select_123_32[q][j] * product_3_33[k][q][j];
-          real axis_127_35[Q];
-          EACH_Q axis_127_35[q] = 0;
-          EACH axis_127_35[q] = axis_127_35[q] + product_34[q][j];
-          EACH_Q axis_127_35[q] = axis_127_35[q] + across(axis_127_35[q], 1);
-          real dropout_135_36[Q]; EACH_Q { bool kept_37[1] = {true}; if (training) keeps<1>(kept_37, stream_1[k], (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_135_36[q] = !training ? axis_127_35[q] : kept_37[0] ? axis_127_35[q] * (real)1.4285776566757493 : (real)0; }
-          real divide_136_39[Q]; EACH_Q divide_136_39[q] = dropout_135_36[q] / select_28_38[q];
-          real add_15_42[Q]; EACH_Q add_15_42[q] = axis_7_40[k][q] + axis_11_41[q];
-          real leakyrelu_16_43[Q]; EACH_Q leakyrelu_16_43[q] = leaky_relu(add_15_42[q], (real)0.2);
-          real subtract_23_45[Q]; EACH_Q subtract_23_45[q] = leakyrelu_16_43[q] - select_21_44[q];
-          real exp_24_46[Q]; EACH_Q exp_24_46[q] = exponential(subtract_23_45[q]);
-          real divide_30_47[Q]; EACH_Q divide_30_47[q] = exp_24_46[q] / select_28_38[q];
-          real product_48[Q]; EACH_Q product_48[q] = divide_136_39[q] * divide_30_47[q];
-          EACH_Q if (here) reduce_138_2[q] = reduce_138_2[q] + product_48[q];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_138_2[q]; reduce_138_2[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_138_2[q] = reduce_138_2[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_153_4[q][j]; reduce_153_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_153_4[q][j] = reduce_153_4[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_138_2[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_153_4[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_138_2[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_138_2[q] = reduce_138_2[q] + told[(w * L + part) * 1 + q]; }
-      __syncthreads();
-    }
-  }
-  bool equal_27_1[Q]; EACH_Q equal_27_1[q] = __ldg(b_equal_27 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
-  real subtract_139_3[Q]; EACH_Q subtract_139_3[q] = ((real)0.0) - reduce_138_2[q];
-  real select_140_4[Q]; EACH_Q select_140_4[q] = equal_27_1[q] ? ((real)0.0) : subtract_139_3[q];
-  real axis_11_13[Q]; EACH_Q axis_11_13[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
-  real select_123_17[Q][V]; EACH_Q load<V>(select_123_17[q], b_select_123 + (offset_t)v * 16 + c[q]);
-  real select_28_23[Q]; EACH_Q select_28_23[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
-  real select_21_26[Q]; EACH_Q select_21_26[q] = __ldg(b_select_21 + (offset_t)v * 2 + (c[q] / 8u));
-  real slope_of_right_147_6[Q]; EACH_Q slope_of_right_147_6[q] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_7_12[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_12[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real product_3_18[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_18[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_15_14[Q]; EACH_Q add_15_14[q] = axis_7_12[k][q] + axis_11_13[q];
-          real leakyrelu_16_15[Q]; EACH_Q leakyrelu_16_15[q] = leaky_relu(add_15_14[q], (real)0.2);
-          bool less_145_16[Q]; EACH_Q less_145_16[q] = ((real)0.0) < leakyrelu_16_15[q];
-          real product_19[Q][V]; EACH product_19[q][j] = select_123_17[q][j] * product_3_18[k][q][j];
-          real axis_127_20[Q];
-          EACH_Q axis_127_20[q] = 0;
-          EACH axis_127_20[q] = axis_127_20[q] + product_19[q][j];
-          EACH_Q axis_127_20[q] = axis_127_20[q] + across(axis_127_20[q], 1);
-          real dropout_135_21[Q]; EACH_Q { bool kept_22[1] = {true}; if (training) keeps<1>(kept_22, stream_1[k], (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_135_21[q] = !training ? axis_127_20[q] : kept_22[0] ? axis_127_20[q] * (real)1.4285776566757493 : (real)0; }
-          real divide_136_24[Q]; EACH_Q divide_136_24[q] = dropout_135_21[q] / select_28_23[q];
-          real add_142_25[Q]; EACH_Q add_142_25[q] = divide_136_24[q] + select_140_4[q];
-          real subtract_23_27[Q]; EACH_Q subtract_23_27[q] = leakyrelu_16_15[q] - select_21_26[q];
-          real exp_24_28[Q]; EACH_Q exp_24_28[q] = exponential(subtract_23_27[q]);
-          real multiply_143_29[Q]; EACH_Q multiply_143_29[q] = add_142_25[q] * exp_24_28[q];
-          real multiply_144_30[Q]; EACH_Q multiply_144_30[q] = multiply_143_29[q] * ((real)0.2);
-          real select_146_31[Q]; EACH_Q select_146_31[q] = less_145_16[q] ? multiply_143_29[q] : multiply_144_30[q];
-          EACH_Q if (here) slope_of_right_147_6[q] = slope_of_right_147_6[q] + select_146_31[q];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_2[WARPS * 32];
-    EACH_Q { const real own_part = slope_of_right_147_6[q]; slope_of_right_147_6[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_147_6[q] = slope_of_right_147_6[q] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
-      real* told = reinterpret_cast<real*>(told_2);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = slope_of_right_147_6[q]; }
-      __syncthreads();
-      EACH_Q { slope_of_right_147_6[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) slope_of_right_147_6[q] = slope_of_right_147_6[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_153_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_153_4[q][j] = reduce_153_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-  }
-  real reduce_134_5[Q][V]; EACH_Q load<V>(reduce_134_5[q], b_reduce_134 + (offset_t)v * 16 + c[q]);
-  real parameter_gat_attend_0_param_1_7[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_7[q], b_parameter_gat_attend_0_param_1 + c[q]);
-  real multiply_149_8[Q][V]; EACH multiply_149_8[q][j] = slope_of_right_147_6[q] * parameter_gat_attend_0_param_1_7[q][j];
-  real add_150_9[Q][V]; EACH add_150_9[q][j] = reduce_134_5[q][j] + multiply_149_8[q][j];
-  real product_3_10[Q][V]; EACH_Q load<V>(product_3_10[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real multiply_151_11[Q][V]; EACH multiply_151_11[q][j] = slope_of_right_147_6[q] * product_3_10[q][j];
-  if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_140[(offset_t)v * 2 + (c[q] / 8u)] = select_140_4[q];
-  EACH_Q if (own[q]) store<V>(o_add_150 + (offset_t)v * 16 + c[q], add_150_9[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_151 + (offset_t)v * 16 + c[q], multiply_151_11[q]);
-}
-
-// gradient.gat.attend.0.param.1: 19264 bytes at least
-//   gradient.gat.attend.0.param.1 = sum rows(multiply.151)
-// as k17_gradient_gat_attend_0_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
-
-// multiply.155: 133268 bytes at least
-//   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
-//   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
-//   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
-//   exp.24 (edges x 2) = exp(subtract.23)
-//   axis.127 (edges x 2) = axis sum 1(select.123[near.in] * product.3[far.in])
-//   dropout.135 (edges x 2) = dropout 0.3 site 1(axis.127)
-//   divide.136 (edges x 2) = divide(dropout.135, select.28[near.in])
-//   add.142 (edges x 2) = add(divide.136, select.140[near.in])
-//   multiply.143 (edges x 2) = multiply(add.142, exp.24)
-//   multiply.144 (edges x 2) = multiply(multiply.143, 0.2)
-//   less.145 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.146 (edges x 2) = select(less.145, multiply.143, multiply.144)
-//   slope of left.148 (nodes x 2) = reduce sum.out(select.146)
-//   multiply.153 (nodes x 16) = multiply(slope of left.148, parameter.gat.attend.0.param.0)
-//   slope of z.154 = add(add.150, multiply.153)
-//   multiply.155 = multiply(slope of left.148, product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k21_multiply_155(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_select_123, const real* __restrict__ b_product_3, const real* __restrict__ b_select_28, const real* __restrict__ b_select_140, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_add_150, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_154, real* __restrict__ o_multiply_155, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  real axis_7_8[Q]; EACH_Q axis_7_8[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
-  real product_3_14[Q][V]; EACH_Q load<V>(product_3_14[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real slope_of_left_148_2[Q]; EACH_Q slope_of_left_148_2[q] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_11_9[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_11_9[k][q] = __ldg(b_axis_11 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_123_13[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(select_123_13[k][q], b_select_123 + (offset_t)u[k] * 16 + c[q]); }
-        real select_28_19[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_28_19[k][q] = __ldg(b_select_28 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_140_21[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_140_21[k][q] = __ldg(b_select_140 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_21_23[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_21_23[k][q] = __ldg(b_select_21 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_15_10[Q]; EACH_Q add_15_10[q] = axis_7_8[q] + axis_11_9[k][q];
-          real leakyrelu_16_11[Q]; EACH_Q leakyrelu_16_11[q] = leaky_relu(add_15_10[q], (real)0.2);
-          bool less_145_12[Q]; EACH_Q less_145_12[q] = ((real)0.0) < leakyrelu_16_11[q];
-          real product_15[Q][V]; EACH product_15[q][j] = select_123_13[k][q][j] * product_3_14[q][j];
-          real axis_127_16[Q];
-          EACH_Q axis_127_16[q] = 0;
-          EACH axis_127_16[q] = axis_127_16[q] + product_15[q][j];
-          EACH_Q axis_127_16[q] = axis_127_16[q] + across(axis_127_16[q], 1);
-          real dropout_135_17[Q]; EACH_Q { bool kept_18[1] = {true}; if (training) keeps<1>(kept_18, stream_1[k], (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_135_17[q] = !training ? axis_127_16[q] : kept_18[0] ? axis_127_16[q] * (real)1.4285776566757493 : (real)0; }
-          real divide_136_20[Q]; EACH_Q divide_136_20[q] = dropout_135_17[q] / select_28_19[k][q];
-          real add_142_22[Q]; EACH_Q add_142_22[q] = divide_136_20[q] + select_140_21[k][q];
-          real subtract_23_24[Q]; EACH_Q subtract_23_24[q] = leakyrelu_16_11[q] - select_21_23[k][q];
-          real exp_24_25[Q]; EACH_Q exp_24_25[q] = exponential(subtract_23_24[q]);
-          real multiply_143_26[Q]; EACH_Q multiply_143_26[q] = add_142_22[q] * exp_24_25[q];
-          real multiply_144_27[Q]; EACH_Q multiply_144_27[q] = multiply_143_26[q] * ((real)0.2);
-          real select_146_28[Q]; EACH_Q select_146_28[q] = less_145_12[q] ? multiply_143_26[q] : multiply_144_27[q];
-          EACH_Q if (here) slope_of_left_148_2[q] = slope_of_left_148_2[q] + select_146_28[q];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = slope_of_left_148_2[q]; slope_of_left_148_2[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_148_2[q] = slope_of_left_148_2[q] + from_lane(own_part, g * L + part); }
+    EACH_Q { const real own_part = reduce_157_8[q]; reduce_157_8[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_157_8[q] = reduce_157_8[q] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = slope_of_left_148_2[q]; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_157_8[q]; }
       __syncthreads();
-      EACH_Q { slope_of_left_148_2[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) slope_of_left_148_2[q] = slope_of_left_148_2[q] + told[(w * L + part) * 1 + q]; }
+      EACH_Q { reduce_157_8[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_157_8[q] = reduce_157_8[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
   }
-  real add_150_1[Q][V]; EACH_Q load<V>(add_150_1[q], b_add_150 + (offset_t)v * 16 + c[q]);
-  real parameter_gat_attend_0_param_0_3[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_3[q], b_parameter_gat_attend_0_param_0 + c[q]);
-  real multiply_153_4[Q][V]; EACH multiply_153_4[q][j] = slope_of_left_148_2[q] * parameter_gat_attend_0_param_0_3[q][j];
-  real slope_of_z_154_5[Q][V]; EACH slope_of_z_154_5[q][j] = add_150_1[q][j] + multiply_153_4[q][j];
-  real product_3_6[Q][V]; EACH_Q load<V>(product_3_6[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real multiply_155_7[Q][V]; EACH multiply_155_7[q][j] = slope_of_left_148_2[q] * product_3_6[q][j];
+  real multiply_159_2[Q][V]; EACH_Q load<V>(multiply_159_2[q], b_multiply_159 + (offset_t)v * 16 + c[q]);
+  real add_160_3[Q][V]; EACH add_160_3[q][j] = reduce_135_1[q][j] + multiply_159_2[q][j];
+  real product_3_5[Q][V]; EACH_Q load<V>(product_3_5[q], b_product_3 + (offset_t)v * 16 + c[q]);
+  real multiply_154_6[Q][V]; EACH multiply_154_6[q][j] = reduce_153_4[q][j] * product_3_5[q][j];
+  real axis_155_7[Q];
+  EACH_Q axis_155_7[q] = 0;
+  EACH axis_155_7[q] = axis_155_7[q] + multiply_154_6[q][j];
+  EACH_Q axis_155_7[q] = axis_155_7[q] + across(axis_155_7[q], 1);
+  real slope_of_left_158_9[Q]; EACH_Q slope_of_left_158_9[q] = axis_155_7[q] + reduce_157_8[q];
+  real parameter_gat_attend_0_param_0_10[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_10[q], b_parameter_gat_attend_0_param_0 + c[q]);
+  real multiply_163_11[Q][V]; EACH multiply_163_11[q][j] = slope_of_left_158_9[q] * parameter_gat_attend_0_param_0_10[q][j];
+  real slope_of_z_164_12[Q][V]; EACH slope_of_z_164_12[q][j] = add_160_3[q][j] + multiply_163_11[q][j];
+  real multiply_165_13[Q][V]; EACH multiply_165_13[q][j] = slope_of_left_158_9[q] * product_3_5[q][j];
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_154 + (offset_t)v * 16 + c[q], slope_of_z_154_5[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_155 + (offset_t)v * 16 + c[q], multiply_155_7[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_164 + (offset_t)v * 16 + c[q], slope_of_z_164_12[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_165 + (offset_t)v * 16 + c[q], multiply_165_13[q]);
 }
 
 // gradient.gat.attend.0.param.0: 19264 bytes at least
-//   gradient.gat.attend.0.param.0 = sum rows(multiply.155)
-// as k17_gradient_gat_attend_0_bias_0
+//   gradient.gat.attend.0.param.0 = sum rows(multiply.165)
+// as k16_gradient_gat_attend_0_bias_0
 // as k9_gradient_gat_attend_1_bias_0_parts
 
 // gradient.gat.attend.0.linear.0.weight: 26784 bytes at least
-//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.154, dropout.1)
+//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.164, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k23_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_154, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_164, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given) {
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true;
   const unsigned rows = rows_given * 1;
@@ -1698,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k23_gradient_gat_attend_0_l
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_slope_20_of_20_z_154 + (here ? (offset_t)row * 16 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_164 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -1749,11 +1368,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k23_gradient_gat_attend_0_l
     if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
   }
 }
-// as k16_gradient_gat_attend_1_linear_0_weight_parts
+// as k14_gradient_gat_attend_1_linear_0_weight_parts
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k24_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
+extern "C" __global__ void __launch_bounds__(256, 1) k22_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : first_7;

@@ -3,20 +3,24 @@
 //! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block, whose groups take equal shares that are joined
 //!           in order; rows of nothing are made too; lanes without a place of the row read one that is there and write nothing
 //! never     adds up in an order that varies
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::table::{Table, identity};
-use super::walk::{Level, Walk};
-use super::writer::{Lanes, Pass, Scope, Stream, Writer, pointer};
+use super::walk::{Level, Step, Walk};
+use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
 use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::{Direction, Element, Rows};
+use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 
 /// Threads of a block.
 pub(super) const THREADS: u32 = 256;
 /// Places of a slice, of rows wider than this.
 const SLICE: usize = 128;
+
+/// Bytes of a table that stay in the second cache with all else, and of one slice of 32 columns of it.
+const CACHED_BYTES: u64 = 60 << 20;
+const SLICED_BYTES: u64 = 100 << 20;
 
 /// A parameter of a kernel: how it is declared, and what is given.
 pub(super) struct Parameters {
@@ -176,6 +180,33 @@ fn owners(table: &Table) -> Table {
 }
 
 impl Unit<'_> {
+    /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice of all rows is read before the next,
+    /// and more of it stays there (amazon0505, 256 columns, slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200).
+    fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
+        let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
+        let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
+        let mut sums = walk.steps.iter().filter(|step| is_sum(step));
+        let (only, none) = (sums.next()?, sums.next());
+        let is_plain = none.is_none() && only.columns() == places && walk.steps.iter().all(is_simple) && self.target.bytes_per_real == 4;
+        let nodes = self.nodes();
+        if !is_plain || nodes * places as u64 * 4 <= CACHED_BYTES {
+            return None;
+        }
+        let slice = if nodes * 128 <= SLICED_BYTES { 32 } else { 64 };
+        let slices = places / slice;
+        (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
+    }
+
+    /// Vertices, as far as the arena tells.
+    fn nodes(&self) -> u64 {
+        let of = |buffer: &Buffer| {
+            let is_row = buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
+            let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
+            Some(place.bytes / (buffer.columns * self.target.bytes_per_real))
+        };
+        self.list.buffers.iter().find_map(of).unwrap_or(0)
+    }
+
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
         let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
@@ -184,7 +215,8 @@ impl Unit<'_> {
             return if is_nothing { Ok(()) } else { Err(Refused::new("a value without columns beside others".to_owned())) };
         }
         let frame = frame_shape(&walk);
-        let lanes = lanes_of(&walk, frame.iter().product::<u64>().max(1) as usize, self.target.bytes_per_real);
+        let places = frame.iter().product::<u64>().max(1) as usize;
+        let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, self.target.bytes_per_real));
         let mut writer = Writer::new(&walk, lanes);
         let mut stores = String::new();
         for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
@@ -305,6 +337,8 @@ struct Load {
     made: usize,
     /// Sums, and what of the row is read.
     kept: usize,
+    /// Sums, of one row each.
+    sums: usize,
     bytes_per_real: u64,
 }
 
@@ -319,11 +353,20 @@ impl Load {
         let listed = writer.streams.iter().map(|stream| match stream {
             Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => bytes_per_real as usize / 4,
             Stream::Given(_) => 2,
-            Stream::Far | Stream::Edge | Stream::Relation => 1,
+            Stream::Far | Stream::Edge | Stream::Relation | Stream::Kept(..) => 1,
         });
         let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
         let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>() + writer.kept(pass).registers(bytes_per_real);
-        Load { loaded: loaded.registers(bytes_per_real), reads: *reads, listed, lanes, made: made.registers(bytes_per_real), kept, bytes_per_real }
+        Load {
+            loaded: loaded.registers(bytes_per_real),
+            reads: *reads,
+            listed,
+            lanes,
+            made: made.registers(bytes_per_real),
+            kept,
+            sums: writer.passes[pass].sums.len(),
+            bytes_per_real,
+        }
     }
 
     /// With so many edges at hand.
@@ -337,7 +380,9 @@ impl Load {
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
     fn in_flight(self) -> usize {
         let most = match self.loaded {
-            0..=6 => 8,
+            // Several sums keep a group busy enough with four (laboratory, attention).
+            0..=6 if self.sums <= 2 => 8,
+            0..=6 => 4,
             7..=12 => 4,
             13..=20 => 2,
             _ => 1,
@@ -408,6 +453,8 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
         Stream::Far => ("unsigned", "slot_far".to_owned()),
         Stream::Edge => ("unsigned", "slot_edge".to_owned()),
         Stream::Relation => ("unsigned", "slot_relation".to_owned()),
+        // Drawn, and not in a list.
+        Stream::Kept(..) => ("unsigned", String::new()),
         Stream::Given(leaf) => {
             let leaf = &writer.walk.leaves[*leaf];
             (if leaf.element == Element::Real { "real" } else { "whole" }, format!("slots_{}", &pointer(&leaf.name)[2..]))
@@ -418,16 +465,27 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
 fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     let pass = &writer.passes[number];
-    let text = format!("{}{}", pass.loads, pass.work);
+    let text = format!("{}{}{}", pass.loads, pass.first, pass.work);
     let is_read = |(at, stream): &(usize, &Stream)| match stream {
         Stream::Far => text.contains("u[k]"),
         _ => text.contains(&format!("stream_{at}[k]")),
     };
     let streams: Vec<(usize, &Stream)> = writer.streams.iter().enumerate().filter(is_read).collect();
-    let (mut first, mut next, mut turn, mut shared) = (String::new(), String::new(), String::new(), String::new());
-    for (at, stream) in &streams {
+    let (mut first, mut next, mut turn, mut drawn, mut shared) = (String::new(), String::new(), String::new(), String::new(), String::new());
+    let of_edges = writer.streams.iter().position(|stream| *stream == Stream::Edge);
+    let draws = streams.iter().any(|(_, stream)| matches!(stream, Stream::Kept(..)));
+    let listed = streams.iter().map(|(at, _)| *at).chain(of_edges.filter(|_| draws)).collect::<BTreeSet<usize>>();
+    for (at, stream) in listed.into_iter().map(|at| (at, &writer.streams[at])) {
         let (of, list) = of_stream(writer, stream);
-        let named = if **stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
+        if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
+            let _infallible = writeln!(
+                drawn,
+                "unsigned held_{at}[J]; UNROLL for (int i = 0; i < J; i++) held_{at}[i] = training ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, seed, {threshold}u) : 0;"
+            );
+            let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
+            continue;
+        }
+        let named = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
         let _infallible = writeln!(
             first,
             "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
@@ -437,10 +495,9 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
             "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible = writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
-        let _infallible = writeln!(
-            shared,
-            "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);"
-        );
+        if streams.iter().any(|(read, _)| *read == at) {
+            let _infallible = writeln!(shared, "{}", told(of, &named, at));
+        }
     }
     let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
     format!(
@@ -448,10 +505,10 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
 unsigned at = from;
 {first}auto edges = [&](auto all) {{
 constexpr bool ALL = decltype(all)::value;
-{next}{turns} for (int s = 0; s < CHUNK; s += B) {{
+{next}{drawn}{turns} for (int s = 0; s < CHUNK; s += B) {{
 if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
 bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-{shared}{}UNROLL for (int k = 0; k < B; k++) {{
+{shared}{}{}UNROLL for (int k = 0; k < B; k++) {{
 const bool here = ALL || here_[k];
 {}}}
 }}
@@ -460,32 +517,46 @@ const bool here = ALL || here_[k];
 while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
 }}
 ",
-        pass.loads, pass.work
+        pass.loads, pass.first, pass.work
     )
 }
 
-/// Groups that share a row join what each has, in order.
+/// What lanes of a group hold of the edges at hand, told to all of them.
+fn told(of: &str, named: &str, at: usize) -> String {
+    format!("{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);")
+}
+
+/// Groups that share a row join what each has, in order. Largest scores come first: sums are then taken relative to that of all groups.
 fn joins(writer: &Writer, number: usize) -> String {
-    let sums = &writer.passes[number].sums;
-    let bytes = sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * writer.lanes.lanes * 8;
+    let pass = &writer.passes[number];
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * writer.lanes.lanes * 8;
     let mut text = format!("if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n");
-    for sum in sums {
-        let of = super::operators::register(sum.held_kind());
-        let in_warp = sum.for_each(|at| {
-            let joined = sum.joined("from_lane(own_part, g * L + part)");
-            format!("{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) {at} = {joined}; }}")
-        });
-        let elements = sum.elements(&writer.lanes);
-        let tell = sum.for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
-        let place = |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
-        let hear = sum.for_each(|at| format!("{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}", place("0"), sum.joined(&place("w"))));
-        let _infallible = writeln!(
-            text,
-            "{in_warp}\nif (tier == 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}"
-        );
+    let (first, others): (Vec<&Sum>, Vec<&Sum>) = pass.sums.iter().partition(|sum| sum.is_running(pass));
+    pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_alone())));
+    first.into_iter().for_each(|sum| text.push_str(&join_of(writer, number, sum)));
+    pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_together())));
+    for sum in others {
+        sum.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", sum.for_each(|at| format!("{at} = {at} * {};", largest.factor())))));
+        text.push_str(&join_of(writer, number, sum));
     }
     text.push_str("}\n");
     text
+}
+
+/// What groups of a warp, then warps of a block have of one sum.
+fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
+    let of = super::operators::register(sum.held_kind());
+    let in_warp = sum.for_each(|at| {
+        let joined = sum.joined("from_lane(own_part, g * L + part)");
+        format!("{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) {at} = {joined}; }}")
+    });
+    let elements = sum.elements(&writer.lanes);
+    let tell = sum.for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
+    let place = |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
+    let hear = sum.for_each(|at| format!("{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}", place("0"), sum.joined(&place("w"))));
+    format!(
+        "{in_warp}\nif (tier == 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
+    )
 }
 
 /// Lists of the edges that the streams read.

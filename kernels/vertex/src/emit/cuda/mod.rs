@@ -9,6 +9,7 @@ mod kernel;
 pub mod learn;
 mod operators;
 mod product;
+mod running;
 mod sparse;
 mod table;
 mod tensor;

@@ -108,6 +108,8 @@ template <typename T> __device__ __forceinline__ T softplus(T a) { return (a > 0
 template <typename T> __device__ __forceinline__ T relu(T a) { return a <= 0 ? (T)0 : a; }
 template <typename T> __device__ __forceinline__ T leaky_relu(T a, T slope) { return a > 0 ? a : slope * a; }
 template <typename T> __device__ __forceinline__ T elu(T a) { return a > 0 ? a : less_one(a); }
+// What sums relative to a largest score are multiplied with when it grows; nothing is in them as long as there is none.
+template <typename T> __device__ __forceinline__ T grown(T before, T largest) { return before == (T)-INFINITE ? (T)0 : exponential(before - largest); }
 // a // b and a % b as Python has them; by 0: a / b and no number.
 template <typename T> __device__ __forceinline__ T rest(T a, T b) {
   if (b == 0) return (T)ODD;
@@ -181,6 +183,16 @@ template <int V> __device__ __forceinline__ void keeps(bool (&kept)[V], unsigned
     if (j > 0 && (column + j) % 8 == 0) words = philox(row, (column + j) / 8, epoch, site, key);
     kept[j] = draw(words, (column + j) % 8) >= threshold;
   }
+}
+// Whether each of the first columns of a row is kept, a bit each.
+template <unsigned COLUMNS> __device__ __forceinline__ unsigned kept_columns(unsigned row, unsigned epoch, unsigned site, uint2 key, unsigned threshold) {
+  unsigned bits = 0;
+  UNROLL for (unsigned block = 0; block < (COLUMNS + 7) / 8; block++) {
+    const uint4 words = philox(row, block, epoch, site, key);
+    UNROLL for (unsigned within = 0; within < 8; within++)
+      if (block * 8 + within < COLUMNS) bits |= (unsigned)(draw(words, within) >= threshold) << (block * 8 + within);
+  }
+  return bits;
 }
 
 // ---- copies into shared memory that go on while others work, in groups that a thread waits for

@@ -3,6 +3,7 @@
 //! promises  each step says what a row of it stands for, how many passes over the edges it waits for, and which row of each operand it
 //!           reads; each buffer that is read stands once among the leaves
 //! never     decides how work is divided, or refuses an operation
+use super::running::{self, Running};
 use crate::gir::{EdgeSet, Number, Op, Type, broadcast};
 use crate::launch::{Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced};
 
@@ -14,6 +15,8 @@ pub(super) struct Walk {
     pub rows: Rows,
     pub steps: Vec<Step>,
     pub leaves: Vec<Leaf>,
+    /// Largest scores that sums over the same edges do not wait for.
+    pub running: Vec<Running>,
 }
 
 /// A buffer that is read and not made by the walk.
@@ -102,7 +105,7 @@ impl Walk {
             (Over::Vertices, Some(Operation::Evaluate { out, .. })) if steps.len() == 1 => declared(list, locals, out)?.rows,
             _ => Rows::Nodes,
         };
-        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new() };
+        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
         for step in steps {
             let Operation::Evaluate { out, shape, op, inputs } = step else { return None };
             let held = declared(list, locals, out)?;
@@ -114,20 +117,23 @@ impl Walk {
             let stored = !locals.iter().any(|local| local.name == *out);
             walk.steps.push(Step { out: out.clone(), op: op.clone(), shape: shape.clone(), kind: held.element.kind(), level, passes, inputs, stored });
         }
+        if matches!(over, Over::EdgesOf(_)) {
+            running::find(&mut walk);
+        }
         Some(walk)
     }
 
     /// No steps, but operands over rows of this kind.
     pub fn reading(list: &LaunchList, rows: Rows, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
         let over = if matches!(rows, Rows::Edges | Rows::EdgesTwice) { Over::Edges(rows) } else { Over::Vertices };
-        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new() };
+        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
         let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, rows, false))).collect::<Option<_>>()?;
         Some((walk, inputs))
     }
 
     /// No steps, but operands over the edges of vertices.
     pub fn along(list: &LaunchList, direction: Direction, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
-        let mut walk = Walk { over: Over::EdgesOf(direction), rows: Rows::Nodes, steps: Vec::new(), leaves: Vec::new() };
+        let mut walk = Walk { over: Over::EdgesOf(direction), rows: Rows::Nodes, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
         let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
         let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, out, true))).collect::<Option<_>>()?;
         Some((walk, inputs))

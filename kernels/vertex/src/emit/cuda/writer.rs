@@ -92,6 +92,20 @@ pub(super) struct Sum {
     pub table: Table,
     pub held: Held,
     pub reduction: Reduction,
+    /// Largest scores so far that its terms are taken relative to.
+    pub largest: Vec<Largest>,
+}
+
+/// The largest score so far, for one way in which its elements lie.
+#[derive(Clone, Debug)]
+pub(super) struct Largest {
+    /// Where it is held, and the score of each edge at hand.
+    pub held: Held,
+    score: Held,
+    /// What is taken off each score.
+    shift: Held,
+    /// What sums so far are multiplied with.
+    scale: Held,
 }
 
 /// Statements of a pass over edges.
@@ -99,6 +113,8 @@ pub(super) struct Sum {
 pub(super) struct Pass {
     /// Loads, for edge `k` of those at hand.
     pub loads: String,
+    /// What is done with all edges at hand before each of them: the largest score so far, and sums relative to it.
+    pub first: String,
     /// What is done with each edge.
     pub work: String,
     /// What is asked for an edge and a lane.
@@ -108,6 +124,7 @@ pub(super) struct Pass {
     /// What is made of it.
     pub made: Elements,
     pub sums: Vec<Sum>,
+    pub largest: Vec<Largest>,
 }
 
 /// Elements that a lane holds.
@@ -154,6 +171,8 @@ pub(super) enum Stream {
     Relation,
     /// A given value of edges with one column: the leaf.
     Given(usize),
+    /// Which columns of the edge's row a dropout keeps, a bit each: threshold, site and columns.
+    Kept(u32, u32, usize),
 }
 
 /// Writes the statements of a walk.
@@ -170,6 +189,10 @@ pub(super) struct Writer<'a> {
     pub draws: bool,
     pub training: bool,
     pub graphs: bool,
+    /// Whether lanes draw for edges of their own and tell each other.
+    pub draws_ahead: bool,
+    /// Largest scores: pass, which, and how its elements lie.
+    largest: BTreeMap<(usize, Table), Largest>,
     /// Values of rows: name, type, and elements of a lane.
     of_rows: Vec<(String, Type, usize)>,
     memo: BTreeMap<Key, Held>,
@@ -178,7 +201,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
-        Writer::along(walk, lanes, walk.passes())
+        Writer { draws_ahead: true, ..Writer::along(walk, lanes, walk.passes()) }
     }
 
     /// With so many passes over the edges, whatever the steps say.
@@ -193,6 +216,8 @@ impl<'a> Writer<'a> {
             draws: false,
             training: false,
             graphs: false,
+            draws_ahead: false,
+            largest: BTreeMap::new(),
             of_rows: Vec::new(),
             memo: BTreeMap::new(),
             count: 0,
@@ -231,7 +256,13 @@ impl<'a> Writer<'a> {
         if let Some(held) = self.memo.get(&key) {
             return Ok(held.clone());
         }
+        let running = walk.running.iter().position(|running| running.exponential == number && scope == Scope::Edge(walk.steps[running.largest].passes));
         let held = match (&step.op, reduced(&step.op)) {
+            _ if running.is_some() => {
+                let largest = self.largest(running.unwrap_or_default(), table)?;
+                let made = unary(crate::gir::Unary::Exp, Type::Real, &format!("{} - {}", largest.score.at(), largest.shift.at()));
+                self.put(&step.out, step.kind, spread(table, self.lanes.vector), &made, scope)
+            }
             (Op::Reduce(reduction, _), Some(_)) if start(*reduction, step.kind).is_none() => {
                 return Err(Refused::new(format!("{} of {} has no kernel of its own yet", step.op.words(), step.kind)));
             }
@@ -253,8 +284,70 @@ impl<'a> Writer<'a> {
     fn sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> Held {
         let step = &self.walk.steps[number];
         let held = Held { name: self.name(&step.out), spread: spread(table, self.lanes.vector), many: false, kind: step.kind };
-        self.passes[step.passes].sums.push(Sum { step: number, table: table.clone(), held: held.clone(), reduction });
+        self.passes[step.passes].sums.push(Sum { step: number, table: table.clone(), held: held.clone(), reduction, largest: Vec::new() });
         held
+    }
+
+    /// The largest score so far: what an edge's is, and what becomes of sums when it grows, in front of what is done with each edge.
+    fn largest(&mut self, number: usize, table: &Table) -> Result<Largest, Refused> {
+        if let Some(known) = self.largest.get(&(number, table.clone())) {
+            return Ok(known.clone());
+        }
+        let walk = self.walk;
+        let running = &walk.running[number];
+        let pass = walk.steps[running.largest].passes;
+        let held = self.step(running.largest, table, Scope::Row(0))?;
+        // What is made of each edge there is gone again when its turn comes.
+        let is_lasting = |key: &Key, held: &Held| key.0 != Scope::Edge(pass) || held.many;
+        let (lasting, passing) = std::mem::take(&mut self.memo).into_iter().partition(|(key, held)| is_lasting(key, held));
+        self.memo = lasting;
+        let work = std::mem::take(&mut self.passes[pass].work);
+        let made = self.input(&Input::Rows(running.score.clone()), table, Scope::Edge(pass))?;
+        let statements = std::mem::replace(&mut self.passes[pass].work, work);
+        self.memo.retain(|key, held| is_lasting(key, held));
+        self.memo.extend(passing);
+        let how = held.spread;
+        let [score, before, scale, shift] =
+            ["score", "before", "scale", "shift"].map(|name| Held { name: self.name(name), spread: how, many: name == "score", kind: Type::Real });
+        let opened = |held: &Held| format!("real {};", sized(&held.name, how, held.many));
+        let (at, least) = (held.at(), "(real)-INFINITE");
+        let lines = [
+            opened(&score),
+            format!(
+                "UNROLL for (int k = 0; k < B; k++) {{\nconst bool here = ALL || here_[k];\n{statements}{}\n}}",
+                each(how, &format!("{} = here ? {} : {least};", score.at(), made.at()))
+            ),
+            format!("{} {}", opened(&before), each(how, &format!("{} = {at};", before.at()))),
+            format!("UNROLL for (int k = 0; k < B; k++) {}", each(how, &format!("{at} = {};", join(Reduction::Maximum, Type::Real, &at, &score.at())))),
+            format!("{} {}", opened(&scale), each(how, &format!("{} = grown({}, {at});", scale.at(), before.at()))),
+            format!("{} {}\n", opened(&shift), each(how, &format!("{} = {at} == {least} ? (real)0 : {at};", shift.at()))),
+        ];
+        self.passes[pass].first.push_str(&lines.join("\n"));
+        let count = self.lanes.elements(how);
+        self.passes[pass].loaded.add(Type::Real, count);
+        self.passes[pass].made.add(Type::Real, 2 * count);
+        if let From::Step(step) = running.score.from {
+            self.memo.insert((Scope::Edge(pass), FromKey::Step(step), At::Own, table.clone(), Type::Real), score.clone());
+        }
+        let largest = Largest { held, score, shift, scale };
+        self.largest.insert((number, table.clone()), largest.clone());
+        self.passes[pass].largest.push(largest.clone());
+        Ok(largest)
+    }
+
+    /// Takes what a sum has so far relative to the largest score.
+    fn scaled(&mut self, pass: usize, done: usize) -> Result<(), Refused> {
+        let walk = self.walk;
+        let sum = self.passes[pass].sums[done].clone();
+        for (number, running) in walk.running.iter().enumerate() {
+            let Some((_, elements)) = running.sums.iter().find(|(step, _)| *step == sum.step) else { continue };
+            let table = Table::new(sum.table.iter().map(|element| elements[*element as usize]).collect());
+            let largest = self.largest(number, &table)?;
+            let line = sum.for_each(|into| format!("{into} = {into} * {};", largest.scale.at()));
+            let _infallible = writeln!(self.passes[pass].first, "{line}");
+            self.passes[pass].sums[done].largest.push(largest);
+        }
+        Ok(())
     }
 
     /// Writes the work of a pass over edges: what its reductions add up. Those of later passes are written.
@@ -263,6 +356,12 @@ impl<'a> Writer<'a> {
         while let Some(sum) = self.passes[number].sums.get(done).cloned() {
             let step = &self.walk.steps[sum.step];
             let scope = Scope::Edge(number);
+            if let Some(running) = self.walk.running.iter().position(|running| running.largest == sum.step) {
+                self.largest(running, &sum.table)?;
+                done += 1;
+                continue;
+            }
+            self.scaled(number, done)?;
             let Op::Reduce(_, edges) = &step.op else { return Err(Refused::new("a reduction that is none".to_owned())) };
             let mut holds = "here".to_owned();
             if let Some(relation) = edges.relation {
@@ -337,9 +436,9 @@ impl<'a> Writer<'a> {
 
     /// What of the row a pass over its edges reads.
     pub fn kept(&self, pass: usize) -> Elements {
-        let Pass { loads, work, .. } = &self.passes[pass];
+        let Pass { loads, first, work, .. } = &self.passes[pass];
         let mut kept = Elements::default();
-        let is_read = |name: &str| [loads, work].iter().any(|text| text.contains(name));
+        let is_read = |name: &str| [loads, first, work].iter().any(|text| text.contains(name));
         self.of_rows.iter().filter(|(name, ..)| is_read(name)).for_each(|(_, kind, count)| kept.add(*kind, *count));
         kept
     }
@@ -496,9 +595,14 @@ impl<'a> Writer<'a> {
             (Level::Row, _) if is_table => "0u".to_owned(),
             (Level::Row, _) => "(unsigned)v".to_owned(),
         };
+        let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
+        if let (Level::Edge, Scope::Edge(_), true, 1..=32) = (step.level, scope, self.draws_ahead, step.columns()) {
+            let bits = self.stream(Stream::Kept(threshold, site, step.columns()));
+            let column = self.element(table);
+            return Ok(self.put(&step.out, step.kind, spread, &format!("!training ? {value} : {bits} >> {column} & 1 ? {value} * {scale} : (real)0"), scope));
+        }
         let held = Held { name: self.name(&step.out), spread, many: false, kind: step.kind };
         self.hold(&held, scope);
-        let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
         let kept = self.name("kept");
         let open = format!("{} {};", register(step.kind), sized(&held.name, spread, false));
         let arguments = |column: &str| match (is_table, step.shape.as_slice()) {
@@ -732,9 +836,37 @@ impl Sum {
         self.held.kind
     }
 
+    /// Whether it is a largest score that others are relative to.
+    pub fn is_running(&self, pass: &Pass) -> bool {
+        pass.largest.iter().any(|largest| largest.held.name == self.held.name)
+    }
+
     /// Joins another part, which comes later.
     pub fn joined(&self, other: &str) -> String {
         join(self.reduction, self.held.kind, &self.held.at(), other)
+    }
+}
+
+impl Largest {
+    /// Statements that take down what a group found.
+    pub fn found_alone(&self) -> String {
+        let alone = self.alone();
+        format!("real {}; {}", sized(&alone.name, alone.spread, false), each(alone.spread, &format!("{} = {};", alone.at(), self.held.at())))
+    }
+
+    /// Statements that make of that what the group's sums are multiplied with, when all is found.
+    pub fn found_together(&self) -> String {
+        let alone = self.alone().at();
+        each(self.held.spread, &format!("{alone} = grown({alone}, {});", self.held.at()))
+    }
+
+    /// What the group's sums are multiplied with.
+    pub fn factor(&self) -> String {
+        self.alone().at()
+    }
+
+    fn alone(&self) -> Held {
+        Held { name: format!("alone_{}", self.held.name), ..self.held.clone() }
     }
 }
 

@@ -11,10 +11,9 @@ use crate::launch::{Operation, reduced};
 /// Whether a launch may join these.
 pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     let Some(op) = op(item) else { return false };
-    if matches!(op, Op::Product { .. }) {
+    if is_product(item) {
         return false;
     }
-    let is_product = |member: &Item| matches!(self::op(member), Some(Op::Product { .. }));
     if let Some(product) = members.iter().find(|member| is_product(member)) {
         return is_plain(op) && columns(values, item) == columns(values, product) && !is_of_many_rows(values, product);
     }
@@ -38,6 +37,11 @@ pub(super) fn can_wait(waiting: &[Item], at: usize) -> bool {
 
 fn op<'a>(item: &Item<'a>) -> Option<&'a Op> {
     if let Operation::Evaluate { op, .. } = &item.launch.operation { Some(op) } else { None }
+}
+
+/// Whether this is a product with a matrix.
+pub(super) fn is_product(item: &Item) -> bool {
+    matches!(op(item), Some(Op::Product { .. }))
 }
 
 /// Element by element.
