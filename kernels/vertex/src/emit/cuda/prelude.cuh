@@ -199,8 +199,10 @@ template <unsigned COLUMNS> __device__ __forceinline__ unsigned kept_columns(uns
 template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // not here: zeros
 #if __CUDA_ARCH__ >= 800
   const unsigned place = (unsigned)__cvta_generic_to_shared(to), given = here ? BYTES : 0;
-  if constexpr (BYTES == 16) asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" :: "r"(place), "l"(from), "r"(given) : "memory");
-  else asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" :: "r"(place), "l"(from), "r"(given), "n"(BYTES) : "memory");
+  if constexpr (BYTES == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" :: "r"(place), "l"(from), "r"(given) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" :: "r"(place), "l"(from), "r"(given), "n"(BYTES) : "memory");
 #elif defined(__CUDA_ARCH__)
   UNROLL for (int j = 0; j < BYTES / 4; j++) to[j] = here ? from[j] : 0.f;
 #else
@@ -232,7 +234,8 @@ __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
+    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+      "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
 #elif defined(__CUDA_ARCH__)
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   UNROLL for (int k = 0; k < 8; k++) {
@@ -241,16 +244,19 @@ __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)
     sums[0] += upper * even; sums[1] += upper * odd; sums[2] += lower * even; sums[3] += lower * odd;
   }
 #else
-  emulator::mma_tf32(sums, __float_as_uint(a[0]), __float_as_uint(a[1]), __float_as_uint(a[2]), __float_as_uint(a[3]), __float_as_uint(b0), __float_as_uint(b1));
+  emulator::mma_tf32(sums, __float_as_uint(a[0]), __float_as_uint(a[1]), __float_as_uint(a[2]), __float_as_uint(a[3]),
+    __float_as_uint(b0), __float_as_uint(b1));
 #endif
 }
 // Several tiles of the same rows, one after the other, so that none waits for itself.
-template <int AT_ONCE, int WIDE> __device__ __forceinline__ void multiply_tiles(float (&sums)[AT_ONCE][4], const float (&a)[4], const float (&b)[AT_ONCE][WIDE], int half, int count) {
+template <int AT_ONCE, int WIDE>
+__device__ __forceinline__ void multiply_tiles(float (&sums)[AT_ONCE][4], const float (&a)[4], const float (&b)[AT_ONCE][WIDE], int half, int count) {
   UNROLL for (int i = 0; i < AT_ONCE; i++) if (i < count) multiply_tile(sums[i], a, b[i][half * 2], b[i][half * 2 + 1]);
 }
 // sums += 16 columns of the rows g and g + 8, of which lane 4 g + t has four neighbouring ones, times TILES tiles of a matrix that lie one
 // after the other as the lanes read them: all first bits, then what is left of them, or (not SPLIT) the numbers themselves.
-template <int TILES, bool SPLIT> __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
+template <int TILES, bool SPLIT>
+__device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
   constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
   const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
   float first[2][4], rest[2][4];
@@ -279,7 +285,8 @@ template <int TILES, bool SPLIT> __device__ __forceinline__ void multiply_rows(f
 }
 // sums += 8 rows, turned, of 32 columns, of which lane 4 g + t has four neighbouring ones of rows t and t + 4, times the same rows of
 // 8 TILES columns, of which the lane has TILES neighbouring ones of each: first bits, and what is left of them.
-template <int TILES> __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
+template <int TILES>
+__device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
   constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
   const float all[2][4] = {{upper.x, upper.y, lower.x, lower.y}, {upper.z, upper.w, lower.z, lower.w}};
   float first[2][4], rest[2][4];
