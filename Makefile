@@ -16,7 +16,7 @@ OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --dev
 WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long test-gpu test-emulated check lint bench accuracy fetch submit report
+.PHONY: help build pipeline explain test test-long test-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
 
 help: ## List what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ check: lint test ## What has to pass before a change lands
 
 accuracy: build ## Train what papers trained and write how accurate it became under tests/accuracy/record
 	@python3 tests/accuracy/accuracy.py --record
+
+bench-gpu: ## Measure epochs on the GPU that is here beside PyG, where torch and PyG are; without a GPU it says that nothing ran
+	@if [ ! -e /dev/nvidia0 ]; then echo "NOTHING RAN: there is no GPU of NVIDIA here (no /dev/nvidia0)"; else \
+	  $(CARGO) build --release --quiet -p warploom-pipeline --bins && python3 tests/bench/gpu.py --warploom "$(WARPLOOM)"; fi
 
 bench: ## Measure beside other systems and write records under tests/bench/record
 	@tests/bench/run.sh

@@ -31,6 +31,7 @@ use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
+    emit::cuda::Emitted,
     launch::{Body, Element, Half, LaunchList, LossKind},
 };
 
@@ -51,11 +52,11 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
-        refuse_on_gpu(request, &list)?;
+        let needed = needed(request, &list, &facts)?;
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
-        let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory(&list, &facts) };
+        let memory = Memory { smaller: smaller(inputs, request, &settings), ..needed };
         let room = request.device.memory_bytes.map_or(budget::Room::Here(context.memory), |bytes| budget::Room::Of(&request.device.name, bytes));
         budget::refuse_too_large(&memory, room)?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
@@ -238,10 +239,10 @@ fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<()
     Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.dtype  out, or set it to  f32  or  f64"))
 }
 
-/// What this version does on the CPU alone.
-fn refuse_on_gpu(request: &PlanRequest, list: &LaunchList) -> Result<(), StageError> {
+/// Its kernels, for a GPU; what this version does on the CPU alone is refused.
+fn for_gpu(request: &PlanRequest, list: &LaunchList) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
-        return Ok(());
+        return Ok(None);
     }
     let refuse = |what: String| Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"));
     if let Body::Iterate(iterate) = &list.body
@@ -252,7 +253,7 @@ fn refuse_on_gpu(request: &PlanRequest, list: &LaunchList) -> Result<(), StageEr
     if half(request.run.dtype).is_some() {
         return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
     }
-    compile::emitted(list, (bytes_per_real(request.run.dtype), &request.device)).map(drop)
+    compile::emitted(list, (bytes_per_real(request.run.dtype), &request.device)).map(Some)
 }
 
 /// What a compiled program may know of the data set of a request.
@@ -302,13 +303,21 @@ fn memory(list: &LaunchList, facts: &Facts) -> Memory {
     Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
 }
 
+/// What a run needs on its device. On a GPU all that kernels are given is there from start to end; what has no kernel there is refused.
+fn needed(request: &PlanRequest, list: &LaunchList, facts: &Facts) -> Result<Memory, StageError> {
+    let Some(emitted) = for_gpu(request, list)? else { return Ok(memory(list, facts)) };
+    let predicted = warploom_vertex::emit::cuda::memory::predicted(list, &emitted, facts);
+    Ok(Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() })
+}
+
 /// What a run would need with smaller numbers, or fewer of them: each is planned.
 fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
     let mut ways = Vec::new();
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
-        ways.extend(made.map(|made| Smaller { set, bytes_peak: made.list.memory(&made.facts).bytes_peak }));
+        let needed = made.and_then(|made| needed(request, &made.list, &made.facts).ok());
+        ways.extend(needed.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
     };
     let fewer: &[Dtype] = match request.run.dtype {
         Dtype::F64 => &[Dtype::F32, Dtype::Bf16],

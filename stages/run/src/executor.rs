@@ -165,6 +165,11 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
+    /// What the list takes of a GPU's memory, if one runs it.
+    pub fn bytes_on_gpu(&self) -> Option<u64> {
+        self.gpu.as_ref().map(gpu::Machine::bytes)
+    }
+
     /// Seconds spent in each launch; on a GPU those of one.
     pub fn seconds_by_launch(&self) -> BTreeMap<String, f64> {
         let seconds = |step: usize| match &self.gpu {

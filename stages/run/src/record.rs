@@ -49,7 +49,7 @@ pub fn write<T: Precision>(
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
         bytes_predicted: plan.memory.bytes_peak,
-        bytes_peak: bytes_peak(),
+        bytes_peak: executor.bytes_on_gpu().unwrap_or_else(bytes_peak),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
         target: None,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
+use warploom_vertex::emit::cuda::memory::ALIGNMENT;
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, Walked, loss_of};
 use warploom_vertex::launch::{Element, LaunchList, LossKind, Role, Rows};
 
@@ -18,9 +19,6 @@ use crate::{
     program::{Place as Home, Program},
     upload::{Data, Sparse},
 };
-
-/// Bytes that a place is a multiple of.
-const ALIGNMENT: u64 = 256;
 
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod alone;
 mod dense;
 mod kernel;
 pub mod learn;
+pub mod memory;
 mod operators;
 mod product;
 mod running;

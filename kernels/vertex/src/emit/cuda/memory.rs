@@ -1,0 +1,150 @@
+//! memory: what a list takes of a device's memory, from the counts of a graph alone.
+//!
+//! promises  everything that kernels are given lies in this, with the room between; what is there only for some graphs (a row's number in the
+//!           graph as it was given) is counted
+//! never     counts what the driver takes for itself, or code
+use std::collections::BTreeMap;
+
+use super::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
+use super::{Argument, Emitted, Part, Walked, loss_of};
+use crate::facts::Facts;
+use crate::launch::{Buffer, Direction, Element, LaunchList, Role, Rows};
+
+/// Bytes that a place is a multiple of.
+pub const ALIGNMENT: u64 = 256;
+
+/// Bytes by what they are for, and all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Predicted {
+    /// All of them.
+    pub bytes: u64,
+    /// The arena, each buffer outside of it, lists of edges and entries, and the rest.
+    pub by_use: BTreeMap<String, u64>,
+}
+
+impl Predicted {
+    fn take(&mut self, of: impl Into<String>, bytes: u64) {
+        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
+        self.bytes += bytes;
+        *self.by_use.entry(of.into()).or_default() += bytes;
+    }
+}
+
+/// What a list takes with these kernels.
+pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts) -> Predicted {
+    let counts = Counts { list, emitted, facts };
+    let mut predicted = Predicted::default();
+    if list.arena.bytes > 0 {
+        predicted.take("arena", list.arena.bytes);
+    }
+    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && list.arena.place(&buffer.name).is_none()) {
+        predicted.take(buffer.name.clone(), counts.of_buffer(buffer));
+    }
+    let mut known: Vec<&Argument> = Vec::new();
+    for argument in emitted.launches.iter().flatten().chain(&emitted.clockwork).flat_map(|kernel| &kernel.arguments) {
+        if !known.contains(&argument)
+            && let Some(bytes) = counts.of_argument(argument)
+        {
+            known.push(argument);
+            predicted.take(named(argument), bytes);
+        }
+    }
+    predicted
+}
+
+/// What an argument is counted as.
+fn named(argument: &Argument) -> &'static str {
+    match argument {
+        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) => "lists of edges",
+        Argument::Items(Walked::Entries(..), _) => "sparse features",
+        Argument::Inverse(..) => "lists of rows that look up",
+        Argument::Moment(..) => "moments",
+        Argument::Scratch => "parts of sums",
+        Argument::Ring | Argument::Paces | Argument::Measures => "measurements",
+        _ => "lists of rows",
+    }
+}
+
+struct Counts<'a> {
+    list: &'a LaunchList,
+    emitted: &'a Emitted,
+    facts: &'a Facts,
+}
+
+impl Counts<'_> {
+    fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.list.buffers.iter().find(|buffer| buffer.name == name)
+    }
+
+    fn of_buffer(&self, buffer: &Buffer) -> u64 {
+        let width = match buffer.element {
+            Element::Real => self.facts.bytes_per_real,
+            Element::Half(_) => 2,
+            Element::Id => 4,
+            Element::Whole(_) => 8,
+        };
+        self.facts.count(buffer.rows).saturating_mul(buffer.columns).saturating_mul(width)
+    }
+
+    /// Rows and slots of what is walked.
+    fn walked(&self, walked: &Walked) -> Option<(u64, u64)> {
+        let Facts { nodes, edges, sparse_features, .. } = *self.facts;
+        Some(match walked {
+            Walked::Edges(Direction::Both) => (nodes, 2 * edges),
+            Walked::Edges(_) => (nodes, edges),
+            Walked::Entries(features, by_columns) => {
+                let buffer = self.buffer(features)?;
+                let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role { entries } else { sparse_features? };
+                (if *by_columns { buffer.columns } else { self.facts.count(buffer.rows) }, entries)
+            }
+        })
+    }
+
+    /// Graphs of a set of many.
+    fn graphs(&self) -> Option<u64> {
+        let of = |buffer: &Buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None };
+        self.list.buffers.iter().filter_map(of).max().filter(|count| *count > 1)
+    }
+
+    /// None for what is a number, a buffer, or not there.
+    fn of_argument(&self, argument: &Argument) -> Option<u64> {
+        let Facts { nodes, edges, bytes_per_real: real, .. } = *self.facts;
+        let measured = || loss_of(self.list);
+        Some(match argument {
+            Argument::Slots(name, direction) => {
+                let width = if self.buffer(name)?.element == Element::Real { real } else { 8 };
+                self.walked(&Walked::Edges(*direction))?.1 * width
+            }
+            Argument::Items(walked, part) => {
+                let (rows, slots) = self.walked(walked)?;
+                match part {
+                    Part::Row => rows * 4,
+                    Part::Offset => (rows + 1) * 4,
+                    Part::Far | Part::Edge | Part::Relation => slots * 4,
+                    Part::Value => slots * real,
+                }
+            }
+            Argument::Inverse(name, count) => (u64::from(*count) + 1 + self.facts.count(self.buffer(name)?.rows)) * 4,
+            Argument::RowInGraph => nodes * 4,
+            Argument::GraphOf | Argument::GraphVertices => self.graphs().map(|_| nodes * 4)?,
+            Argument::GraphOffsets => (self.graphs().unwrap_or(1) + 1) * 4,
+            Argument::Source | Argument::Target => edges * 4,
+            Argument::Clock => 24,
+            Argument::Scratch => self.emitted.scratch_bytes,
+            Argument::Split => self.list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.facts.count(buffer.rows)),
+            Argument::LossTerms | Argument::ExactLoss => 8,
+            Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
+            Argument::Paces => SLOTS as u64 * 8,
+            Argument::Measures => measured().map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
+            Argument::Moment(number, _) => self.list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
+            Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
+            Argument::Buffer(_)
+            | Argument::Count(..)
+            | Argument::Number(_)
+            | Argument::Parts { .. }
+            | Argument::RowCount(_)
+            | Argument::Seed
+            | Argument::Training => return None,
+        })
+    }
+}
