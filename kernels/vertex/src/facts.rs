@@ -61,13 +61,7 @@ impl Facts {
 
     /// How many rows that is.
     pub fn count(&self, rows: Rows) -> u64 {
-        match rows {
-            Rows::Nodes => self.nodes,
-            Rows::Edges => self.edges,
-            Rows::EdgesTwice => self.edges.saturating_mul(2),
-            Rows::Graphs(count) => count,
-            Rows::Fixed(count) => count,
-        }
+        rows.count(self.nodes, self.edges)
     }
 
     /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit in 32 bits.

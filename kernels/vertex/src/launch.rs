@@ -92,6 +92,18 @@ pub enum Rows {
     Fixed(u64),
 }
 
+impl Rows {
+    /// How many that is.
+    pub fn count(self, nodes: u64, edges: u64) -> u64 {
+        match self {
+            Rows::Nodes => nodes,
+            Rows::Edges => edges,
+            Rows::EdgesTwice => edges.saturating_mul(2),
+            Rows::Graphs(count) | Rows::Fixed(count) => count,
+        }
+    }
+}
+
 /// Type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

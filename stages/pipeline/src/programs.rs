@@ -61,11 +61,12 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
         known_of = "a data set that has a little of everything".to_owned();
     }
     let invented = data.is_none();
-    let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]);
+    let lanes = request.device.kind == warploom_device::Kind::Cuda;
+    let [still, training] = data.unwrap_or_else(|| [generous(false), generous(true)]).map(|data| Data { lanes, ..data });
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
         // What is invented may as well have labels of graphs as of vertices.
-        true => program.compile(training).or_else(|error| if invented { program.compile(of_graphs()).map_err(|_| error) } else { Err(error) })?,
+        true => program.compile(training).or_else(|error| if invented { program.compile(Data { lanes, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?,
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {

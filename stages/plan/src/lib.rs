@@ -57,7 +57,7 @@ impl Stage for PlanStage {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..needed };
-        let room = request.device.memory_bytes.map_or(budget::Room::Here(context.memory), |bytes| budget::Room::Of(&request.device.name, bytes));
+        let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];

@@ -53,7 +53,7 @@ impl Stage for RunStage {
         let _guard = signals::saves_on_stop();
         refuse_other_device(request)?;
         let (page, list) = open_plan(inputs)?;
-        let room = request.device.memory_bytes.map_or(budget::Room::Here(context.memory), |bytes| budget::Room::Of(&request.device.name, bytes));
+        let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&page.memory, room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.

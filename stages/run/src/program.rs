@@ -438,11 +438,5 @@ fn epilogue_of<E: Scalar>(expression: &Expression, number: impl Fn(&str) -> usiz
 
 /// How many rows that is.
 pub fn row_count(rows: Rows, nodes: usize, edges: usize) -> usize {
-    match rows {
-        Rows::Nodes => nodes,
-        Rows::Edges => edges,
-        Rows::EdgesTwice => 2 * edges,
-        Rows::Graphs(count) => count as usize,
-        Rows::Fixed(count) => count as usize,
-    }
+    rows.count(nodes as u64, edges as u64) as usize
 }

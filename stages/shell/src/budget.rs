@@ -7,6 +7,8 @@ use warploom_contract::{
     kinds::plan::{Memory, Smaller},
 };
 
+use warploom_device::Facts;
+
 use crate::limits::show_size;
 
 /// Uses that are named.
@@ -19,6 +21,13 @@ pub enum Room<'a> {
     Here(u64),
     /// Of a device of this name.
     Of(&'a str, u64),
+}
+
+impl<'a> Room<'a> {
+    /// Of the device that a plan is for; of this machine if that says nothing else.
+    pub fn of(device: &'a Facts, memory: u64) -> Self {
+        device.memory_bytes.map_or(Room::Here(memory), |bytes| Room::Of(&device.name, bytes))
+    }
 }
 
 /// Refuses a plan that needs more than may be used.

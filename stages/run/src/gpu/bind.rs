@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
-use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use warploom_vertex::emit::cuda::memory::ALIGNMENT;
+use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, Walked, loss_of};
-use warploom_vertex::launch::{Element, LaunchList, LossKind, Role, Rows};
+use warploom_vertex::launch::{LaunchList, LossKind, Role, Rows};
 
 use super::{items::Items, rows_of};
 use crate::{
@@ -41,7 +40,7 @@ pub struct Layout {
 /// All lists that kernels walk.
 pub fn lists<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> BTreeMap<Walked, Items> {
     let graph = data.edge_graph();
-    let walked = emitted.launches.iter().flatten().flat_map(|kernel| &kernel.arguments).filter_map(|argument| match argument {
+    let walked = emitted.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
         Argument::Slots(_, direction) => Some(Walked::Edges(*direction)),
         _ => None,
@@ -72,31 +71,26 @@ fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>
 
 impl Layout {
     /// Places for a list's buffers and for what its kernels are given beside them.
-    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, (data, lists): (&Data<T>, &BTreeMap<Walked, Items>)) -> Result<Self, StageError> {
+    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> Self {
         let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
+        let counts = counts(data);
         for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
-            let width = match buffer.element {
-                Element::Real => size_of::<T>() as u64,
-                Element::Half(_) => 2,
-                Element::Id => 4,
-                Element::Whole(_) => 8,
-            };
-            let bytes = rows_of(buffer.rows, data) as u64 * buffer.columns * width;
+            let bytes = counts.of_buffer(buffer);
             let place = match list.arena.place(&buffer.name) {
                 Some(place) => Place { offset: place.offset, bytes },
                 None => layout.take(bytes),
             };
             layout.buffers.insert(buffer.name.clone(), place);
         }
-        for argument in emitted.launches.iter().flatten().chain(&emitted.clockwork).flat_map(|kernel| &kernel.arguments) {
+        for argument in emitted.arguments() {
             if layout.part(argument).is_none()
-                && let Some(bytes) = size_of_part::<T>(argument, (list, emitted), (data, lists))
+                && let Some(bytes) = counts.of_argument(argument, list, emitted)
             {
                 let place = layout.take(bytes);
                 layout.parts.push((argument.clone(), place));
             }
         }
-        Ok(layout)
+        layout
     }
 
     fn take(&mut self, bytes: u64) -> Place {
@@ -121,60 +115,16 @@ impl Layout {
     }
 }
 
-/// Bytes of what is no buffer and lies in memory; none for numbers and for what is not there.
-fn size_of_part<T: Precision>(
-    argument: &Argument,
-    (list, emitted): (&LaunchList, &Emitted),
-    (data, lists): (&Data<T>, &BTreeMap<Walked, Items>),
-) -> Option<u64> {
-    let real = size_of::<T>() as u64;
-    let slots = |walked: &Walked| lists.get(walked).map_or(0, |items| items.far.len() as u64);
-    let graph = data.edge_graph();
-    Some(match argument {
-        Argument::Slots(name, direction) => {
-            let is_real = list.buffers.iter().find(|buffer| buffer.name == *name)?.element == Element::Real;
-            slots(&Walked::Edges(*direction)) * if is_real { real } else { 8 }
-        }
-        Argument::Items(walked, Part::Row) => lists.get(walked)?.row.len() as u64 * 4,
-        Argument::Items(walked, Part::Offset) => lists.get(walked)?.offset.len() as u64 * 4,
-        Argument::Items(walked, Part::Far | Part::Edge | Part::Relation) => slots(walked) * 4,
-        Argument::Items(walked, Part::Value) => slots(walked) * real,
-        Argument::Inverse(name, count) => {
-            let index = list.buffers.iter().find(|buffer| buffer.name == *name)?;
-            (u64::from(*count) + 1 + rows_of(index.rows, data) as u64) * 4
-        }
-        Argument::RowInGraph => data.old_of_new.as_ref()?.len() as u64 * 4,
-        Argument::GraphOf => graph.graphs?.of_vertex.len() as u64 * 4,
-        Argument::GraphOffsets => graph.graphs.map_or(2, |graphs| graphs.offsets.len() as u64) * 4,
-        Argument::GraphVertices => graph.graphs?.vertices.len() as u64 * 4,
-        Argument::Source => graph.source.len() as u64 * 4,
-        Argument::Target => graph.target.len() as u64 * 4,
-        Argument::Clock => 24,
-        Argument::Scratch => emitted.scratch_bytes,
-        Argument::Split => target_rows(list, data) as u64,
-        Argument::LossTerms | Argument::ExactLoss => 8,
-        Argument::Ring => {
-            let (kind, columns) = loss_of(list)?;
-            (SLOTS * slot_bytes(kind, columns)) as u64
-        }
-        Argument::Paces => SLOTS as u64 * 8,
-        Argument::Measures => {
-            let (kind, columns) = loss_of(list)?;
-            (PARTS * counts_of_part(kind, columns) * 4) as u64
-        }
-        Argument::Moment(number, _) => {
-            let parameter = list.parameters.get(*number)?;
-            parameter.shape.iter().product::<u64>() * real
-        }
-        Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
-        Argument::Buffer(_)
-        | Argument::Count(..)
-        | Argument::Number(_)
-        | Argument::Parts { .. }
-        | Argument::RowCount(_)
-        | Argument::Seed
-        | Argument::Training => return None,
-    })
+/// How much there is of what a plan could only foresee.
+fn counts<T: Precision>(data: &Data<T>) -> Counts {
+    Counts {
+        nodes: data.nodes as u64,
+        edges: data.edges as u64,
+        sparse_features: data.sparse_of(None).map(|sparse| sparse.values.len() as u64),
+        graphs: data.edge_graph().graphs.map(|graphs| graphs.offsets.len() as u64 - 1),
+        bytes_per_real: size_of::<T>() as u64,
+        is_reordered: data.old_of_new.is_some(),
+    }
 }
 
 /// Rows of the target.

@@ -77,7 +77,7 @@ impl Machine {
         let emitted = compile::emit::<T>(list, facts)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, &emitted, data);
-        let layout = Layout::of::<T>(list, &emitted, (data, &lists))?;
+        let layout = Layout::of::<T>(list, &emitted, data);
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let (mut kernels, mut calls) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::table::{Table, identity};
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
-use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit};
+use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit, Walked};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 
@@ -38,6 +38,19 @@ impl Parameters {
         if !self.declared.contains(&declared) {
             self.declared.push(declared);
             self.given.push(given);
+        }
+    }
+
+    /// Where the list of each item starts, and whose it is.
+    pub fn items(&mut self, walked: &Walked) {
+        self.push("const unsigned* __restrict__ item_row", Argument::Items(walked.clone(), Part::Row));
+        self.push("const unsigned* __restrict__ item_offset", Argument::Items(walked.clone(), Part::Offset));
+    }
+
+    /// How many items each tier has.
+    pub fn tiers(&mut self, walked: &Walked, cut: Cut) {
+        for (declared, tier) in [("const unsigned block_items", Tier::Block), ("const unsigned warp_items", Tier::Warp), ("const unsigned items", Tier::All)] {
+            self.push(declared, Argument::Count(walked.clone(), cut, tier));
         }
     }
 
@@ -133,11 +146,16 @@ fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
     let fits = |vector: &usize| places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
     let vector = [4, 2, 1].into_iter().filter(|vector| *vector <= widest_vector(bytes_per_real)).find(fits).unwrap_or(1);
     let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
-    let wanted = places.div_ceil(vector);
-    if !has_axis && places > SLICE {
+    plain_lanes(places, vector, !has_axis)
+}
+
+/// Lanes of a row of so many places: slices of a wide one are other blocks'.
+pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
+    if may_slice && places > SLICE {
         let chunks = SLICE.div_ceil(32 * vector);
         return Lanes { places, vector, lanes: 32, chunks, slices: places.div_ceil(32 * vector * chunks) };
     }
+    let wanted = places.div_ceil(vector);
     let lanes = wanted.next_power_of_two().min(32);
     Lanes { places, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
 }
@@ -561,8 +579,7 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
 
 /// Lists of the edges that the streams read.
 pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
-    parameters.push("const unsigned* __restrict__ item_row", Argument::Items(direction.into(), Part::Row));
-    parameters.push("const unsigned* __restrict__ item_offset", Argument::Items(direction.into(), Part::Offset));
+    parameters.items(&direction.into());
     let of: BTreeMap<Stream, (&str, Part)> =
         [(Stream::Far, ("slot_far", Part::Far)), (Stream::Edge, ("slot_edge", Part::Edge)), (Stream::Relation, ("slot_relation", Part::Relation))].into();
     for stream in &writer.streams {
@@ -575,7 +592,5 @@ pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Dir
 /// Those lists, and how many items each tier has.
 fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
     slots(parameters, writer, direction);
-    parameters.push("const unsigned block_items", Argument::Count(direction.into(), cut, Tier::Block));
-    parameters.push("const unsigned warp_items", Argument::Count(direction.into(), cut, Tier::Warp));
-    parameters.push("const unsigned items", Argument::Count(direction.into(), cut, Tier::All));
+    parameters.tiers(&direction.into(), cut);
 }

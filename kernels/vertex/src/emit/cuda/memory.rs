@@ -30,9 +30,26 @@ impl Predicted {
     }
 }
 
+/// How much there is of what kernels are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Vertices.
+    pub nodes: u64,
+    /// Stored edges.
+    pub edges: u64,
+    /// Entries of sparse features.
+    pub sparse_features: Option<u64>,
+    /// Graphs of a set of many.
+    pub graphs: Option<u64>,
+    /// Bytes of a real.
+    pub bytes_per_real: u64,
+    /// Whether rows have other numbers than in the graph as it was given.
+    pub is_reordered: bool,
+}
+
 /// What a list takes with these kernels.
 pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts) -> Predicted {
-    let counts = Counts { list, emitted, facts };
+    let counts = Counts::of(list, facts);
     let mut predicted = Predicted::default();
     if list.arena.bytes > 0 {
         predicted.take("arena", list.arena.bytes);
@@ -41,9 +58,9 @@ pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts) -> Predict
         predicted.take(buffer.name.clone(), counts.of_buffer(buffer));
     }
     let mut known: Vec<&Argument> = Vec::new();
-    for argument in emitted.launches.iter().flatten().chain(&emitted.clockwork).flat_map(|kernel| &kernel.arguments) {
+    for argument in emitted.arguments() {
         if !known.contains(&argument)
-            && let Some(bytes) = counts.of_argument(argument)
+            && let Some(bytes) = counts.of_argument(argument, list, emitted)
         {
             known.push(argument);
             predicted.take(named(argument), bytes);
@@ -65,58 +82,55 @@ fn named(argument: &Argument) -> &'static str {
     }
 }
 
-struct Counts<'a> {
-    list: &'a LaunchList,
-    emitted: &'a Emitted,
-    facts: &'a Facts,
-}
-
-impl Counts<'_> {
-    fn buffer(&self, name: &str) -> Option<&Buffer> {
-        self.list.buffers.iter().find(|buffer| buffer.name == name)
+impl Counts {
+    /// As far as a plan knows: an order of its own is counted.
+    fn of(list: &LaunchList, facts: &Facts) -> Counts {
+        let graphs = |buffer: &Buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None };
+        let Facts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
+        let graphs = list.buffers.iter().filter_map(graphs).max().filter(|count| *count > 1);
+        Counts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
     }
 
-    fn of_buffer(&self, buffer: &Buffer) -> u64 {
+    /// Bytes of a buffer.
+    pub fn of_buffer(&self, buffer: &Buffer) -> u64 {
         let width = match buffer.element {
-            Element::Real => self.facts.bytes_per_real,
+            Element::Real => self.bytes_per_real,
             Element::Half(_) => 2,
             Element::Id => 4,
             Element::Whole(_) => 8,
         };
-        self.facts.count(buffer.rows).saturating_mul(buffer.columns).saturating_mul(width)
+        self.rows(buffer).saturating_mul(buffer.columns).saturating_mul(width)
+    }
+
+    fn rows(&self, buffer: &Buffer) -> u64 {
+        buffer.rows.count(self.nodes, self.edges)
     }
 
     /// Rows and slots of what is walked.
-    fn walked(&self, walked: &Walked) -> Option<(u64, u64)> {
-        let Facts { nodes, edges, sparse_features, .. } = *self.facts;
+    fn walked(&self, walked: &Walked, list: &LaunchList) -> Option<(u64, u64)> {
+        let Counts { nodes, edges, sparse_features, .. } = *self;
         Some(match walked {
             Walked::Edges(Direction::Both) => (nodes, 2 * edges),
             Walked::Edges(_) => (nodes, edges),
             Walked::Entries(features, by_columns) => {
-                let buffer = self.buffer(features)?;
+                let buffer = of_name(list, features)?;
                 let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role { entries } else { sparse_features? };
-                (if *by_columns { buffer.columns } else { self.facts.count(buffer.rows) }, entries)
+                (if *by_columns { buffer.columns } else { self.rows(buffer) }, entries)
             }
         })
     }
 
-    /// Graphs of a set of many.
-    fn graphs(&self) -> Option<u64> {
-        let of = |buffer: &Buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None };
-        self.list.buffers.iter().filter_map(of).max().filter(|count| *count > 1)
-    }
-
-    /// None for what is a number, a buffer, or not there.
-    fn of_argument(&self, argument: &Argument) -> Option<u64> {
-        let Facts { nodes, edges, bytes_per_real: real, .. } = *self.facts;
-        let measured = || loss_of(self.list);
+    /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not there.
+    pub fn of_argument(&self, argument: &Argument, list: &LaunchList, emitted: &Emitted) -> Option<u64> {
+        let Counts { nodes, edges, bytes_per_real: real, .. } = *self;
+        let measured = || loss_of(list);
         Some(match argument {
             Argument::Slots(name, direction) => {
-                let width = if self.buffer(name)?.element == Element::Real { real } else { 8 };
-                self.walked(&Walked::Edges(*direction))?.1 * width
+                let width = if of_name(list, name)?.element == Element::Real { real } else { 8 };
+                self.walked(&Walked::Edges(*direction), list)?.1 * width
             }
             Argument::Items(walked, part) => {
-                let (rows, slots) = self.walked(walked)?;
+                let (rows, slots) = self.walked(walked, list)?;
                 match part {
                     Part::Row => rows * 4,
                     Part::Offset => (rows + 1) * 4,
@@ -124,19 +138,19 @@ impl Counts<'_> {
                     Part::Value => slots * real,
                 }
             }
-            Argument::Inverse(name, count) => (u64::from(*count) + 1 + self.facts.count(self.buffer(name)?.rows)) * 4,
-            Argument::RowInGraph => nodes * 4,
-            Argument::GraphOf | Argument::GraphVertices => self.graphs().map(|_| nodes * 4)?,
-            Argument::GraphOffsets => (self.graphs().unwrap_or(1) + 1) * 4,
+            Argument::Inverse(name, count) => (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4,
+            Argument::RowInGraph => self.is_reordered.then_some(nodes * 4)?,
+            Argument::GraphOf | Argument::GraphVertices => self.graphs.map(|_| nodes * 4)?,
+            Argument::GraphOffsets => (self.graphs.unwrap_or(1) + 1) * 4,
             Argument::Source | Argument::Target => edges * 4,
             Argument::Clock => 24,
-            Argument::Scratch => self.emitted.scratch_bytes,
-            Argument::Split => self.list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.facts.count(buffer.rows)),
+            Argument::Scratch => emitted.scratch_bytes,
+            Argument::Split => list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.rows(buffer)),
             Argument::LossTerms | Argument::ExactLoss => 8,
             Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
             Argument::Paces => SLOTS as u64 * 8,
             Argument::Measures => measured().map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
-            Argument::Moment(number, _) => self.list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
+            Argument::Moment(number, _) => list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
             Argument::Buffer(_)
             | Argument::Count(..)
@@ -147,4 +161,8 @@ impl Counts<'_> {
             | Argument::Training => return None,
         })
     }
+}
+
+fn of_name<'a>(list: &'a LaunchList, name: &str) -> Option<&'a Buffer> {
+    list.buffers.iter().find(|buffer| buffer.name == name)
 }

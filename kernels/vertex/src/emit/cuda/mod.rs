@@ -51,6 +51,13 @@ pub struct Emitted {
     pub clockwork: Vec<Kernel>,
 }
 
+impl Emitted {
+    /// Everything that its kernels are given, in their order.
+    pub fn arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.launches.iter().flatten().chain(&self.clockwork).flat_map(|kernel| &kernel.arguments)
+    }
+}
+
 /// One kernel and how it is launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {

@@ -153,6 +153,12 @@ pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> 
     (format!("({text})"), kind)
 }
 
+/// Of 65536 drawings those that drop a value, and what is kept is multiplied with; none where nothing is dropped.
+pub fn dropped(probability: f64) -> Option<(u32, String)> {
+    let threshold = ((probability * 65536.0).round() as u32).min(65535);
+    (threshold > 0).then(|| (threshold, literal(Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real)))
+}
+
 /// What a reduction starts with, which it also gives over nothing.
 pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
     Some(match (reduction, kind) {

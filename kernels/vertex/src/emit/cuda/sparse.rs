@@ -3,16 +3,13 @@
 //! promises  a row of the result is one group's of lanes, which reads a row of the other matrix for each entry; rows of many entries have a
 //!           warp or a block, joined in order; what is not kept is neither drawn for nor multiplied
 //! never     writes features out with their zeros; adds a float with an atomic
-use super::kernel::{Parameters, THREADS, WHO, opening, vector_of, widest_vector};
-use super::writer::Lanes;
-use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit, Walked};
-use crate::gir::Number;
+use super::kernel::{Parameters, THREADS, WHO, opening, plain_lanes, vector_of, widest_vector};
+use super::operators::dropped;
+use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Unit, Walked};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 
 /// Entries that a group has at hand.
 const IN_FLIGHT: usize = 8;
-/// Columns of a slice at most, as threads of a warp have them.
-const SLICE: usize = 128;
 
 /// A walk over the entries of features, by rows or by columns.
 struct Walk<'a> {
@@ -66,7 +63,8 @@ impl Unit<'_> {
     fn entries(&mut self, walk: &Walk, (gathered, out): (Argument, &str), stores: &str) -> Result<(), Refused> {
         let held = self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
         let (of_nodes, walked) = (held.rows == Rows::Nodes && held.role == Role::SparseFeatures, Walked::Entries(held.name.clone(), walk.by_columns));
-        let lanes = lanes_of(walk.columns as usize, widest_vector(self.target.bytes_per_real));
+        let columns = walk.columns as usize;
+        let lanes = plain_lanes(columns, vector_of(columns, widest_vector(self.target.bytes_per_real)), true);
         let cut = Cut { groups_of_warp: 32 / lanes.lanes as u32, warps: THREADS / 32, in_flight: IN_FLIGHT as u32, blocks_per_processor: 2 };
         let drawn = walk.dropout.map(|dropout| drawn(dropout, walk.by_columns, of_nodes)).unwrap_or_default();
         let body = format!(
@@ -77,17 +75,10 @@ impl Unit<'_> {
         let mut parameters = Parameters::new();
         parameters.push("const real* __restrict__ rows_of_entries", gathered);
         parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
-        for (declared, part) in [
-            ("const unsigned* __restrict__ item_row", Part::Row),
-            ("const unsigned* __restrict__ item_offset", Part::Offset),
-            ("const unsigned* __restrict__ entry_far", Part::Far),
-            ("const real* __restrict__ entry_value", Part::Value),
-        ] {
-            parameters.push(declared, Argument::Items(walked.clone(), part));
-        }
-        for (declared, tier) in [("const unsigned block_items", Tier::Block), ("const unsigned warp_items", Tier::Warp), ("const unsigned items", Tier::All)] {
-            parameters.push(declared, Argument::Count(walked.clone(), cut, tier));
-        }
+        parameters.items(&walked);
+        parameters.push("const unsigned* __restrict__ entry_far", Argument::Items(walked.clone(), Part::Far));
+        parameters.push("const real* __restrict__ entry_value", Argument::Items(walked.clone(), Part::Value));
+        parameters.tiers(&walked, cut);
         if !drawn.is_empty() {
             parameters.push("const Clock* __restrict__ clock", Argument::Clock);
             parameters.push("const uint2 seed", Argument::Seed);
@@ -112,28 +103,12 @@ fn odd() -> Refused {
     Refused::new("a product with sparse features that is none".to_owned())
 }
 
-/// How a row lies over lanes: slices of wide ones are other blocks'.
-fn lanes_of(columns: usize, most: usize) -> Lanes {
-    let vector = vector_of(columns, most);
-    let wanted = columns.div_ceil(vector);
-    if columns > SLICE {
-        let chunks = SLICE.div_ceil(32 * vector);
-        return Lanes { places: columns, vector, lanes: 32, chunks, slices: columns.div_ceil(32 * vector * chunks) };
-    }
-    let lanes = wanted.next_power_of_two().min(32);
-    Lanes { places: columns, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
-}
-
 /// What dropout does with an entry, before lanes tell each other.
 fn drawn(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
-    let threshold = ((dropout.probability * 65536.0).round() as u32).min(65535);
-    if threshold == 0 {
-        return String::new();
-    }
+    let Some((threshold, scale)) = dropped(dropout.probability) else { return String::new() };
     let (row, column) = if by_columns { ("far[i]", "v") } else { ("v", "far[i]") };
     let row = if of_nodes { format!("rows_in_graph ? __ldg(rows_in_graph + {row}) : {row}") } else { row.to_owned() };
     let site = dropout.site;
-    let scale = super::operators::literal(Number::Real(65536.0 / f64::from(65536 - threshold)), crate::gir::Type::Real);
     format!(
         "if (training && p < stop) {{ bool kept[1]; keeps<1>(kept, {row}, {column}, clock->epoch, {site}u, seed, {threshold}u); value[i] = kept[0] ? value[i] * {scale} : (real)0; }}\n"
     )

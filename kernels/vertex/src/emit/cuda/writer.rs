@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Refused;
-use super::operators::{binary, cast, join, literal, of_axis, register, start, unary};
+use super::operators::{binary, cast, dropped, join, literal, of_axis, register, start, unary};
 use super::table::{Spread, Table, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
 use super::walk::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
@@ -581,11 +581,8 @@ impl<'a> Writer<'a> {
     }
 
     fn dropout(&mut self, step: &Step, (probability, site): (f64, u32), (table, value): (&Table, &str), scope: Scope) -> Result<Held, Refused> {
-        let threshold = ((probability * 65536.0).round() as u32).min(65535);
         let spread = spread(table, self.lanes.vector);
-        if threshold == 0 {
-            return Ok(self.put(&step.out, step.kind, spread, value, scope));
-        }
+        let Some((threshold, scale)) = dropped(probability) else { return Ok(self.put(&step.out, step.kind, spread, value, scope)) };
         (self.draws, self.training) = (true, true);
         // A table draws for its own rows: those of its first axis.
         let is_table = step.level == Level::Row && matches!(self.walk.rows, Rows::Fixed(_));
@@ -595,7 +592,6 @@ impl<'a> Writer<'a> {
             (Level::Row, _) if is_table => "0u".to_owned(),
             (Level::Row, _) => "(unsigned)v".to_owned(),
         };
-        let scale = literal(crate::gir::Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real);
         if let (Level::Edge, Scope::Edge(_), true, 1..=32) = (step.level, scope, self.draws_ahead, step.columns()) {
             let bits = self.stream(Stream::Kept(threshold, site, step.columns()));
             let column = self.element(table);
