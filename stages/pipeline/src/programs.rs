@@ -66,7 +66,9 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
         // What is invented may as well have labels of graphs as of vertices.
-        true => program.compile(training).or_else(|error| if invented { program.compile(Data { lanes, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?,
+        true => {
+            program.compile(training).or_else(|error| if invented { program.compile(Data { lanes, ..of_graphs() }).map_err(|_| error) } else { Err(error) })?
+        }
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Part, Tier, Walked, loss_of};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Kernel, Part, Tier, Walked, loss_of};
 use warploom_vertex::launch::{LaunchList, LossKind, Role, Rows};
 
 use super::{items::Items, rows_of};
@@ -38,7 +38,7 @@ pub struct Layout {
 }
 
 /// All lists that kernels walk.
-pub fn lists<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> BTreeMap<Walked, Items> {
+pub fn lists<T: Precision>(list: &LaunchList, (emitted, processors): (&Emitted, u32), data: &Data<T>) -> BTreeMap<Walked, Items> {
     let graph = data.edge_graph();
     let walked = emitted.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
@@ -48,7 +48,7 @@ pub fn lists<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>)
     let mut lists = BTreeMap::new();
     for walked in walked {
         let items = |walked: &Walked| match walked {
-            Walked::Edges(direction) => Items::of(&graph, *direction),
+            Walked::Edges(direction) => Items::of(&graph, *direction, (&cuts(emitted, walked), processors)),
             Walked::Entries(features, by_columns) => Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns)),
         };
         if !lists.contains_key(&walked)
@@ -58,6 +58,12 @@ pub fn lists<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>)
         }
     }
     lists
+}
+
+/// How kernels cut what they walk.
+fn cuts(emitted: &Emitted, walked: &Walked) -> Vec<Cut> {
+    let of = |argument: &Argument| if let Argument::Count(of, cut, _) = argument { (of == walked).then_some(*cut) } else { None };
+    emitted.arguments().filter_map(of).collect()
 }
 
 /// The features that a buffer stands for.

@@ -76,7 +76,7 @@ impl Machine {
         let gpu = Gpu::open(facts.ordinal).map_err(failed)?;
         let emitted = compile::emit::<T>(list, facts)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
-        let lists = bind::lists(list, &emitted, data);
+        let lists = bind::lists(list, (&emitted, emitted.processors), data);
         let layout = Layout::of::<T>(list, &emitted, data);
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
