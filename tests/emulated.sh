@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs launch lists on the emulated GPU of tests/emulator against golden results, with threads and blocks in either order: what differs
 # between the two is a race.
-# usage: tests/emulated.sh [FILTER]
+# usage: tests/emulated.sh [FILTER...]      default: exact:: totals:: widths::
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [ $# = 0 ]; then set -- exact:: totals:: widths::; fi
 folder=${CARGO_TARGET_DIR:-target}/emulator
 tests/emulator/build.sh "$folder"
 folder=$(cd "$folder" && pwd)
@@ -11,5 +12,5 @@ suite=$(cargo test -p warploom-run --test suite --no-run --message-format=short 
 export WARPLOOM_TEST_GPU=1 LD_LIBRARY_PATH="$folder" WARPLOOM_NVRTC="$folder" EMULATOR_CACHE="$folder/kernels"
 for order in forward backward; do
   echo "threads and blocks $order:"
-  EMULATOR_ORDER=$order "$suite" "${1:-exact::}" --test-threads "${THREADS:-2}" 2>&1 | grep -E '^test |panicked|emulator:'
+  EMULATOR_ORDER=$order "$suite" "$@" --test-threads "${THREADS:-2}" 2>&1 | grep -E '^test |panicked|emulator:'
 done

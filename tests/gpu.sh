@@ -17,7 +17,7 @@ fi
 export WARPLOOM_TEST_GPU=1
 echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
 echo "suite: $(sha256sum "$suite" | cut -c1-16)"
-"$suite" exact:: --test-threads "${THREADS:-4}" --nocapture 2>&1 | grep -v '^ptxas' | grep -E 'apart|^test |SKIPPED|panicked|test result'
+"$suite" exact:: totals:: widths:: --test-threads "${THREADS:-4}" --nocapture 2>&1 | grep -v '^ptxas' | grep -E 'apart|^test |SKIPPED|panicked|test result'
 if [ -n "${SANITIZE:-}" ]; then
   for tool in memcheck racecheck synccheck; do
     echo "compute-sanitizer, $tool:"

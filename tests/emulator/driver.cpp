@@ -183,8 +183,12 @@ static char* stacks() {
   if (!start) start = (char*)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return start == MAP_FAILED ? nullptr : start;
 }
-ASKED Result cuLaunchKernel(Function* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned, unsigned shared, Stream* stream, void** values, void**) {
+// One kernel after the other, whatever the attributes allow.
+struct Config { unsigned x, y, z, threads, threads_y, threads_z, shared; Stream* stream; void* attributes; unsigned count; };
+ASKED Result cuLaunchKernelEx(const Config* launch, Function* function, void** values, void**) {
   CONTEXT;
+  const unsigned x = launch->x, y = launch->y, z = launch->z, threads = launch->threads, shared = launch->shared;
+  Stream* const stream = launch->stream;
   if (threads > 1024 || !stacks()) return INVALID;
   std::vector<std::string> held;
   for (unsigned i = 0; i < function->entry->count; i++) held.emplace_back((const char*)values[i], function->entry->bytes[i]);

@@ -220,7 +220,7 @@ fn kinds(gpu: &Gpu, module: &Module) -> Done {
     let kernel = module.kernel("kinds", &list)?;
     let out = gpu.allocate(32)?;
     let values = [Value::Pointer(out.pointer()), Value::U32(u32::MAX), Value::U64(1 << 40), Value::I32(-7), Value::F32(0.5), Value::F64(0.25)];
-    gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1, shared: 0 }, &values)?;
+    gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1, shared: 0, early: false }, &values)?;
     let mut bytes = [0_u8; 32];
     gpu.download(&out, 0, &mut bytes)?;
     let numbers: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
@@ -235,7 +235,7 @@ fn turn(gpu: &Gpu, module: &Module) -> Done {
     let memory = gpu.allocate(u64::from(shared))?;
     let numbers: Vec<u8> = (0..TURNED).flat_map(|index| (index as f32).to_le_bytes()).collect();
     gpu.upload(&memory, 0, &numbers)?;
-    gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1024, shared }, &[Value::Pointer(memory.pointer()), Value::U32(TURNED)])?;
+    gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1024, shared, early: false }, &[Value::Pointer(memory.pointer()), Value::U32(TURNED)])?;
     let mut back = vec![0_u8; numbers.len()];
     gpu.download(&memory, 0, &mut back)?;
     expect("numbers turned round through shared memory", back.as_chunks::<4>().0.iter().rev().flatten().eq(&numbers))?;
@@ -245,7 +245,7 @@ fn turn(gpu: &Gpu, module: &Module) -> Done {
 }
 
 fn grid() -> Grid {
-    Grid { blocks: [NUMBERS.div_ceil(256), 1, 1], threads: 256, shared: 0 }
+    Grid { blocks: [NUMBERS.div_ceil(256), 1, 1], threads: 256, shared: 0, early: false }
 }
 
 fn values(x: &Memory, y: &Memory) -> [Value; 4] {

@@ -17,7 +17,7 @@ use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Refused, Target, emit};
 use warploom_vertex::gir::{Data, Op, Type};
-use warploom_vertex::launch::{Launch, LaunchList, Operation};
+use warploom_vertex::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
 use compiled::{MODELS, problem, text};
 
@@ -150,11 +150,22 @@ fn every_launch_that_makes_something_has_a_kernel() {
         let emitted = made(&name, &list, F32);
         // Steps of the optimiser have kernels in common, which stand with the first.
         let is_step = |launch: &Launch| matches!(launch.operation, Operation::Optimize { .. });
+        let is_sum = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::SumRows, .. });
+        let is_product = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::Outer, .. });
         let launches = list.launches();
-        let of_steps: Vec<Kernel> =
-            launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_step(launch)).flat_map(|(_, kernels)| kernels.clone()).collect();
+        let of = |is_wanted: &dyn Fn(&Launch) -> bool| -> Vec<Kernel> {
+            launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_wanted(launch)).flat_map(|(_, kernels)| kernels.clone()).collect()
+        };
+        let (of_steps, of_products) = (of(&is_step), of(&is_product));
         for (launch, kernels) in launches.iter().zip(&emitted.launches) {
-            let kernels = if is_step(launch) { &of_steps } else { kernels };
+            // A sum of rows may be made beside an outer product of them.
+            let kernels = if is_step(launch) {
+                &of_steps
+            } else if is_sum(launch) && kernels.is_empty() {
+                &of_products
+            } else {
+                kernels
+            };
             let is_copy = matches!(&launch.operation, Operation::Evaluate { op: Op::Input(_), .. });
             assert!(is_copy || !kernels.is_empty(), "{name}: `{}` has no kernel", launch.name);
             let written: BTreeSet<String> = launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
@@ -243,4 +254,105 @@ fn a_softmax_over_edges_is_one_pass() {
         let passes: Vec<usize> = forward.map(|kernel| kernel.matches("auto edges = ").count()).collect();
         assert_eq!(passes, vec![1, 1], "{name}: kernels with a running score, and their passes over the edges");
     }
+}
+
+/// The launches whose kernels are given a buffer.
+fn makers(list: &LaunchList, buffer: &str) -> Vec<String> {
+    let emitted = made(buffer, list, F32);
+    let is_given = |kernels: &&Vec<Kernel>| kernels.iter().any(|kernel| kernel.arguments.contains(&Argument::Buffer(buffer.to_owned())));
+    let launches = list.launches();
+    let of = launches.iter().zip(&emitted.launches).filter(|(_, kernels)| is_given(kernels)).map(|(launch, _)| launch.name.clone());
+    of.filter(|name| !name.starts_with("update.")).collect()
+}
+
+fn backward(list: &mut LaunchList) -> &mut Vec<Launch> {
+    let Body::Train(train) = &mut list.body else { panic!("a list that trains") };
+    &mut train.backward
+}
+
+#[test]
+fn a_sum_is_made_beside_an_outer_product_of_its_rows() {
+    let of_program = |name: &str| list(&text(name), name, &settings(name), &data());
+    // The product comes after the sum, and before it.
+    let [gin, sage] = ["gin", "sage"].map(of_program);
+    assert_eq!(makers(&gin, "gradient.gin.gin.0.mlp.0.0.bias"), ["gradient.gin.gin.0.mlp.0.0.weight"]);
+    assert_eq!(makers(&sage, "gradient.sage.sage.0.linear.2.bias"), ["gradient.sage.sage.0.linear.3.weight"]);
+    // No product is of these rows.
+    let bias = "gradient.gcn.gcn.0.bias.0";
+    assert_eq!(makers(&of_program("gcn"), bias), [bias]);
+    // What has no tensor cores for its numbers has a kernel for each.
+    let emitted = made("gin", &gin, F64);
+    assert!(emitted.launches.iter().zip(gin.launches()).all(|(kernels, launch)| !kernels.is_empty() || launch.name.starts_with("update.")));
+}
+
+#[test]
+fn a_sum_that_is_read_before_the_outer_product_stays_apart() {
+    let bias = "gradient.gin.gin.0.mlp.0.0.bias";
+    let mut list = list(&text("gin"), "gin", &settings("gin"), &data());
+    let launches = backward(&mut list);
+    let at = launches.iter().position(|launch| launch.name == bias).unwrap();
+    let (sum, product) = (launches[at].clone(), launches[at + 1].clone());
+    let Operation::Evaluate { shape, .. } = &sum.operation else { panic!("{sum:?}") };
+    let rows = Operand::Rows(Rowed { buffer: bias.to_owned(), shape: shape.clone(), view: View::Own });
+    let looks = Operation::Evaluate { out: "looked".to_owned(), shape: shape.clone(), op: Op::Detach, inputs: vec![rows] };
+    let look = Launch { name: "look".to_owned(), operation: looks, ..sum };
+    launches.insert(at + 1, look);
+    let columns = shape_columns(&list, bias);
+    list.buffers.push(Buffer { name: "looked".to_owned(), rows: Rows::Fixed(1), columns, element: Element::Real, role: Role::Value });
+    assert_eq!(makers(&list, bias), [bias, "look"]);
+    // Whoever looks afterwards finds it.
+    let launches = backward(&mut list);
+    launches.swap(at + 1, at + 2);
+    assert_eq!(makers(&list, bias), [product.name.as_str(), "look"]);
+}
+
+fn shape_columns(list: &LaunchList, buffer: &str) -> u64 {
+    list.buffers.iter().find(|declared| declared.name == buffer).unwrap().columns
+}
+
+#[test]
+fn a_sum_is_not_made_where_something_else_lies() {
+    let bias = "gradient.sage.sage.0.linear.0.bias";
+    let mut list = list(&text("sage"), "sage", &settings("sage"), &data());
+    let (before, after) = ("gradient.sage.sage.0.linear.1.weight", "gradient.sage.sage.0.linear.0.weight");
+    assert_eq!(makers(&list, bias), [before]);
+    // The product before the sum is the last that reads these rows, and the sum lies there.
+    let launches = list.launches();
+    let Operation::Evaluate { inputs, .. } = &launches.iter().find(|launch| launch.name == before).unwrap().operation else { panic!("no {before}") };
+    let dropped = inputs[1].rows()[0].buffer.clone();
+    let offset = list.arena.place(&dropped).unwrap().offset;
+    list.arena.places.iter_mut().find(|place| place.buffer == bias).unwrap().offset = offset;
+    assert_eq!(makers(&list, bias), [after]);
+}
+
+/// The kernel of the second of GAT's layers, of one head and this many columns, that makes its scores.
+fn of_one_head(columns: u64, target: Target) -> String {
+    let data = Data { target: data().target.map(|target| warploom_vertex::gir::Target { columns, ..target }), bytes_per_real: target.bytes_per_real, ..data() };
+    let source = made("gat", &list(&text("gat"), "gat", &settings("gat"), &data), target).source;
+    let mut kernels = source.split("extern \"C\"").filter(|kernel| kernel.contains("real score_"));
+    kernels.find(|kernel| kernel.contains(&format!("constexpr unsigned C = {columns}, "))).unwrap().to_owned()
+}
+
+#[test]
+fn lanes_share_places_where_no_vector_divides_a_row() {
+    for (columns, target, lanes, words) in [
+        (22, F32, "V = 4, L = 8, Q = 1", "<V, 2>"),
+        (47, F32, "V = 4, L = 16, Q = 1", "<V, 1>"),
+        (24, F32, "V = 4, L = 8, Q = 1", "<V>"),
+        (47, F64, "V = 2, L = 32, Q = 1", "<V, 1>"),
+    ] {
+        let kernel = of_one_head(columns, target);
+        let shares = kernel.contains("min(place, C - V)");
+        assert!(kernel.contains(lanes) && kernel.contains(&format!("load{words}(")) && kernel.contains(&format!("store{words}(")), "{columns}: {kernel}");
+        assert_eq!(shares, words != "<V>", "{columns}: {kernel}");
+    }
+}
+
+#[test]
+fn a_dear_function_of_an_edge_is_made_by_one_lane() {
+    let kernel = of_one_head(24, F32);
+    assert_eq!(kernel.matches("exponential(").count(), 1, "{kernel}");
+    let (once, each) = kernel.split_once("exponential(").unwrap();
+    assert!(once.contains("here_mine ? ") && each.contains("from_lane(exp_"), "{kernel}");
+    assert!(!of_one_head(6, F32).contains("here_mine"), "2 lanes have not one for each edge at hand");
 }

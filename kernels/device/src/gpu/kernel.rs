@@ -26,6 +26,9 @@ use crate::fault::{Fault, size};
 /// Shared memory of a block that needs no asking.
 const SHARED_UNASKED: u32 = 48 << 10;
 
+/// Devices whose kernels can wait for each other: those of this compute capability, and later ones.
+const EARLY_SINCE: u32 = 9;
+
 /// Code that lies on a device.
 pub struct Module {
     loaded: Arc<Loaded>,
@@ -96,6 +99,9 @@ pub struct Grid {
     pub threads: u32,
     /// Shared memory of a block beside what the code declares.
     pub shared: u32,
+    /// Whether it may start before the end of the kernel in front of it, since its code waits for that itself (`griddepcontrol.wait`);
+    /// a device that knows no such waiting starts it after that end.
+    pub early: bool,
 }
 
 impl Gpu {
@@ -141,11 +147,27 @@ impl Gpu {
         let cells: Vec<u64> = values.iter().map(|value| value.bits()).collect();
         let mut places: Vec<*mut c_void> = cells.iter().map(|cell| ptr::from_ref(cell).cast_mut().cast()).collect();
         let what = || format!("launch `{name}` on {x} by {y} by {z} blocks of {} threads with {}", grid.threads, size(u64::from(grid.shared)));
-        let (work, extra) = (self.context.work, ptr::null_mut());
+        // SAFETY: zeros are a value of every one of them.
+        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.value.programmaticStreamSerializationAllowed = 1;
+        let config = sys::CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: grid.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: grid.shared,
+            hStream: self.context.work,
+            attrs: &mut attribute,
+            numAttrs: u32::from(grid.early && self.device.capability.0 >= EARLY_SINCE),
+        };
         self.context.call(what, || {
-            // SAFETY: there is a place for each parameter that the driver said the code has, of as many bytes, and it reads them before
-            // it returns. What the kernel does with addresses it is given is bound by the device: see the limits of this module.
-            unsafe { sys::cuLaunchKernel(kernel.raw, x, y, z, grid.threads, 1, 1, grid.shared, work, places.as_mut_ptr(), extra) }
+            // SAFETY: there is a place for each parameter that the driver said the code has, of as many bytes, and it reads them, and the
+            // configuration, before it returns. What the kernel does with addresses it is given is bound by the device: see the limits of
+            // this module.
+            unsafe { sys::cuLaunchKernelEx(&config, kernel.raw, places.as_mut_ptr(), ptr::null_mut()) }
         })?;
         self.context.launched(name);
         if let Some(capture) = &mut *self.context.capture()

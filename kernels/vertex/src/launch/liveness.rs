@@ -32,7 +32,9 @@ impl Lifetime {
         self.first <= moment && moment <= self.last
     }
 
-    fn with(self, other: Lifetime) -> Lifetime {
+    /// From the first moment of both to the last.
+    #[must_use]
+    pub fn with(self, other: Lifetime) -> Lifetime {
         Lifetime { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 }

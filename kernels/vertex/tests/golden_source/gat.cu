@@ -1,6 +1,7 @@
 // dropout.1: 14400 bytes at least
 //   dropout.1 = dropout 0.5 site 0(x)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -19,7 +20,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 // product.3: 26784 bytes at least
 //   product.3 = product transposed(dropout.1, parameter.gat.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, real* __restrict__ o_product_3, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  after_others();
+  constexpr unsigned K = 6, C = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -78,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __
 //   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
 //   axis.11 = axis sum 1(multiply.10)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -145,6 +148,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
   real axis_11_17[Q]; EACH_Q axis_11_17[q] = __ldg(b_axis_11 + (offset_t)v * 2 + (c[q] / 8u));
   real reduce_17_1[Q]; EACH_Q reduce_17_1[q] = (real)-INFINITE;
@@ -280,6 +284,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
 //   product.40 = product transposed(h.38, parameter.gat.attend.1.linear.0.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, real* __restrict__ o_product_40, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 16, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -372,6 +377,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* _
 //   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
 //   axis.48 = axis sum 1(multiply.47)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -438,6 +444,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   real axis_48_12; axis_48_12 = __ldg(b_axis_48 + v + 0);
   real reduce_54_1; reduce_54_1 = (real)-INFINITE;
   real reduce_60_4; reduce_60_4 = 0;
@@ -566,6 +573,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
 //   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
 //   axis.70 = axis sum 0(add.69)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __restrict__ b_divide_67, const real* __restrict__ b_parameter_gat_attend_1_bias_0, real* __restrict__ o_axis_70, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -585,6 +593,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __re
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(axis.70, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
@@ -626,17 +635,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = lane + i * L;
       if (column >= C) continue;
-      const real score = held[i];
-      total += exponential(score - best);
+      const real score = held[i], power = exponential(score - best);
+      total += power;
       if (known && column == (unsigned)wanted) right_score = score;
+      held[i] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+    const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = lane + i * L;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? exponential(held[i] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
       slope[column] = made;
     }
     // Of a row that counts, the lane that has its class adds the loss.
@@ -659,8 +669,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
   if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms) {
-  constexpr unsigned PARTS = 1056;
+extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
+  after_others();
+  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   __shared__ double told[256];
   double sum = 0;
   for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
@@ -670,15 +681,22 @@ extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restr
     if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
     __syncthreads();
   }
-  if (threadIdx.x > 0) return;
   const double loss = *terms > 0 ? told[0] / *terms : 0;
-  *exact = loss;
-  *value = (real)loss;
+  if (threadIdx.x == 0) {
+    *exact = loss;
+    *value = (real)loss;
+  }
+  // A pass of measuring is written down.
+  if (!counts) return;
+  unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
+  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
 }
 
 // gradient.gat.attend.1.bias.0: 3612 bytes at least
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bias_0(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
@@ -703,10 +721,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
 extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bias_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  after_others();
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (element >= elements) return;
   real sum = 0;
-  for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+  for (unsigned first = lane; first < parts; first += 8 * 32) {
+    real several[8];
+    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
+    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  }
   UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
   if (lane == 0) out[element] = sum;
 }
@@ -724,6 +747,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bi
 //   multiply.109 = multiply(slope of right.99, parameter.gat.attend.1.param.1)
 //   multiply.111 = multiply(slope of right.99, product.40)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_product_40, real* __restrict__ o_divide_76, real* __restrict__ o_select_85, real* __restrict__ o_multiply_109, real* __restrict__ o_multiply_111, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -810,6 +834,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   real axis_44_15; axis_44_15 = __ldg(b_axis_44 + v + 0);
   real reduce_84_1[Q]; EACH_Q reduce_84_1[q] = 0;
   real reduce_103_4[Q]; EACH_Q reduce_103_4[q] = 0;
@@ -917,8 +942,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = false;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -952,6 +978,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
   };
   UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
   float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
   UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
     copies_done<AHEAD - 2>();
     __syncwarp();
@@ -965,38 +992,72 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
       memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
       UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
     UNROLL for (int i = 0; i < GROUPS; i++) {
       const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
     }
     slot = slot + 1 == AHEAD ? 0 : slot + 1;
   }
   copies_done<0>();
-  __syncthreads();
-  float* const total = reinterpret_cast<float*>(of_block);
-  for (unsigned t = 0; t < TURNS; t++) {
-    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
-    }
-    __syncthreads();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
   }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_linear_0_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  __shared__ real told[8][32];
-  const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
+extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_linear_0_weight_parts(real* __restrict__ out_0, const unsigned elements_0, const real* __restrict__ scratch, const unsigned parts) {
+  after_others();
+  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
+  const unsigned elements = elements_0;
+  __shared__ real told[WARPS][WIDE];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
   real sum = 0;
-  if (element < elements) UNROLL_8 for (unsigned part = slice; part < parts; part += 8) sum += scratch[(offset_t)part * elements + element];
-  told[slice][lane] = sum;
+  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
+    real several[8];
+    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
+    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  }
+  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
+  if (lane < WIDE) told[warp][lane] = sum;
   __syncthreads();
-  if (slice > 0 || element >= elements) return;
-  UNROLL for (int other = 1; other < 8; other++) sum += told[other][lane];
-  out[element] = sum;
+  if (threadIdx.x >= WIDE || element >= elements) return;
+  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
+  unsigned place = element;
+  out_0[place] = sum;
 }
 
 // divide.127: 63792 bytes at least
@@ -1008,7 +1069,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_l
 //   select.125 = select(less.124, dropout.120, multiply.123)
 //   divide.127 = divide(select.125, select.28)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_125, real* __restrict__ o_divide_127, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 4, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  after_others();
+  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -1074,6 +1136,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least
 //   gradient.gat.attend.0.bias.0 = sum rows(select.125)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_125, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
@@ -1111,6 +1174,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_b
 //   multiply.159 = multiply(slope of right.149, parameter.gat.attend.0.param.1)
 //   multiply.161 = multiply(slope of right.149, product.3)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_multiply_161(const real* __restrict__ b_divide_127, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_143, const real* __restrict__ b_reduce_147, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_product_3, real* __restrict__ o_select_136, real* __restrict__ o_multiply_159, real* __restrict__ o_multiply_161, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1192,6 +1256,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   real axis_7_15[Q]; EACH_Q axis_7_15[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
   real reduce_135_1[Q][V]; EACH reduce_135_1[q][j] = 0;
   real reduce_153_4[Q][V]; EACH reduce_153_4[q][j] = 0;
@@ -1298,8 +1363,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.164, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_164, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = true;
+  constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -1333,6 +1399,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
   };
   UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
   float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
   UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
     copies_done<AHEAD - 2>();
     __syncwarp();
@@ -1346,26 +1413,51 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
       memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
       UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
     UNROLL for (int i = 0; i < GROUPS; i++) {
       const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
     }
     slot = slot + 1 == AHEAD ? 0 : slot + 1;
   }
   copies_done<0>();
-  __syncthreads();
-  float* const total = reinterpret_cast<float*>(of_block);
-  for (unsigned t = 0; t < TURNS; t++) {
-    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
-    }
-    __syncthreads();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
   }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
 }
 // as k14_gradient_gat_attend_1_linear_0_weight_parts
@@ -1373,6 +1465,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 1) k22_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
+  after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : first_7;
@@ -1429,13 +1522,11 @@ extern "C" __global__ void __launch_bounds__(256, 1) k22_update_gat_attend_0_lin
 //   parameter.gat.attend.1.bias.0 = step(parameter.gat.attend.1.bias.0, gradient.gat.attend.1.bias.0)
 // with that of gat.attend.0.linear.0.weight
 
-// A measurement is written down, and the clock turned to the next epoch.
-extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
-  unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
-  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
-  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
-}
-extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+  after_others();
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+  if (threadIdx.x > 0) return;
   const unsigned next = clock->epoch + 1;
   clock->epoch = next;
   clock->step = next + 1;

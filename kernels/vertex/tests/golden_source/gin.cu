@@ -1,6 +1,6 @@
 // reduce.6: 25204 bytes at least
 //   reduce.6 = reduce sum.in(x[far.in])
-extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -18,6 +18,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   real reduce_6_1[Q][V]; EACH reduce_6_1[q][j] = 0;
   {
     unsigned at = from;
@@ -59,6 +60,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
 // add.3: 8 bytes at least
 //   add.3 = add(1.0, parameter.gin.gin.0.param.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __restrict__ b_parameter_gin_gin_0_param_0, real* __restrict__ o_add_3, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -81,6 +83,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __rest
 //   multiply.4 (nodes x 6) = multiply(add.3, x)
 //   z.7 = add(multiply.4, reduce.6)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restrict__ b_add_3, const real* __restrict__ b_x, const real* __restrict__ b_reduce_6, real* __restrict__ o_z_7, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -103,7 +106,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  after_others();
+  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -166,6 +170,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   h.18 = dropout 0.5 site 0(relu.17)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -280,6 +285,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   real add_20_1; add_20_1 = __ldg(b_add_20 + 0);
   real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
   real multiply_21_3[Q][V]; EACH multiply_21_3[q][j] = add_20_1 * h_18_2[q][j];
@@ -328,6 +334,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
 //   relu.29 = relu(add.28)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -422,6 +429,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -513,6 +521,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
 // loss: 8404 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
@@ -554,17 +563,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = lane + i * L;
       if (column >= C) continue;
-      const real score = held[i];
-      total += exponential(score - best);
+      const real score = held[i], power = exponential(score - best);
+      total += power;
       if (known && column == (unsigned)wanted) right_score = score;
+      held[i] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-    const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+    const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = lane + i * L;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? exponential(held[i] - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
       slope[column] = made;
     }
     // Of a row that counts, the lane that has its class adds the loss.
@@ -587,8 +597,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
   if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms) {
-  constexpr unsigned PARTS = 1056;
+extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
+  after_others();
+  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   __shared__ double told[256];
   double sum = 0;
   for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
@@ -598,53 +609,29 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restr
     if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
     __syncthreads();
   }
-  if (threadIdx.x > 0) return;
   const double loss = *terms > 0 ? told[0] / *terms : 0;
-  *exact = loss;
-  *value = (real)loss;
+  if (threadIdx.x == 0) {
+    *exact = loss;
+    *value = (real)loss;
+  }
+  // A pass of measuring is written down.
+  if (!counts) return;
+  unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
+  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
 }
 
 // gradient.gin.gin.0.mlp.1.1.bias: 3612 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
-extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gin_gin_0_mlp_1_1_bias(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
-    EACH sums[j] += slope_result_1[q];
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
-  }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gin_gin_0_mlp_1_1_bias_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (element >= elements) return;
-  real sum = 0;
-  for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
-  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-  if (lane == 0) out[element] = sum;
-}
+// with that of gradient.gin.gin.0.mlp.1.1.weight
 
 // gradient.gin.gin.0.mlp.1.1.weight: 13296 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = false;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -678,6 +665,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   };
   UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
   float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
   UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
     copies_done<AHEAD - 2>();
     __syncwarp();
@@ -691,38 +679,74 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
       memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
       UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
     UNROLL for (int i = 0; i < GROUPS; i++) {
       const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
     }
     slot = slot + 1 == AHEAD ? 0 : slot + 1;
   }
   copies_done<0>();
-  __syncthreads();
-  float* const total = reinterpret_cast<float*>(of_block);
-  for (unsigned t = 0; t < TURNS; t++) {
-    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
-    }
-    __syncthreads();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
   }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k11_gradient_gin_gin_0_mlp_1_1_weight_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  __shared__ real told[8][32];
-  const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
+extern "C" __global__ void __launch_bounds__(256, 1) k11_gradient_gin_gin_0_mlp_1_1_weight_parts(real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const real* __restrict__ scratch, const unsigned parts) {
+  after_others();
+  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
+  const unsigned elements = elements_0 + elements_1;
+  __shared__ real told[WARPS][WIDE];
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
   real sum = 0;
-  if (element < elements) UNROLL_8 for (unsigned part = slice; part < parts; part += 8) sum += scratch[(offset_t)part * elements + element];
-  told[slice][lane] = sum;
+  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
+    real several[8];
+    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
+    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  }
+  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
+  if (lane < WIDE) told[warp][lane] = sum;
   __syncthreads();
-  if (slice > 0 || element >= elements) return;
-  UNROLL for (int other = 1; other < 8; other++) sum += told[other][lane];
-  out[element] = sum;
+  if (threadIdx.x >= WIDE || element >= elements) return;
+  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
+  unsigned place = element;
+  if (place < elements_0) { out_0[place] = sum; return; }
+  place -= elements_0;
+  out_1[place] = sum;
 }
 
 // select.42: 22896 bytes at least
@@ -730,7 +754,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) k11_gradient_gin_gin_0_mlp_
 //   less.41 (nodes x 8) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 2, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  after_others();
+  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -788,38 +813,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
 
 // gradient.gin.gin.0.mlp.1.0.bias: 9632 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
-extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gin_gin_0_mlp_1_0_bias(const real* __restrict__ b_select_42, real* __restrict__ scratch, const unsigned rows_given) {
-  constexpr unsigned K = 8, V = 4, L = 2, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real select_42_1[Q][V]; EACH_Q load<V>(select_42_1[q], b_select_42 + (offset_t)v * 8 + c[q]);
-    EACH sums[j] += select_42_1[q][j];
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
-  }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-}
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// with that of gradient.gin.gin.0.mlp.1.0.weight
 
 // gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = true;
+  constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -853,6 +855,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   };
   UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
   float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
   UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
     copies_done<AHEAD - 2>();
     __syncwarp();
@@ -866,26 +869,51 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
       memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
       UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
     UNROLL for (int i = 0; i < GROUPS; i++) {
       const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
     }
     slot = slot + 1 == AHEAD ? 0 : slot + 1;
   }
   copies_done<0>();
-  __syncthreads();
-  float* const total = reinterpret_cast<float*>(of_block);
-  for (unsigned t = 0; t < TURNS; t++) {
-    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
-    }
-    __syncthreads();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
   }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
 }
 // as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
@@ -894,6 +922,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1007,6 +1036,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
   real slope_of_z_44_1[Q][V]; EACH_Q load<V>(slope_of_z_44_1[q], b_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q]);
   real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
@@ -1064,6 +1094,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
 // gradient.gin.gin.0.param.1: 1204 bytes at least
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
@@ -1087,12 +1118,23 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   if (strand > 0 || !own) return;
   UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 }
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+extern "C" __global__ void __launch_bounds__(256, 1) k17_gradient_gin_gin_0_param_1_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+  after_others();
+  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (element >= elements) return;
+  real sum = 0;
+  for (unsigned first = lane; first < parts; first += 8 * 32) {
+    real several[8];
+    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
+    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  }
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+  if (lane == 0) out[element] = sum;
+}
 
 // gradient.gin.gin.0.mlp.0.1.bias: 9632 bytes at least
 //   gradient.gin.gin.0.mlp.0.1.bias = sum rows(slope of h.55)
-// as k13_gradient_gin_gin_0_mlp_1_0_bias
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// with that of gradient.gin.gin.0.mlp.0.1.weight
 
 // gradient.gin.gin.0.mlp.0.1.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
@@ -1106,6 +1148,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 //   select.60 = select(less.59, product.57, 0.0)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1197,15 +1240,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 
 // gradient.gin.gin.0.mlp.0.0.bias: 9632 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
-// as k13_gradient_gin_gin_0_mlp_1_0_bias
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// with that of gradient.gin.gin.0.mlp.0.0.weight
 
 // gradient.gin.gin.0.mlp.0.0.weight: 16992 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
+  after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = true;
+  constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -1239,6 +1282,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   };
   UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
   float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
   UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
     copies_done<AHEAD - 2>();
     __syncwarp();
@@ -1252,26 +1296,51 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
       memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
       UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
     }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
     UNROLL for (int i = 0; i < GROUPS; i++) {
       const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      multiply_turned<TILES>(sums[i], from[0], from[32], right);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
     }
     slot = slot + 1 == AHEAD ? 0 : slot + 1;
   }
   copies_done<0>();
-  __syncthreads();
-  float* const total = reinterpret_cast<float*>(of_block);
-  for (unsigned t = 0; t < TURNS; t++) {
-    if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-      float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-      sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
-    }
-    __syncthreads();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
   }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-    if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
 }
 // as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
@@ -1281,6 +1350,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
 //   multiply.64 = multiply(slope of z.62, x)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
+  after_others();
   constexpr unsigned K = 8, C = 6, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1372,6 +1442,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real*
 // axis.65: 8400 bytes at least
 //   axis.65 = axis sum 0(multiply.64)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __restrict__ b_multiply_64, real* __restrict__ o_axis_65, const unsigned rows) {
+  after_others();
   constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1393,11 +1464,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __r
 // gradient.gin.gin.0.param.0: 1204 bytes at least
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
 // as k17_gradient_gin_gin_0_param_1
-// as k10_gradient_gin_gin_0_mlp_1_1_bias_parts
+// as k17_gradient_gin_gin_0_param_1_parts
 
 // update.gin.gin.0.param.0: 28 bytes at least
 //   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)
 extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_0(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
+  after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : first_9;
@@ -1462,13 +1534,11 @@ extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_
 //   parameter.gin.gin.0.mlp.1.1.bias = step(parameter.gin.gin.0.mlp.1.1.bias, gradient.gin.gin.0.mlp.1.1.bias)
 // with that of gin.gin.0.param.0
 
-// A measurement is written down, and the clock turned to the next epoch.
-extern "C" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
-  unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
-  if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
-  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
-}
-extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+  after_others();
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+  if (threadIdx.x > 0) return;
   const unsigned next = clock->epoch + 1;
   clock->epoch = next;
   clock->step = next + 1;

@@ -312,7 +312,7 @@ impl<T: Precision> Bound<'_, T> {
                 [block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
             }
         };
-        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes }
+        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }
     }
 }
 

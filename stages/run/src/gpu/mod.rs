@@ -222,6 +222,7 @@ impl Machine {
         (first..).zip(paces).for_each(|(epoch, pace)| by_slot[epoch as usize % SLOTS] = *pace);
         self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
         self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
+        self.count_anew().map_err(failed)?;
         for _ in paces {
             self.gpu.replay(graph).map_err(failed)?;
         }
@@ -237,21 +238,20 @@ impl Machine {
         Ok((first..first + paces.len() as u64).map(of_epoch).collect())
     }
 
-    /// A measurement, written down; a step; the clock.
+    /// A measurement, which is written down; a step; the clock.
     fn one_epoch<T: Precision>(&self, program: &Program<T>) -> Result<(), Fault> {
-        self.launch(program.part(Part::Forward), false)?;
-        self.launch(program.part(Part::Loss), false)?;
-        self.call(&self.clockwork[0], false)?;
+        self.launch_counting(program.part(Part::Forward), false)?;
+        self.launch_counting(program.part(Part::Loss), false)?;
         if program.draws {
-            self.launch(program.part(Part::Forward), true)?;
-            self.launch(program.part(Part::Loss), true)?;
+            self.launch_counting(program.part(Part::Forward), true)?;
+            self.launch_counting(program.part(Part::Loss), true)?;
         }
-        self.launch(program.part(Part::Backward), true)?;
-        self.launch(program.part(Part::Update), true)?;
+        self.launch_counting(program.part(Part::Backward), true)?;
+        self.launch_counting(program.part(Part::Update), true)?;
         for (kept, next) in self.statistics(program) {
             self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
         }
-        self.call(&self.clockwork[1], false)
+        self.clockwork.iter().try_for_each(|call| self.call(call, false))
     }
 
     /// Running statistics and their next values.
@@ -278,15 +278,21 @@ impl Machine {
     }
 
     fn launch(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
-        for step in steps {
-            if let (false, true, Some(place)) = (training, self.counts_here(step), self.layout.part(&Argument::Measures)) {
-                self.gpu.fill(&self.memory, place.offset, place.bytes, 0)?;
-            }
-            for call in &self.calls[step] {
-                self.call(call, training)?;
-            }
+        if !training && steps.clone().any(|step| self.counts_here(step)) {
+            self.count_anew()?;
         }
-        Ok(())
+        self.launch_counting(steps, training)
+    }
+
+    /// The same; what was counted before is counted on.
+    fn launch_counting(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        self.calls[steps].iter().flatten().try_for_each(|call| self.call(call, training))
+    }
+
+    /// Nothing is counted yet.
+    fn count_anew(&self) -> Result<(), Fault> {
+        let Some(place) = self.layout.part(&Argument::Measures) else { return Ok(()) };
+        self.gpu.fill(&self.memory, place.offset, place.bytes, 0)
     }
 
     /// Whether a step counts what is right.

@@ -1,7 +1,7 @@
 //! emulated: lists of golden cases on the emulated GPU of `tests/emulator`: what is emitted is run, not only compiled.
 //!
-//! promises  every model of `exact`, in f32 and in the order by degree; `make test-emulated` has both types and orders, and threads both
-//!           ways
+//! promises  every model of `exact`, row of `widths` and sum of `totals`, in f32 and in the order by degree; `make test-emulated` has both
+//!           types and orders, and threads both ways
 use std::process::Command;
 
 use warploom_cases::emulator::emulate;
@@ -18,7 +18,7 @@ fn models_agree_on_an_emulated_gpu() {
     if !emulate(&mut command, "emulated::models_agree_on_an_emulated_gpu") {
         return;
     }
-    let output = command.env(ON_GPU, "1").env(BRIEF, "1").args(["exact::", "--test-threads", "2"]).output().unwrap();
+    let output = command.env(ON_GPU, "1").env(BRIEF, "1").args(["exact::", "totals::", "widths::", "--test-threads", "2"]).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && said.contains(" 0 failed"), "{said}");
     assert!(!said.contains(" 0 passed"), "{said}");

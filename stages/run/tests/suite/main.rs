@@ -2,9 +2,11 @@
 //!
 //! golden         trained results against numbers that other software made, through the stages
 //! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
+//! totals         outer products and sums over all rows, beside loops over their rows
 //! emulated       those lists on an emulated GPU
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
+//! widths         rows that no vector divides, against the reference
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! frontier       supersteps that make only what reads a change
 //! kinds          several kinds of nodes, each with features of its own, and named relations
@@ -40,5 +42,7 @@ mod memory;
 mod resume;
 mod steep;
 mod threads;
+mod totals;
 mod training;
+mod widths;
 mod workshop;

@@ -1,7 +1,8 @@
 //! kernel: who does which row: a walk over rows, or over the edges of vertices, as one kernel.
 //!
 //! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block, whose groups take equal shares that are joined
-//!           in order; rows of nothing are made too; lanes without a place of the row read one that is there and write nothing
+//!           in order; rows of nothing are made too; lanes without a place of the row read one that is there and write nothing; lanes that
+//!           share a place write the same bits there
 //! never     adds up in an order that varies
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -135,8 +136,22 @@ pub(super) fn vector_of(columns: usize, most: usize) -> usize {
     [4, 2, 1].into_iter().find(|vector| *vector <= most && columns.is_multiple_of(*vector)).unwrap_or(1)
 }
 
+/// Whether lanes may share places of a walk over edges, so that fewer of them make what an edge needs once: each row has the frame's columns
+/// or one, so that no lane has places of two heads. Plain sums ask for as many elements either way, and do little else.
+fn may_overlap(walk: &Walk, places: usize) -> bool {
+    let is_fit = |shape: &[u64]| [1, places].contains(&(shape.iter().product::<u64>() as usize));
+    let fits = |step: &Step| is_fit(&step.shape) && step.inputs.iter().all(|input| is_fit(&input.shape()));
+    let is_of_edge = |step: &Step| step.level == Level::Edge && step.columns() == 1;
+    walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
+}
+
 /// How the frame of a walk lies over lanes.
 fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
+    let most = widest_vector(bytes_per_real);
+    let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
+    if places > most && may_overlap(walk, places) {
+        return plain_lanes(places, most, !has_axis);
+    }
     // Neighbouring places of a lane are of one row of whatever is added up along the last axis.
     let of_axis = |step: &super::walk::Step| match step.op {
         Op::Axis(_, axis) => step.inputs[0].shape().get(axis).filter(|_| axis + 1 == step.inputs[0].shape().len()).copied(),
@@ -144,8 +159,7 @@ fn lanes_of(walk: &Walk, places: usize, bytes_per_real: u64) -> Lanes {
     };
     let lengths: Vec<usize> = walk.steps.iter().filter_map(of_axis).map(|length| length as usize).collect();
     let fits = |vector: &usize| places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
-    let vector = [4, 2, 1].into_iter().filter(|vector| *vector <= widest_vector(bytes_per_real)).find(fits).unwrap_or(1);
-    let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
+    let vector = [4, 2, 1].into_iter().filter(|vector| *vector <= most).find(fits).unwrap_or(1);
     plain_lanes(places, vector, !has_axis)
 }
 
@@ -216,7 +230,7 @@ impl Unit<'_> {
     }
 
     /// Vertices, as far as the arena tells.
-    fn nodes(&self) -> u64 {
+    pub(super) fn nodes(&self) -> u64 {
         let of = |buffer: &Buffer| {
             let is_row = buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
             let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
@@ -298,7 +312,7 @@ pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at
     let is_whole_row = columns == writer.lanes.places;
     if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
         let name = at.trim_end_matches("[q][j]");
-        let _infallible = writeln!(text, "EACH_Q if (own[q]) store<V>({out} + {base}c[q], {name}[q]);");
+        let _infallible = writeln!(text, "EACH_Q if (own[q]) store<{}>({out} + {base}c[q], {name}[q]);", writer.lanes.vectors());
         return;
     }
     let owner = if is_whole_row { "own[q]".to_owned() } else { format!("own[q] && {}", writer.holds(&owners(table))) };
@@ -310,12 +324,13 @@ pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at
 /// What every kernel of lanes begins with.
 pub(super) fn opening(lanes: &Lanes) -> String {
     let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
+    let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
     format!(
         "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {} / 32, GROUPS = WARPS * PER_WARP;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
 [[maybe_unused]] bool own[Q];
 [[maybe_unused]] unsigned c[Q];
-EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }}
+EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = {column}; }}
 ",
         THREADS
     )
@@ -339,6 +354,7 @@ const REGISTERS_OF_DOUBLES: usize = 12;
 /// Registers that a thread may need for two blocks a processor, and for three, about: the compiler takes a few for itself, more of them
 /// where several rows are read of an edge.
 const REGISTERS_OF_TWO: usize = 92;
+const REGISTERS_OF_FOUR: usize = 72;
 const REGISTERS_OF_THREE: usize = 60;
 const REGISTERS_OF_THREE_PLAIN: usize = 76;
 
@@ -410,6 +426,12 @@ impl Load {
 
     /// Blocks that a processor can hold.
     fn blocks(self, in_flight: usize) -> u32 {
+        // With eight short rows on their way, four blocks are worth more than registers (one H200, amazon0505: sums of 64 columns 250 -> 210 us);
+        // a chunk of the lists is one turn of the loop then, and takes few registers.
+        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes);
+        if self.is_plain() && in_flight == 8 && is_one_turn && self.registers(in_flight) <= REGISTERS_OF_FOUR {
+            return 4;
+        }
         let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };
         match self.registers(in_flight) {
             registers if registers <= of_three => 3,
@@ -463,6 +485,7 @@ const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = ti
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
 const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
 const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+after_others();
 ";
 
 /// The list that a stream comes from, and the type of its numbers.
@@ -484,10 +507,10 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
 fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     let pass = &writer.passes[number];
     let text = format!("{}{}{}", pass.loads, pass.first, pass.work);
-    let is_read = |(at, stream): &(usize, &Stream)| match stream {
-        Stream::Far => text.contains("u[k]"),
-        _ => text.contains(&format!("stream_{at}[k]")),
-    };
+    let named = |at: usize| if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
+    let of_all = |at: usize| text.contains(&format!("{}[k]", named(at)));
+    let of_lane = |at: usize| text.contains(&format!("{}_mine", named(at)));
+    let is_read = |(at, _): &(usize, &Stream)| of_all(*at) || of_lane(*at);
     let streams: Vec<(usize, &Stream)> = writer.streams.iter().enumerate().filter(is_read).collect();
     let (mut first, mut next, mut turn, mut drawn, mut shared) = (String::new(), String::new(), String::new(), String::new(), String::new());
     let of_edges = writer.streams.iter().position(|stream| *stream == Stream::Edge);
@@ -503,7 +526,6 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
             let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
             continue;
         }
-        let named = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
         let _infallible = writeln!(
             first,
             "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
@@ -513,9 +535,15 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
             "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible = writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
-        if streams.iter().any(|(read, _)| *read == at) {
-            let _infallible = writeln!(shared, "{}", told(of, &named, at));
+        if of_all(at) {
+            let _infallible = writeln!(shared, "{}", told(of, &named(at), at));
         }
+        if of_lane(at) {
+            let _infallible = writeln!(shared, "const {of} {}_mine = __shfl_sync(FULL, held_{at}[0], group * L + (s + part % B) % L);", named(at));
+        }
+    }
+    if text.contains("here_mine") {
+        shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
     let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
     format!(

@@ -32,35 +32,24 @@ pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
     (8 + 4 * PARTS * counts_of_part(kind, columns)).next_multiple_of(8)
 }
 
-/// What writes a measurement down, and what turns the clock.
+/// What turns the clock to the next epoch, for which nothing is counted yet.
 pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
-    let counted = (PARTS * counts_of_part(kind, columns)) as u32;
-    let slots = Argument::Number(SLOTS as u32);
-    let note = vec![
-        Argument::Ring,
-        Argument::ExactLoss,
-        Argument::Measures,
-        Argument::Clock,
-        Argument::Number(counted),
-        Argument::Number(slot_bytes(kind, columns) as u32),
-        slots.clone(),
-    ];
-    let blocks = Blocks::Fixed([1, 1, 1]);
-    vec![
-        Kernel { name: "note".to_owned(), arguments: note, blocks: blocks.clone(), threads: THREADS, shared_bytes: 0 },
-        Kernel { name: "tick".to_owned(), arguments: vec![Argument::Clock, Argument::Paces, slots], blocks, threads: 1, shared_bytes: 0 },
-    ]
+    let arguments = vec![Argument::Clock, Argument::Paces, Argument::Number(SLOTS as u32), Argument::Measures, Argument::Number(counted(kind, columns))];
+    vec![Kernel { name: "tick".to_owned(), arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS, shared_bytes: 0 }]
+}
+
+/// Numbers that a pass of measuring counts.
+fn counted(kind: LossKind, columns: u64) -> u32 {
+    (PARTS * counts_of_part(kind, columns)) as u32
 }
 
 /// What makes epochs follow each other without the host.
 pub(super) const CLOCKWORK: &str = "
-// A measurement is written down, and the clock turned to the next epoch.
-extern \"C\" __global__ void note(unsigned char* __restrict__ ring, const double* __restrict__ exact, const unsigned* __restrict__ counts, const Clock* __restrict__ clock, const unsigned counted, const unsigned bytes, const unsigned slots) {
-unsigned char* const slot = ring + (offset_t)(clock->epoch % slots) * bytes;
-if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = *exact;
-for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
-}
-extern \"C\" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots) {
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern \"C\" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+after_others();
+for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+if (threadIdx.x > 0) return;
 const unsigned next = clock->epoch + 1;
 clock->epoch = next;
 clock->step = next + 1;
@@ -79,9 +68,9 @@ impl Unit<'_> {
         if columns == 0 {
             return Err(Refused::new("a loss of rows without columns".to_owned()));
         }
-        // Each lane has a few columns: many rows are on their way at a time.
-        let lanes = (columns as usize).div_ceil(4).next_power_of_two().min(32);
-        let counted = counts_of_part(*kind, columns) * PARTS;
+        // Each lane has as many columns as it holds: what a row costs beside them is done by few.
+        let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
+        let counted = counted(*kind, columns);
         let blocks = 8 * self.target.processors;
         let work = match kind {
             LossKind::CrossEntropy => cross_entropy((columns as usize).div_ceil(lanes) <= HELD),
@@ -89,15 +78,16 @@ impl Unit<'_> {
             LossKind::Binary => BINARY.to_owned(),
         };
         self.header();
-        let in_shared = if counted * 4 <= 32 << 10 { counted.max(1) } else { 1 };
+        let in_shared = if counted <= 8 << 10 { counted.max(1) } else { 1 };
         let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows";
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, PER = (C + L - 1) / L, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted}, IN_SHARED = {in_shared};\n{LOSS_OPENING}{work}{LOSS_END}",
             counts_of_part(*kind, columns)
         );
         let name = self.define("", (2, parameters), ("", &body));
-        let parameters = "real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms";
-        let parts = self.define("_parts", (1, parameters), ("", &format!("constexpr unsigned PARTS = {blocks};\n{LOSS_PARTS}")));
+        let parameters = "real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock";
+        let sizes = format!("constexpr unsigned PARTS = {blocks}, COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\n", slot_bytes(*kind, columns));
+        let parts = self.define("_parts", (1, parameters), ("", &format!("{sizes}{LOSS_PARTS}")));
         self.scratch_bytes = self.scratch_bytes.max(u64::from(blocks) * 8);
         let buffer = |name: &str| Argument::Buffer(name.to_owned());
         let arguments = vec![
@@ -111,7 +101,8 @@ impl Unit<'_> {
             Argument::RowCount(held.rows),
         ];
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
-        let arguments = vec![buffer(value), Argument::ExactLoss, Argument::Scratch, Argument::LossTerms];
+        let noted = [Argument::Measures, Argument::Ring, Argument::Clock];
+        let arguments = [buffer(value), Argument::ExactLoss, Argument::Scratch, Argument::LossTerms].into_iter().chain(noted).collect();
         self.kernels.push(Kernel { name: parts, arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
@@ -189,7 +180,9 @@ const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#
 /// Cross entropy, of rows that lanes hold, or read as often as they need them.
 fn cross_entropy(is_held: bool) -> String {
     let [hold, score, turns] = if is_held { [HOLD, "held[i]", "UNROLL"] } else { ["", "at[column]", "UNROLL_4"] };
-    CROSS_ENTROPY.replace("@HOLD@", hold).replace("@SCORE@", score).replace("@TURNS@", turns)
+    let [keep, power] = if is_held { ["held[i] = power;\n", "held[i]"] } else { ["", "exponential(at[column] - best)"] };
+    let parts = [("@HOLD@", hold), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power)];
+    parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part))
 }
 
 const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
@@ -236,17 +229,17 @@ real right_score = 0;
 if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = lane + i * L;
 if (column >= C) continue;
-const real score = @SCORE@;
-total += exponential(score - best);
+const real score = @SCORE@, power = exponential(score - best);
+total += power;
 if (known && column == (unsigned)wanted) right_score = score;
-}
+@KEEP@}
 UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
-const real factor = (real)(1 / (total * all)), share = (real)(1 / all);
+const real share = (real)(1 / all), factor = share / (real)total;
 if (live) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = lane + i * L;
 if (column >= C) continue;
 real made = 0;
-if (of_part == 1) made = known ? exponential(@SCORE@ - best) * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+if (of_part == 1) made = known ? @POWER@ * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
 slope[column] = made;
 }
 // Of a row that counts, the lane that has its class adds the loss.
@@ -317,10 +310,16 @@ for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
 if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
 __syncthreads();
 }
-if (threadIdx.x > 0) return;
 const double loss = *terms > 0 ? told[0] / *terms : 0;
+if (threadIdx.x == 0) {
 *exact = loss;
 *value = (real)loss;
+}
+// A pass of measuring is written down.
+if (!counts) return;
+unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
+if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
+for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
 ";
 
 const OPTIMIZE: &str = "if (i >= elements || clock->halted) return;

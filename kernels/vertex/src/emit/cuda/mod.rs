@@ -4,6 +4,7 @@
 //!           listed in order, so that who launches it cannot guess; no float is added up in an order that varies
 //! never     names a driver, compiles, or looks at a graph
 mod alone;
+mod beside;
 mod dense;
 mod kernel;
 pub mod learn;
@@ -11,6 +12,7 @@ pub mod memory;
 mod operators;
 mod product;
 mod running;
+mod shared;
 mod sparse;
 mod table;
 mod tensor;
@@ -26,6 +28,9 @@ use crate::launch::{Body, BufferName, Direction, Launch, LaunchList, LossKind, O
 
 /// What every kernel is made of.
 const PRELUDE: &str = include_str!("prelude.cuh");
+
+/// Where a kernel waits for those in front of it.
+const AFTER_OTHERS: &str = "after_others();\n";
 
 /// What the source is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +52,7 @@ pub struct Emitted {
     pub launches: Vec<Vec<Kernel>>,
     /// Bytes that the kernels of one launch hand to each other, at most.
     pub scratch_bytes: u64,
-    /// Of a training: what writes a measurement down, and what turns the clock to the next epoch.
+    /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
 }
 
@@ -255,9 +260,9 @@ impl fmt::Display for Refused {
 pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
     let mut emitted = Emitted { source: format!("typedef {real} real;\n{PRELUDE}"), launches: Vec::new(), scratch_bytes: 0, clockwork: Vec::new() };
-    let mut known = BTreeMap::new();
+    let (mut known, beside) = (BTreeMap::new(), beside::sums(list, target));
     for (number, launch) in list.launches().into_iter().enumerate() {
-        let mut unit = Unit { list, target, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
+        let mut unit = Unit { list, target, beside: &beside, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
@@ -316,6 +321,8 @@ fn anonymous(definition: &str) -> String {
 struct Unit<'a> {
     list: &'a LaunchList,
     target: Target,
+    /// Sums over rows that outer products make.
+    beside: &'a beside::Beside,
     number: usize,
     launch: &'a Launch,
     /// Names of definitions that were written, by what they are without names.
@@ -333,7 +340,10 @@ impl Unit<'_> {
 
     /// The same for blocks of so many threads, of which a processor has so many.
     fn define_for(&mut self, (threads, blocks): (u32, u32), (suffix, parameters): (&str, &str), (tables, body): (&str, &str)) -> String {
-        let text = format!("__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{body}}}\n");
+        // What is there from the start may be read before.
+        let waits = if body.contains(AFTER_OTHERS) { "" } else { AFTER_OTHERS };
+        let blocks = if blocks > 3 { format!("ON_HOPPER({blocks})") } else { blocks.to_string() };
+        let text = format!("__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{waits}{body}}}\n");
         let anonymous = anonymous(&format!("{tables}{text}"));
         if let Some(name) = self.known.get(&anonymous) {
             let line = format!("// as {name}\n");

@@ -13,19 +13,35 @@ typedef unsigned long long offset_t;
 #define UNROLL_8 _Pragma("unroll 8")
 #define EACH_Q UNROLL for (int q = 0; q < Q; q++)
 #define EACH EACH_Q UNROLL for (int j = 0; j < V; j++)
+// Blocks of a processor, where they leave a thread so few registers that compilers find enough for one architecture alone.
+#if __CUDA_ARCH__ == 900
+#define ON_HOPPER(blocks) blocks
+#else
+#define ON_HOPPER(blocks) blocks - 1
+#endif
 struct Yes { static constexpr bool value = true; };
 struct No { static constexpr bool value = false; };
 
 // The clock of a run: what changes from epoch to epoch. It lies in memory, so that one captured graph serves all epochs.
 struct Clock { unsigned epoch, step, halted, spare; double pace; };
 
-// ---- vectors: V neighbouring elements of a row, aligned to V elements
+// A kernel is started while the last blocks of the one in front of it end, and waits here before it reads what others made. Asking for the
+// next one at once (griddepcontrol.launch_dependents) was no faster on small graphs and a tenth slower on large ones (GCN, one H200).
+__device__ __forceinline__ void after_others() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// ---- vectors: V neighbouring elements of a row, aligned to A elements: as many words of A elements
 template <int BYTES> struct Word;
 template <> struct Word<4> { typedef unsigned type; };
 template <> struct Word<8> { typedef uint2 type; };
 template <> struct Word<16> { typedef uint4 type; };
-template <int V, typename T> __device__ __forceinline__ void load(T (&to)[V], const T* __restrict__ from) {
-  if constexpr (V * sizeof(T) == 4 || V * sizeof(T) == 8 || V * sizeof(T) == 16) {
+template <int V, int A = V, typename T> __device__ __forceinline__ void load(T (&to)[V], const T* __restrict__ from) {
+  if constexpr (A < V) {
+    UNROLL for (int j = 0; j < V; j += A) load<A>(reinterpret_cast<T (&)[A]>(to[j]), from + j);
+  } else if constexpr (V * sizeof(T) == 4 || V * sizeof(T) == 8 || V * sizeof(T) == 16) {
     typedef typename Word<V * sizeof(T)>::type word;
     const word all = __ldg(reinterpret_cast<const word*>(from));
     memcpy(to, &all, sizeof(word));
@@ -37,8 +53,10 @@ template <int V, typename T> __device__ __forceinline__ void load(T (&to)[V], co
     UNROLL for (int j = 0; j < V; j++) to[j] = __ldg(from + j);
   }
 }
-template <int V, typename T> __device__ __forceinline__ void store(T* to, const T (&from)[V]) {
-  if constexpr (V * sizeof(T) == 4 || V * sizeof(T) == 8 || V * sizeof(T) == 16) {
+template <int V, int A = V, typename T> __device__ __forceinline__ void store(T* to, const T (&from)[V]) {
+  if constexpr (A < V) {
+    UNROLL for (int j = 0; j < V; j += A) store<A>(to + j, reinterpret_cast<const T (&)[A]>(from[j]));
+  } else if constexpr (V * sizeof(T) == 4 || V * sizeof(T) == 8 || V * sizeof(T) == 16) {
     typedef typename Word<V * sizeof(T)>::type word;
     word all;
     memcpy(&all, from, sizeof(word));
@@ -176,7 +194,7 @@ __device__ __forceinline__ unsigned draw(const uint4 words, unsigned within) {
   const unsigned word = within < 4 ? (within < 2 ? words.x : words.y) : (within < 6 ? words.z : words.w);
   return word >> (16 * (within % 2)) & 0xffff;
 }
-// Whether V neighbouring columns, the first a multiple of V, are kept.
+// Whether V neighbouring columns are kept.
 template <int V> __device__ __forceinline__ void keeps(bool (&kept)[V], unsigned row, unsigned column, unsigned epoch, unsigned site, uint2 key, unsigned threshold) {
   uint4 words = philox(row, column / 8, epoch, site, key);
   UNROLL for (int j = 0; j < V; j++) {

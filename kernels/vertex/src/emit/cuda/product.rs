@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, put_down, vector_of, widest_vector};
 use super::table::identity;
-use super::tensor::{OfRows, ROWS, WARPS, filled, lying};
+use super::tensor::{FEW_ROWS, FINISH, OfRows, ROWS, WARPS, filled, lying};
 use super::walk::{From, Input, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
@@ -133,11 +133,13 @@ fn parameters((shape, rows): (&Shape, Rows), writers: [&Writer; 2], texts: &str)
 impl Unit<'_> {
     /// On tensor cores, if it fits; else nothing is written.
     fn product_of_tiles(&mut self, walk: &Walk, shape: &Shape) -> Result<bool, Refused> {
-        let Some(schedule) = OfRows::of((shape.inner, shape.wide), self.target) else { return Ok(false) };
-        let left_vector = vector_of(shape.inner, 4);
-        let mut loader = Writer::new(walk, lanes(shape.inner, left_vector));
         let input = &walk.steps[shape.number].inputs[0];
         let lies = lying(walk, input, shape.plain);
+        let (sizes, vertices) = ((shape.inner, shape.wide), if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 });
+        let few = OfRows::of_few(sizes, (vertices, self.target)).filter(|_| lies.is_some() && shape.transposed);
+        let Some(schedule) = few.or_else(|| OfRows::of(sizes, self.target)) else { return Ok(false) };
+        let left_vector = vector_of(shape.inner, 4);
+        let mut loader = Writer::new(walk, lanes(shape.inner, left_vector));
         let nothing = Value { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
         let at = |group: &str, place: &str| format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]");
@@ -155,9 +157,10 @@ impl Unit<'_> {
         let parameters = parameters((shape, rows), [&loader, &writer], &format!("{filled}{}{}", finish.statements, finish.stores));
         let body = body_of_tiles((shape, &schedule), (&filled, &finish), (left_vector, writer.lanes.vector), lead);
         let name = self.define_for((THREADS, schedule.blocks), ("", &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
+        let (each, slices) = ((16 / lead.max(1) as u32).max(1), schedule.slices as u32);
         // A block stays for as many tiles as there are: it lays the matrix out once.
-        let most = (self.target.processors * schedule.blocks / schedule.slices as u32).max(1);
-        let blocks = Blocks::Parts { rows, each: (16 / lead.max(1) as u32).max(1), most, tiles: [schedule.slices as u32, 1] };
+        let most = (self.target.processors * schedule.blocks / slices).max(1);
+        let blocks = if schedule.few { Blocks::Rows { rows, each, slices } } else { Blocks::Parts { rows, each, most, tiles: [slices, 1] } };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: schedule.shared_bytes as u32 });
         Ok(true)
     }
@@ -180,7 +183,10 @@ impl Unit<'_> {
         let slices = shape.wide.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.wide, vector, lanes: across, chunks: 1, slices });
         let finish = finish(&mut writer, &shape, |_, place| format!("sums[i][{place}]"))?;
-        let each = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
+        let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
+        // Few rows are as many blocks as there are processors, if they can be.
+        let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= u64::from(self.target.processors);
+        let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
         let (rows, lead) = shape.rows(&walk);
         let parameters = parameters((&shape, rows), [&loader, &writer], &format!("{}{}{}", left.statements, finish.statements, finish.stores));
@@ -225,7 +231,10 @@ const unsigned rows = rows_given * {lead};
         schedule.ahead,
         1 + usize::from(schedule.split),
         schedule.team_most(),
-        ROWS.replace("@LEFT@", filled)
+        if schedule.few { FEW_ROWS } else { ROWS }
+            .replace("@FINISH@", FINISH)
+            .replace("@LEFT@", filled)
+            .replace("@MATRIX@", &pointer(&shape.matrix))
             .replace("@COLUMN@", OfRows::column(vector))
             .replace("@RIGHT@", &shape.element("k", "column"))
             .replace("@MADE@", &finish.made)

@@ -57,23 +57,30 @@ pub enum Spread {
     All,
     /// One for each group of places.
     Group,
-    /// One after the other from a multiple of the width on.
+    /// One after the other, from a multiple of what a vector of the frame is aligned to on.
     Run,
     /// Any.
     Each,
 }
 
-/// How a table spreads over groups of `width` places.
+/// The power of two that each group of `width` places begins at a multiple of: the last ends with the frame.
+pub fn aligned(places: usize, width: usize) -> usize {
+    1 << places.trailing_zeros().min(width.trailing_zeros())
+}
+
+/// How a table spreads over groups of `width` places; where these do not come out even, the last overlaps the one before.
 pub fn spread(table: &[u32], width: usize) -> Spread {
     let first = table.first().copied().unwrap_or(0);
     if table.iter().all(|&element| element == first) {
         return Spread::All;
     }
-    let groups = || table.chunks(width);
+    let last = table.len().saturating_sub(width);
+    let groups = || (0..table.len()).step_by(width).map(|place| &table[place.min(last)..(place + width).min(table.len())]);
+    let aligned = aligned(table.len(), width) as u32;
     if groups().all(|group| group.iter().all(|&element| element == group[0])) {
         return Spread::Group;
     }
-    let is_run = |group: &[u32]| group[0].is_multiple_of(width as u32) && group.iter().zip(group[0]..).all(|(&element, wanted)| element == wanted);
+    let is_run = |group: &[u32]| group[0].is_multiple_of(aligned) && group.iter().zip(group[0]..).all(|(&element, wanted)| element == wanted);
     if groups().all(is_run) { Spread::Run } else { Spread::Each }
 }
 
@@ -169,5 +176,16 @@ mod tests {
         assert_eq!(spread(&[0, 1, 2, 3], 2), Spread::Run);
         assert_eq!(spread(&[1, 2, 3, 4], 2), Spread::Each);
         assert_eq!(spread(&[0, 1, 2, 3], 1), Spread::Group);
+    }
+
+    #[test]
+    fn the_last_group_may_overlap() {
+        assert_eq!([(22, 4), (7, 4), (24, 4), (7, 2), (6, 1)].map(|(places, width)| aligned(places, width)), [2, 1, 4, 1, 1]);
+        assert_eq!(spread(&[0, 1, 2, 3, 4, 5], 4), Spread::Run);
+        assert_eq!(spread(&[6, 7, 8, 9, 10, 11], 4), Spread::Run);
+        assert_eq!(spread(&[1, 2, 3, 4, 5, 6], 4), Spread::Each);
+        assert_eq!(spread(&[1, 2, 3, 4, 5], 4), Spread::Run);
+        // A group of its own it would be, were it not for the overlap.
+        assert_eq!(spread(&[0, 0, 0, 0, 1, 1], 4), Spread::Each);
     }
 }

@@ -20,6 +20,9 @@ const SPLIT_MOST: usize = 20_000;
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
 /// Warps of a block that adds up outer products, about.
 const OUTER_WARPS: usize = 12;
+/// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16 rows that a processor may have then.
+const FEW_INNER: usize = 256;
+const FEW_TILES: u32 = 2;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
@@ -35,12 +38,29 @@ pub(super) struct OfRows {
     pub ahead: usize,
     /// Whether the matrix lies in shared memory as its two parts.
     pub split: bool,
+    /// Whether rows are few: all warps of a block share 16 of them, and each asks for its steps of the matrix, too.
+    pub few: bool,
     /// Blocks of a processor.
     pub blocks: u32,
     pub shared_bytes: usize,
 }
 
 impl OfRows {
+    /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows that it is multiplied with.
+    pub fn of_few((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        let is_few = (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows);
+        if target.bytes_per_real != 4 || inner < FEW_INNER || !is_few {
+            return None;
+        }
+        let slices = wide.div_ceil(32);
+        let tiles = wide.div_ceil(slices).div_ceil(8);
+        let bytes = |ahead: usize| WARPS * ahead * (16 + 8 * tiles) * 32 * 4;
+        let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
+        let ahead = [4, 3, 2].into_iter().find(fits)?;
+        let slices = wide.div_ceil(8 * tiles);
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, few: true, blocks: 2, shared_bytes: bytes(ahead) })
+    }
+
     /// None where it does not fit.
     pub fn of((inner, wide): (usize, usize), target: Target) -> Option<OfRows> {
         if target.bytes_per_real != 4 || inner < INNER_LEAST {
@@ -58,7 +78,7 @@ impl OfRows {
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, blocks, shared_bytes })
+            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, few: false, blocks, shared_bytes })
         };
         two.into_iter().chain(one).find_map(made)
     }
@@ -85,7 +105,8 @@ impl OfRows {
 
     pub fn words(&self) -> String {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
-        format!("on tensor cores: 16 rows x {} columns a warp{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
+        let who = if self.few { "block" } else { "warp" };
+        format!("on tensor cores: 16 rows x {} columns a {who}{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
     }
 }
 
@@ -243,7 +264,58 @@ if (member > 0) return;
 for (unsigned other = 1; other < team; other++)
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
 }
-UNROLL for (int r = 0; r < 2; r++) {
+@FINISH@}
+";
+
+/// Few rows times a matrix: 16 rows are a block's, each warp takes every so many steps, and the first adds up, in order.
+pub(super) const FEW_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned STAGE = 512 + TILES * 256;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES), tile = blockIdx.x;
+float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+unsigned coming_step = warp, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming_step < STEPS) {
+float* const stage = queue + at * STAGE;
+UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = tile * 16 + r, column = coming_step * 32 + within;
+float* const to = stage + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+const bool here = row < rows && column < K;
+@LEFT@}
+UNROLL for (int piece = 0; piece < 8 * TILES / KV; piece++) {
+const unsigned of = (piece * 32 + lane) / (32 / KV), i = of / 8, n = of % 8, within = lane % (32 / KV) * KV, k = coming_step * 32 + within, column = slice + (@COLUMN@);
+float* const to = stage + 512 + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
+const bool here = column < C && k < K;
+copy_later<KV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
+}
+coming_step += WARPS;
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = warp; step < STEPS; step += WARPS) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * STAGE);
+UNROLL for (int h = 0; h < 2; h++) {
+const float4* const of_rows = from + group * 8 + (h * 4 + part ^ group % 2 * 4);
+if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, false>(sums, of_rows[0], of_rows[64], from + 128 + h * (TILES * 32) + lane);
+}
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+copies_done<0>();
+__syncwarp();
+if (warp > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+__syncthreads();
+if (warp > 0) return;
+for (unsigned other = 1; other < WARPS; other++)
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * STAGE) + (n * 4 + j) * 32 + lane];
+@FINISH@";
+
+/// What is done with the rows of a tile.
+pub(super) const FINISH: &str = "UNROLL for (int r = 0; r < 2; r++) {
 const unsigned row = tile * 16 + r * 8 + group;
 const bool live = row < rows;
 [[maybe_unused]] const unsigned v = live ? row : 0;
@@ -252,7 +324,6 @@ const bool live = row < rows;
 EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
 @MADE@
 @EPILOGUE@}
-}
 ";
 
 /// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as the tensor cores have them.
@@ -286,6 +357,7 @@ copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
 float sums[GROUPS][2][TILES][4] = {};
+[[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
 UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
 copies_done<AHEAD - 2>();
 __syncwarp();
@@ -299,37 +371,66 @@ float several[RV];
 memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
 UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
 }
+if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
 UNROLL for (int i = 0; i < GROUPS; i++) {
 const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-multiply_turned<TILES>(sums[i], from[0], from[32], right);
+const float4 upper = from[0], lower = from[32];
+if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+multiply_turned<TILES>(sums[i], upper, lower, right);
 }
 slot = slot + 1 == AHEAD ? 0 : slot + 1;
 }
 copies_done<0>();
-__syncthreads();
-float* const total = reinterpret_cast<float*>(of_block);
-for (unsigned t = 0; t < TURNS; t++) {
-if (turn == t) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) {
-const unsigned x = (beside * GROUPS + i) * 32 + group * 4 + m * 2 + j / 2, z = (part * 2 + j % 2) * TILES + n;
-float& sum = total[X_FIRST ? x * Z_TILE + z : z * X_TILE + x];
-sum = t > 0 ? sum + sums[i][m][n][j] : sums[i][m][n][j];
+__syncwarp();
+// Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+static_assert(OWN_Z + Z_TILE <= OF_WARP);
+UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+// Lanes of the same columns join.
+if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
+}
+if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
 }
 __syncthreads();
-}
+// What the turns have is added up in their order.
+const float* const first_turn = reinterpret_cast<const float*>(of_block);
+auto of_turns = [&](const unsigned at) {
+float sum = first_turn[at];
+UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+return sum;
+};
+float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
 for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-const unsigned x = x0 + (X_FIRST ? i / Z_TILE : i % X_TILE), z = z0 + (X_FIRST ? i % Z_TILE : i / X_TILE);
-if (x < X && z < Z) scratch[(offset_t)blockIdx.x * (X * Z) + (X_FIRST ? x * Z + z : z * X + x)] = total[i];
+const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+}
+const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+}
+for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
 }
 ";
 
-/// Parts of a sum, one after the other in memory, eight slices of them in order and then the slices.
-pub(super) const ADD_PARTS: &str = "__shared__ real told[8][32];
-const unsigned lane = threadIdx.x % 32, slice = threadIdx.x / 32, element = blockIdx.x * 32 + lane;
+/// Parts of a sum, one after the other in memory: a thread adds up every so many of them, and these join, all in order.
+pub(super) const ADD_PARTS: &str = "__shared__ real told[WARPS][WIDE];
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
 real sum = 0;
-if (element < elements) UNROLL_8 for (unsigned part = slice; part < parts; part += 8) sum += scratch[(offset_t)part * elements + element];
-told[slice][lane] = sum;
+if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
+if (lane < WIDE) told[warp][lane] = sum;
 __syncthreads();
-if (slice > 0 || element >= elements) return;
-UNROLL for (int other = 1; other < 8; other++) sum += told[other][lane];
-out[element] = sum;
+if (threadIdx.x >= WIDE || element >= elements) return;
+UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
 ";

@@ -1,7 +1,9 @@
 //! total: what is added up over all rows: rows, or products of two rows.
 //!
-//! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order
+//! promises  rows are cut into parts by their number and the device alone, each part is added up in one order, and the parts in order; what
+//!           is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
+use super::beside::Maker;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
 use super::tensor::{self, COLUMNS, OfColumns, filled, lying};
@@ -9,7 +11,7 @@ use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{EdgeRows, Op, Type};
-use crate::launch::{Operand, Operation, Rowed, Rows};
+use crate::launch::{LaunchList, Operand, Operation, Rowed, Rows};
 
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
@@ -41,7 +43,7 @@ impl Unit<'_> {
     pub(super) fn total(&mut self) -> Result<(), Refused> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
         // What is the same for all is one row.
-        let rows = self.rows_of(inputs).unwrap_or(Rows::Fixed(1));
+        let rows = rows_of(self.list, inputs).unwrap_or(Rows::Fixed(1));
         let (walk, read) = Walk::reading(self.list, rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if read.iter().any(|input| input.kind() != Type::Real) {
             return Err(Refused::new(format!("{} of what is no real number", op.words())));
@@ -57,6 +59,12 @@ impl Unit<'_> {
         };
         let elements: u64 = sides.iter().map(|side| side.columns).product();
         if elements == 0 {
+            return Ok(());
+        }
+        if let Some(maker) = self.beside.get(&self.number) {
+            self.header();
+            let line = format!("// with that of {}\n", self.list.launches()[maker.launch].name);
+            self.source.push_str(&line);
             return Ok(());
         }
         if lead > 1 && !read.iter().all(lies_in_rows) {
@@ -113,21 +121,55 @@ impl Unit<'_> {
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let vectors = [writers[0].lanes.vector, writers[1].lanes.vector];
-        let body = body_of_tiles(&schedule, (columns, vectors), &texts, lead);
+        let sums = [0, 1].map(|operand| self.sum_beside(operand));
+        let body = body_of_tiles(&schedule, (columns, vectors), (&texts, sums.each_ref().map(Option::is_some)), lead);
         let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
-        let elements = columns[0] * columns[1];
+        let mut made = vec![(out.to_owned(), columns[0] * columns[1])];
+        made.extend(wider_first(columns).into_iter().filter_map(|side| Some((sums[side].clone()?, columns[side]))));
+        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let (rows, each) = (walk.rows, (PART_ROWS / lead.max(1) as u32).max(1));
         let most = self.parts_most(elements).min(self.target.processors);
         let blocks = Blocks::Parts { rows, each, most, tiles: schedule.blocks };
         let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
-        let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
-        let name = self.define("_parts", (1, parameters), ("", tensor::ADD_PARTS));
-        let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements as u32), Argument::Parts { rows, each, most }];
-        let blocks = Blocks::Fixed([(elements as u32).div_ceil(32), 1, 1]);
-        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
+        self.add_parts_of_tiles(&made, Argument::Parts { rows, each, most });
         Ok(())
+    }
+
+    /// The sum over rows of an operand, where this launch makes that too.
+    fn sum_beside(&self, operand: usize) -> Option<String> {
+        let (sum, _) = self.beside.iter().find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
+        self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
+    }
+
+    /// The parts of an outer product and of what is added up beside it: buffers and their elements, as a part has them one after the other.
+    fn add_parts_of_tiles(&mut self, made: &[(String, u64)], parts: Argument) {
+        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
+        // Where there are few elements a block has few of them, so that all processors ask for something.
+        let wide = if elements < 64 * u64::from(self.target.processors) { 8 } else { 32 };
+        let mut parameters = Parameters::new();
+        let mut told = "unsigned place = element;\n".to_owned();
+        for (number, (buffer, elements)) in made.iter().enumerate() {
+            parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
+            parameters.push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
+            if number + 1 < made.len() {
+                told.push_str(&format!("if (place < elements_{number}) {{ out_{number}[place] = sum; return; }}\nplace -= elements_{number};\n"));
+            } else {
+                told.push_str(&format!("out_{number}[place] = sum;\n"));
+            }
+        }
+        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned parts", parts);
+        let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
+        let body = format!(
+            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / WIDE;\nconst unsigned elements = {};\n{}{told}",
+            all.join(" + "),
+            tensor::ADD_PARTS
+        );
+        let name = self.define("_parts", (1, &parameters.text()), ("", &body));
+        let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 
     /// The parts of a sum, in order: a warp for each element.
@@ -143,25 +185,30 @@ impl Unit<'_> {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
     }
-
-    /// What rows of these operands stand for: those of the first that has many.
-    fn rows_of(&self, inputs: &[Operand]) -> Option<Rows> {
-        let index = self.list.index();
-        let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
-            (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
-            (None, Rows::Fixed(_)) => None,
-            (None, rows) => Some(rows),
-        };
-        inputs.iter().flat_map(Operand::rows).find_map(rows)
-    }
 }
 
-fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]), texts: &[String], lead: u64) -> String {
-    let (x, z) = if columns[0] >= columns[1] { (0, 1) } else { (1, 0) };
+/// What rows of these operands stand for: those of the first that has many.
+pub(super) fn rows_of(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
+    let index = list.index();
+    let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
+        (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
+        (None, Rows::Fixed(_)) => None,
+        (None, rows) => Some(rows),
+    };
+    inputs.iter().flat_map(Operand::rows).find_map(rows)
+}
+
+/// Which side is X, the wider one, and which Z.
+fn wider_first(columns: [u64; 2]) -> [usize; 2] {
+    if columns[0] >= columns[1] { [0, 1] } else { [1, 0] }
+}
+
+fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]), (texts, sums): (&[String], [bool; 2]), lead: u64) -> String {
+    let [x, z] = wider_first(columns);
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     format!(
         "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
-constexpr bool X_FIRST = {};
+constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
 const unsigned rows = rows_given * {lead};
 {}",
         columns[x],
@@ -170,6 +217,8 @@ const unsigned rows = rows_given * {lead};
         vectors[z],
         vector_of(*tiles, 4),
         x == 0,
+        sums[x],
+        sums[z],
         COLUMNS.replace("@X@", &texts[x]).replace("@Z@", &texts[z]),
     )
 }
@@ -209,7 +258,11 @@ const unsigned rows = rows_given;
 const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
 if (element >= elements) return;
 real sum = 0;
-for (unsigned part = lane; part < parts; part += 32) sum += scratch[(offset_t)element * parts + part];
+for (unsigned first = lane; first < parts; first += 8 * 32) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
 UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
 if (lane == 0) out[element] = sum;
 ";

@@ -2,18 +2,20 @@
 //!
 //! promises  a value is made where it is first wanted and once for each way in which its elements lie over the lanes; rows that edges
 //!           read are asked for before anything is done with them, several edges at a time; what is made is what the step says, element
-//!           by element
+//!           by element; what takes many instructions and is a number of an edge is made by one lane, which tells the others
 //! never     says who does which row (`kernel`), or where a value goes
 //!
 //! A row's widest value is the **frame**: its places are dealt out to the lanes of a group, `V` neighbouring places a lane and `Q` times
-//! over. Every other value is seen through a table, place -> element (`table`): a number is in every lane, a head's number in the lanes of
+//! over; where `V` does not divide them, the last lane goes back to `V` from the end and makes again what its neighbour makes, bit by bit.
+//! Every other value is seen through a table, place -> element (`table`): a number is in every lane, a head's number in the lanes of
 //! the head. A statement is made for all places (`EACH`), for each group of `V` (`EACH_Q`) or once, by how the table spreads.
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Refused;
 use super::operators::{binary, cast, dropped, join, literal, of_axis, register, start, unary};
-use super::table::{Spread, Table, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
+use super::shared::shared;
+use super::table::{Spread, Table, aligned, along_axis, axis_of, broadcast_elements, holding, identity, spread, text};
 use super::walk::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
@@ -52,6 +54,21 @@ impl Lanes {
     pub fn has_tail(&self) -> bool {
         self.slice() * self.slices != self.places
     }
+
+    /// Whether the last lane with a place shares some with its neighbour.
+    pub fn overlaps(&self) -> bool {
+        !self.places.is_multiple_of(self.vector)
+    }
+
+    /// Elements of a row that lie as one, for a lane that has all of it: what vectors are loaded and stored with.
+    pub fn aligned(&self) -> usize {
+        aligned(self.places, self.vector)
+    }
+
+    /// What `load` and `store` of a lane's places are told.
+    pub fn vectors(&self) -> String {
+        if self.overlaps() { format!("V, {}", self.aligned()) } else { "V".to_owned() }
+    }
 }
 
 /// Where a statement stands.
@@ -61,6 +78,8 @@ pub(super) enum Scope {
     Row(usize),
     /// Once an edge, in this pass.
     Edge(usize),
+    /// The same, but each lane for one of the edges at hand alone.
+    Lane(usize),
 }
 
 /// A value in registers.
@@ -113,7 +132,8 @@ pub(super) struct Largest {
 pub(super) struct Pass {
     /// Loads, for edge `k` of those at hand.
     pub loads: String,
-    /// What is done with all edges at hand before each of them: the largest score so far, and sums relative to it.
+    /// What is done with all edges at hand before each of them: what each lane makes of an edge of its own, the largest score so far, and
+    /// sums relative to it.
     pub first: String,
     /// What is done with each edge.
     pub work: String,
@@ -191,6 +211,8 @@ pub(super) struct Writer<'a> {
     pub graphs: bool,
     /// Whether lanes draw for edges of their own and tell each other.
     pub draws_ahead: bool,
+    /// Steps that lanes make for edges of their own and tell each other.
+    shared: Vec<bool>,
     /// Largest scores: pass, which, and how its elements lie.
     largest: BTreeMap<(usize, Table), Largest>,
     /// Values of rows: name, type, and elements of a lane.
@@ -201,7 +223,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
-        Writer { draws_ahead: true, ..Writer::along(walk, lanes, walk.passes()) }
+        Writer { draws_ahead: true, shared: shared(walk, lanes.lanes), ..Writer::along(walk, lanes, walk.passes()) }
     }
 
     /// With so many passes over the edges, whatever the steps say.
@@ -217,6 +239,7 @@ impl<'a> Writer<'a> {
             training: false,
             graphs: false,
             draws_ahead: false,
+            shared: vec![false; walk.steps.len()],
             largest: BTreeMap::new(),
             of_rows: Vec::new(),
             memo: BTreeMap::new(),
@@ -256,7 +279,14 @@ impl<'a> Writer<'a> {
         if let Some(held) = self.memo.get(&key) {
             return Ok(held.clone());
         }
-        let running = walk.running.iter().position(|running| running.exponential == number && scope == Scope::Edge(walk.steps[running.largest].passes));
+        if let (Scope::Edge(pass), true) = (scope, self.shared[number]) {
+            let made = self.step(number, table, Scope::Lane(pass))?;
+            let held = self.put(&step.out, step.kind, Spread::All, &format!("from_lane({}, group * L + k)", made.at()), scope);
+            self.memo.insert(key, held.clone());
+            return Ok(held);
+        }
+        let is_in = |pass: usize| scope == Scope::Edge(pass) || scope == Scope::Lane(pass);
+        let running = walk.running.iter().position(|running| running.exponential == number && is_in(walk.steps[running.largest].passes));
         let held = match (&step.op, reduced(&step.op)) {
             _ if running.is_some() => {
                 let largest = self.largest(running.unwrap_or_default(), table)?;
@@ -297,6 +327,9 @@ impl<'a> Writer<'a> {
         let running = &walk.running[number];
         let pass = walk.steps[running.largest].passes;
         let held = self.step(running.largest, table, Scope::Row(0))?;
+        if matches!(running.score.from, From::Step(score) if self.shared[score]) {
+            return self.largest_of_lanes((number, pass), held, table);
+        }
         // What is made of each edge there is gone again when its turn comes.
         let is_lasting = |key: &Key, held: &Held| key.0 != Scope::Edge(pass) || held.many;
         let (lasting, passing) = std::mem::take(&mut self.memo).into_iter().partition(|(key, held)| is_lasting(key, held));
@@ -329,6 +362,25 @@ impl<'a> Writer<'a> {
         if let From::Step(step) = running.score.from {
             self.memo.insert((Scope::Edge(pass), FromKey::Step(step), At::Own, table.clone(), Type::Real), score.clone());
         }
+        let largest = Largest { held, score, shift, scale };
+        self.largest.insert((number, table.clone()), largest.clone());
+        self.passes[pass].largest.push(largest.clone());
+        Ok(largest)
+    }
+
+    /// The same where each lane has the score of an edge of its own.
+    fn largest_of_lanes(&mut self, (number, pass): (usize, usize), held: Held, table: &Table) -> Result<Largest, Refused> {
+        let made = self.input(&Input::Rows(self.walk.running[number].score.clone()), table, Scope::Lane(pass))?;
+        let made = format!("here_mine ? {} : (real)-INFINITE", made.at());
+        let score = self.put("score", Type::Real, Spread::All, &made, Scope::Lane(pass));
+        let most = self.put("most", Type::Real, Spread::All, &score.at(), Scope::Lane(pass));
+        let (at, of_edges) = (held.at(), most.at());
+        let joined = join(Reduction::Maximum, Type::Real, &of_edges, &format!("across({of_edges}, distance)"));
+        self.line(Scope::Lane(pass), &format!("UNROLL for (int distance = 1; distance < B; distance *= 2) {of_edges} = {joined};"));
+        let before = self.put("before", Type::Real, Spread::All, &at, Scope::Lane(pass));
+        self.line(Scope::Lane(pass), &format!("{at} = {};", join(Reduction::Maximum, Type::Real, &at, &of_edges)));
+        let scale = self.put("scale", Type::Real, Spread::All, &format!("grown({}, {at})", before.at()), Scope::Lane(pass));
+        let shift = self.put("shift", Type::Real, Spread::All, &format!("{at} == (real)-INFINITE ? (real)0 : {at}"), Scope::Lane(pass));
         let largest = Largest { held, score, shift, scale };
         self.largest.insert((number, table.clone()), largest.clone());
         self.passes[pass].largest.push(largest.clone());
@@ -430,7 +482,7 @@ impl<'a> Writer<'a> {
         let count = self.lanes.elements(held.spread);
         match scope {
             Scope::Row(_) => self.of_rows.push((held.name.clone(), held.kind, count)),
-            Scope::Edge(pass) => self.passes[pass].made.add(held.kind, count),
+            Scope::Edge(pass) | Scope::Lane(pass) => self.passes[pass].made.add(held.kind, count),
         }
     }
 
@@ -447,6 +499,7 @@ impl<'a> Writer<'a> {
         let text = match scope {
             Scope::Row(level) => &mut self.rows[level],
             Scope::Edge(pass) => &mut self.passes[pass].work,
+            Scope::Lane(pass) => &mut self.passes[pass].first,
         };
         let _infallible = writeln!(text, "{line}");
     }
@@ -540,7 +593,12 @@ impl<'a> Writer<'a> {
             let (length, Lanes { vector, lanes, chunks, .. }) = (length as usize, self.lanes);
             let is_one = length == self.lanes.places;
             let value = cast(made.kind, kind, &made.at());
-            let value = if self.lanes.has_tail() { format!("(own[q] ? {value} : {begin})") } else { value };
+            let value = match (self.lanes.has_tail(), self.lanes.overlaps()) {
+                (false, _) => value,
+                (true, false) => format!("(own[q] ? {value} : {begin})"),
+                // What a lane has in common with its neighbour is the neighbour's.
+                (true, true) => format!("(own[q] && c[q] + j >= (q * L + part) * V ? {value} : {begin})"),
+            };
             let (spread, around) = if is_one { (Spread::All, lanes) } else { (Spread::Group, length / vector) };
             let held = Held { name: self.name(&step.out), spread, many: false, kind };
             self.hold(&held, scope);
@@ -676,7 +734,7 @@ impl<'a> Writer<'a> {
         let at_row = matches!(read.at, At::One | At::Near | At::Graph) || matches!(scope, Scope::Row(_));
         // What belongs to the row is read before the pass over its edges.
         let scope = match scope {
-            Scope::Edge(pass) if at_row => Scope::Row(pass - 1),
+            Scope::Edge(pass) | Scope::Lane(pass) if at_row => Scope::Row(pass - 1),
             other => other,
         };
         let at = if let (Scope::Row(_), At::Near, Some(_)) = (scope, read.at, self.walk.direction()) { At::Own } else { read.at };
@@ -697,11 +755,12 @@ impl<'a> Writer<'a> {
         if matches!(held.element, Element::Half(_)) {
             return Err(Refused::new("rows of 16 bits are not on the GPU yet".to_owned()));
         }
-        let in_pass = matches!(scope, Scope::Edge(_));
+        let (in_pass, many) = (!matches!(scope, Scope::Row(_)), matches!(scope, Scope::Edge(_)));
+        let of_edge = |stream: String| if many { stream } else { stream.replace("[k]", "_mine") };
         if in_pass && at == At::Own && held.columns == 1 && held.given {
-            let name = self.stream(Stream::Given(leaf));
+            let name = of_edge(self.stream(Stream::Given(leaf)));
             let name = name.trim_end_matches("[k]").to_owned();
-            return Ok(Held { name, spread: Spread::All, many: true, kind });
+            return Ok(Held { name, spread: Spread::All, many, kind });
         }
         let row = match (at, in_pass) {
             _ if matches!(self.walk.rows, Rows::Fixed(_)) => None,
@@ -710,8 +769,8 @@ impl<'a> Writer<'a> {
                 self.graphs = true;
                 Some("graph".to_owned())
             }
-            (At::Far, true) => Some(self.stream(Stream::Far)),
-            (At::Own, true) => Some(self.stream(Stream::Edge)),
+            (At::Far, true) => Some(of_edge(self.stream(Stream::Far))),
+            (At::Own, true) => Some(of_edge(self.stream(Stream::Edge))),
             (At::Far, false) => Some("far".to_owned()),
             (At::Near, false) => Some("near".to_owned()),
             _ => Some("v".to_owned()),
@@ -720,27 +779,31 @@ impl<'a> Writer<'a> {
         let columns = held.columns;
         let base = row.map_or(String::new(), |row| if columns == 1 { format!("{row} + ") } else { format!("(offset_t){row} * {columns} + ") });
         let mut how = spread(table, self.lanes.vector);
-        if how == Spread::Run && (!columns.is_multiple_of(self.lanes.vector as u64) && at != At::One) {
+        if how == Spread::Run && (!columns.is_multiple_of(self.lanes.aligned() as u64) && at != At::One) {
             how = Spread::Each;
         }
         let name = self.name(&held.name);
-        let value = Held { name, spread: how, many: in_pass, kind };
+        let value = Held { name, spread: how, many, kind };
         let into = value.at();
         let plain = |element: &str| cast_stored(held.element, kind, &format!("__ldg({pointer} + {base}{element})"));
         let line = match how {
             Spread::All => format!("{into} = {};", plain(&self.element(table))),
             Spread::Run if held.element == Element::Real => {
                 let element = self.group_element(table);
-                let many = if in_pass { "[k]" } else { "" };
-                format!("EACH_Q load<V>({}{many}[q], {pointer} + {base}{element});", value.name)
+                let many = if many { "[k]" } else { "" };
+                format!("EACH_Q load<{}>({}{many}[q], {pointer} + {base}{element});", self.lanes.vectors(), value.name)
             }
             _ => {
                 let element = self.element(table);
                 each(how, &format!("{into} = {};", plain(&element)))
             }
         };
-        let open = format!("{} {}", register(kind), sized(&value.name, how, in_pass));
+        let open = format!("{} {}", register(kind), sized(&value.name, how, many));
         match scope {
+            Scope::Lane(pass) => {
+                self.hold(&value, scope);
+                let _infallible = writeln!(self.passes[pass].loads, "{open};\nif (here_mine) {{ {line} }}");
+            }
             Scope::Row(_) => {
                 self.hold(&value, scope);
                 self.line(scope, &format!("{open}; {line}"));

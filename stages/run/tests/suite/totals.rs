@@ -1,0 +1,105 @@
+//! totals: what is added up over all rows: outer products, and sums of the same rows, beside loops in f64 over the rows themselves.
+//!
+//! promises  sides of many widths, the summed one the wider, the narrower or as wide, on few rows and on many, whose number is no
+//!           multiple of anything; a GPU makes each of these sums beside an outer product
+use std::collections::BTreeMap;
+
+use warploom_run::{
+    executor::{Executor, Pass},
+    program::Part,
+};
+use warploom_vertex::{
+    compile::compile,
+    emit::cuda::{Target, emit},
+    gir::{Data, Loss, Op},
+    launch::{LaunchList, Operand, Operation, Rows},
+};
+
+use crate::direct::{Direct, apart, executor, go, held};
+use crate::graphs::{random, signed};
+
+const PASS: Pass = Pass { epoch: 0, training: true };
+
+/// A chain of layers without an edge: of so many columns each, from the features to the result.
+fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
+    let (first, last) = (widths[0], widths[widths.len() - 1]);
+    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = relu(linear(v.h, {width}))\n")).collect();
+    let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
+    let (source, target) = random("totals", nodes, nodes, 5).edges.into_iter().unzip();
+    let direct = Direct {
+        nodes,
+        source,
+        target,
+        feature_columns: first,
+        features: signed(31, nodes * first),
+        labels: signed(32, nodes * last),
+        training_rows: (0..nodes as u32).collect(),
+        ..Direct::default()
+    };
+    // As for a GPU: each total is a launch.
+    let known = Data { lanes: true, ..direct.known(last as u64, Loss::MeanSquares) };
+    let made = compile(&text, "chain", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+    (direct, made.list)
+}
+
+/// Rows of an operand that lies in a buffer, and the columns of one.
+fn rows(executor: &Executor<f32>, list: &LaunchList, operand: &Operand) -> (Vec<f64>, usize) {
+    let Operand::Rows(rows) = operand else { panic!("{operand:?} lies nowhere") };
+    (held(executor, list, &rows.buffer).unwrap(), rows.shape.iter().product::<u64>() as usize)
+}
+
+/// Elements of a total, and what their terms add up to without their signs.
+fn total(op: &Op, operands: &[(Vec<f64>, usize)]) -> (Vec<f64>, Vec<f64>) {
+    let one = (vec![1.0; operands[0].0.len() / operands[0].1], 1);
+    let (left, right) = if *op == Op::Outer { (&operands[0], &operands[1]) } else { (&operands[0], &one) };
+    let (mut sums, mut sizes) = (vec![0.0; left.1 * right.1], vec![0.0; left.1 * right.1]);
+    for (left, right) in left.0.chunks(left.1).zip(right.0.chunks(right.1)) {
+        for (place, term) in left.iter().flat_map(|left| right.iter().map(move |right| left * right)).enumerate() {
+            sums[place] += term;
+            sizes[place] += term.abs();
+        }
+    }
+    (sums, sizes)
+}
+
+/// Compares every total of the backward part; how many sums, and outer products.
+fn compare(widths: &[usize], nodes: usize) -> [usize; 2] {
+    let (direct, list) = chain(widths, nodes);
+    let list = &apart(&list);
+    let mut executor = executor::<f32>(list, direct.data(list), 0);
+    let drawn = |number: usize, elements: u64| signed(40 + number as u32, elements as usize).into_iter().map(|value| value as f32 / 4.0).collect();
+    let first: Vec<Vec<f32>> = list.parameters.iter().enumerate().map(|(number, parameter)| drawn(number, parameter.shape.iter().product())).collect();
+    executor.set_parameters(&first).unwrap();
+    for part in [Part::Prepare, Part::Forward, Part::Loss, Part::Backward] {
+        go(&mut executor, list, part, PASS);
+    }
+    let mut counts = [0, 0];
+    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448 }).unwrap().launches;
+    for (launch, kernels) in list.launches().into_iter().zip(kernels) {
+        let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } = &launch.operation else { continue };
+        assert!(list.buffers.iter().any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))), "{out}");
+        counts[usize::from(*op == Op::Outer)] += 1;
+        assert_eq!(kernels.is_empty(), *op == Op::SumRows, "{widths:?}: {out} has {} kernels of its own", kernels.len());
+        let operands: Vec<(Vec<f64>, usize)> = inputs.iter().map(|operand| rows(&executor, list, operand)).collect();
+        let (got, (want, sizes)) = (held(&executor, list, out).unwrap(), total(op, &operands));
+        assert_eq!(got.len(), want.len(), "{out}");
+        for (place, ((got, want), size)) in got.iter().zip(&want).zip(&sizes).enumerate() {
+            assert!((got - want).abs() <= 4e-6 * size, "{widths:?}, {nodes} rows: {out}[{place}]: got {got:e}, want {want:e} of {size:e}");
+        }
+    }
+    counts
+}
+
+#[test]
+fn totals_are_those_of_loops_over_their_rows() {
+    for widths in [&[64, 64, 22, 70, 7][..], &[33, 100, 300, 16, 300, 5], &[3, 40, 40, 1, 2]] {
+        for nodes in [1, 61, 501] {
+            assert_eq!(compare(widths, nodes), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
+        }
+    }
+}
+
+#[test]
+fn totals_of_many_rows_are_too() {
+    assert_eq!(compare(&[22, 64, 9], 9_001), [2, 2]);
+}

@@ -1,0 +1,90 @@
+//! widths: walks over rows that no vector divides, against the reference, buffer by buffer.
+//!
+//! promises  a softmax of one head and a weight made of each edge, over rows of every odd kind, with dropout of shares and of rows: every
+//!           buffer after every part, on the device that is asked for
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use warploom_run::{parameters, precision::Precision};
+use warploom_spec::RunSpec;
+use warploom_vertex::{compile::compile, gir::Loss, launch::LaunchList};
+
+use crate::differential::{SEED, stepped};
+use crate::direct::{Direct, apart, executor, is_brief};
+use crate::graphs::{signed, uniform};
+
+const NODES: usize = 60;
+const CLASSES: usize = 3;
+const FEATURES: usize = 6;
+
+const WIDTHS: &str = r#"
+def widths(v, width=5, drop=0.0):
+    v.z = linear(v.x, (1, width), bias=False)
+    v.left, v.right = dot(v.z, param((1, width))), dot(v.z, param((1, width)))
+    score = [leaky_relu(e.src.left + v.right, 0.2) for e in v.inedges]
+    share = [dropout(a, drop) for a in softmax(score)]
+    v.h = dropout(flatten(sum(a * e.src.z for a, e in zip(share, v.inedges))) + bias(), drop)
+    v.gate = linear(v.h, 1)
+    v.k = relu(sum(sigmoid(e.src.gate + v.gate) * e.src.h for e in v.inedges))
+    v.m = v.k + sum(u.k for u in v.innbs)
+    return linear(v.m, v.classes)
+"#;
+
+/// Random edges, a vertex of many, and one of more: rows that groups, warps and blocks share.
+fn direct() -> Direct {
+    let end = |stream: u32, edge: usize| (uniform(stream, edge) * (NODES - 2) as f64) as u32;
+    let random = (0..4 * NODES).map(|edge| (end(31, edge), end(32, edge)));
+    let many = (0..150).map(|edge| (end(33, edge), 7));
+    let more = (0..1700).map(|edge| (end(34, edge), 11));
+    let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
+    Direct {
+        nodes: NODES,
+        source,
+        target,
+        feature_columns: FEATURES,
+        features: signed(35, NODES * FEATURES),
+        labels: (0..NODES).map(|node| (uniform(36, node) * CLASSES as f64).floor()).collect(),
+        training_rows: (0..NODES as u32).filter(|row| row % 3 != 1).collect(),
+        reordered: true,
+        ..Direct::default()
+    }
+}
+
+fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+    let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
+    let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
+    let graph = direct.reference_graph();
+    let reference = direct.reference(list, &graph, &named);
+    let list = apart(list);
+    stepped(what, &list, executor::<T>(&list, direct.data(&list), SEED), reference, &initial);
+}
+
+fn agree(widths: &[u64], drop: f64) {
+    let direct = direct();
+    for width in widths {
+        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
+        let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
+        let list = compile(WIDTHS, "widths", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        let what = format!("{width} columns, drop {drop}");
+        trained::<f32>(&what, &direct, &list);
+        // Of f64 a lane has two places, of which only odd rows have some in common.
+        if !is_brief() || width % 2 == 1 {
+            trained::<f64>(&what, &direct, &list);
+        }
+    }
+}
+
+#[test]
+fn narrow_rows_agree() {
+    agree(&[5, 7, 22, 39, 47], 0.0);
+}
+
+#[test]
+fn wide_rows_agree() {
+    agree(&[100, 121, 130], 0.0);
+}
+
+#[test]
+fn rows_that_are_dropped_agree() {
+    agree(&[7, 22, 130], 0.4);
+}
