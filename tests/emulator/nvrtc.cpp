@@ -36,7 +36,7 @@ static unsigned long long digest(const std::string& text) {
 static std::string translated(std::string text) {
   text = std::regex_replace(text, std::regex("extern +__shared__[^;]*?(\\w+) *\\[ *\\] *;"), "unsigned char* const $1 = emulator::shared();");
   text = std::regex_replace(text, std::regex("__shared__ +(alignas\\(\\w+\\))"), "$1 __shared__");
-  static const std::regex kernel("__global__\\s+void\\s+(?:__launch_bounds__\\([^)]*\\)\\s*)?(\\w+)\\s*\\(");
+  static const std::regex kernel("__global__\\s+void\\s+(?:__launch_bounds__\\((?:[^()]|\\([^)]*\\))*\\)\\s*)?(\\w+)\\s*\\(");
   std::string table;
   for (std::sregex_iterator found(text.begin(), text.end(), kernel), end; found != end; ++found)
     table += "  emulator::entry(\"" + (*found)[1].str() + "\", " + (*found)[1].str() + "),\n";
