@@ -66,9 +66,9 @@ check: lint test ## What has to pass before a change lands
 accuracy: build ## Train what papers trained and write how accurate it became under tests/accuracy/record
 	@python3 tests/accuracy/accuracy.py --record
 
-bench-gpu: ## Measure epochs on the GPU that is here beside PyG, where torch and PyG are; without a GPU it says that nothing ran
+bench-gpu: ## Measure on the GPU that is here beside PyG, plain kernels and cuSPARSE: make bench-gpu [BENCH="--parts sums --graphs cora"]; without a GPU it says that nothing ran
 	@if [ ! -e /dev/nvidia0 ]; then echo "NOTHING RAN: there is no GPU of NVIDIA here (no /dev/nvidia0)"; else \
-	  $(CARGO) build --release --quiet -p warploom-pipeline --bins && python3 tests/bench/gpu.py --warploom "$(WARPLOOM)"; fi
+	  $(CARGO) build --release --quiet -p warploom-pipeline --bins && python3 tests/bench/gpu.py --warploom "$(WARPLOOM)" $(BENCH); fi
 
 bench: ## Measure beside other systems and write records under tests/bench/record
 	@tests/bench/run.sh

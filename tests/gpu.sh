@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs launch lists on the GPU that is here, against golden results: every model, both types, both orders, buffer by buffer.
+# Runs launch lists on the GPU that is here, buffer by buffer: models against golden results, library programs and programs put together by
+# chance against the reference, on degenerate graphs and in every width.
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
+#                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
 #                                SANITIZE=1  under compute-sanitizer too: memcheck, racecheck, synccheck
 # Without a GPU nothing runs, and this says so.
 set -euo pipefail
@@ -17,7 +19,8 @@ fi
 export WARPLOOM_TEST_GPU=1
 echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
 echo "suite: $(sha256sum "$suite" | cut -c1-16)"
-"$suite" exact:: totals:: widths:: --test-threads "${THREADS:-4}" --nocapture 2>&1 | grep -v '^ptxas' | grep -E 'apart|^test |SKIPPED|panicked|test result'
+"$suite" exact:: totals:: widths:: library:: chance:: differential:: --test-threads "${THREADS:-8}" --nocapture 2>&1 |
+  grep -v '^ptxas' | grep -E 'apart|compared|^test |SKIPPED|panicked|: got |test result'
 if [ -n "${SANITIZE:-}" ]; then
   for tool in memcheck racecheck synccheck; do
     echo "compute-sanitizer, $tool:"

@@ -130,6 +130,8 @@ impl Scene {
             }
         }
         command.env_remove("COLUMNS").env_remove("NO_COLOR").current_dir(self.folder.path());
+        // What `auto` takes is the CPU, also where there is a GPU; the emulated one is not hidden by this.
+        command.env("CUDA_VISIBLE_DEVICES", "");
         if let Some(catalog) = &self.catalog {
             command.env("WARPLOOM_CATALOG", catalog);
         }

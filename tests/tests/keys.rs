@@ -205,6 +205,7 @@ fn what_run_depends_on_is_in_its_key() {
             "run.optimizer={adam: {weight_decay: 0.1, decay_only: [a]}}",
             "run.max_supersteps=3",
             "run.allow_unconverged=true",
+            "run.passes=3",
             "run.init_map={a: b}",
         ],
     );
@@ -317,7 +318,7 @@ fn a_default_that_is_written_down_changes_no_key() {
         extract: {}\nreorder: {method: auto, seed: 0}\npartition: {scheme: auto, unit_edges: 16384, parts: 1}\n\
         plan: {program: programs/gcn.py:gcn, set: {layers: 2, hidden: 4, drop: 0.5}, device: auto}\n\
         run:\n  mode: auto\n  epochs: 2\n  optimizer: {adam: {lr: 0.01, beta1: 0.9, beta2: 0.999, eps: 1.0e-8, weight_decay: 0, decay_only: []}}\n  \
-        keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  target: label\n  repeat: 1\n  splits: ~\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
+        keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  target: label\n  repeat: 1\n  passes: 1\n  splits: ~\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
     let written = scene.build(&Recipe::file(scene.write("pipelines/explicit.yaml", explicit)));
     for (base, line) in base.iter().zip(&written) {
         assert_eq!((&base["key"], line["status"].as_str()), (&line["key"], Some("hit")), "{}", line["stage"]);

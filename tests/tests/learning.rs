@@ -66,7 +66,7 @@ fn repeats_go_with_a_matrix_and_with_splits() {
 }
 
 /// A ring of twelve people, of whom the table tells more than one thing.
-fn people() -> Scene {
+pub fn people() -> Scene {
     let scene = Scene::stand_in();
     let name = |person: usize| format!("p{person:02}");
     let edges = (0..12).fold("source,target\n".to_owned(), |text, person| text + &format!("{},{}\n", name(person), name((person + 1) % 12)));

@@ -65,7 +65,7 @@ fn check() -> Done {
     let start = Instant::now();
     let gpu = Gpu::open(0)?;
     println!("opened in {:.0} ms: {:#?}", milliseconds(start), gpu.facts());
-    println!("facts for a plan: {:?}", warploom_device::resolve("cuda"));
+    println!("facts for a plan: {:?}", warploom_device::resolve("cuda", warploom_device::Best::Cpu));
     let [x, y] = [gpu.allocate(BYTES as u64)?, gpu.allocate(BYTES as u64)?];
     expect("an address at a multiple of 256", x.pointer() % 256 == 0 && y.pointer() % 256 == 0)?;
     transfers(&gpu, &x)?;

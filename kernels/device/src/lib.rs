@@ -4,6 +4,8 @@
 //!           is an error that says what would be; a machine without any CUDA is as good as another until a GPU is asked for
 //! never     measures; allocates or launches for a question about facts
 //! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors come back as `Fault`
+use std::sync::OnceLock;
+
 mod cubin;
 mod facts;
 mod fault;
@@ -27,12 +29,12 @@ pub struct Unknown {
 }
 
 /// Devices that can be planned for on any machine.
-pub const NAMES: [&str; 3] = ["auto", "cpu", "h200"];
+pub const NAMES: [&str; 3] = [AUTO, "cpu", "h200"];
 
-/// Whether `auto` takes a GPU that is there. Not yet: the run stage refuses plans for it, and decides when this may change.
-const AUTO_TAKES_CUDA: bool = false;
+/// The best that is there.
+pub const AUTO: &str = "auto";
 
-/// The least compute capability that `auto` would take: that of the oldest architecture kernels are tested for.
+/// The least compute capability that `auto` takes: that of the oldest architecture kernels are tested for.
 const CAPABILITY_LEAST: (u32, u32) = (8, 0);
 
 /// How a facts file is called, if it is not one of ours.
@@ -47,8 +49,8 @@ pub fn groupings(name: &str) -> Option<&'static str> {
     (name == "h200").then_some(include_str!("../facts/h200-grouping.csv"))
 }
 
-/// Facts of a device by name, or of a file; `auto` is the best that is there.
-pub fn resolve(name: &str) -> Result<Facts, Unknown> {
+/// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks of it.
+pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     let unknown = |why: String| Unknown { name: name.to_owned(), why };
     if let Some(number) = name.strip_prefix("cuda") {
         let ordinal = if number.is_empty() { Some(0) } else { number.strip_prefix(':').and_then(|number| number.parse().ok()) };
@@ -59,10 +61,10 @@ pub fn resolve(name: &str) -> Result<Facts, Unknown> {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
         return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
-    if let (true, "auto", Some(facts)) = (AUTO_TAKES_CUDA, name, cuda_if_fit()) {
+    if let (Best::OfAll, AUTO, Some(facts)) = (best, name, cuda_if_fit()) {
         return Ok(facts);
     }
-    let facts = known(if name == "auto" { "cpu" } else { name });
+    let facts = known(if name == AUTO { "cpu" } else { name });
     let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
     if facts.kind == Kind::Cpu {
         (facts.architecture, facts.simd) = (std::env::consts::ARCH.to_owned(), simd_class().to_owned());
@@ -77,10 +79,24 @@ pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
     Ok(Facts { ordinal, ..facts })
 }
 
-/// Facts of the first GPU, if kernels are tested for its like: what `auto` is to take.
+/// What `auto` may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// A GPU, if there is one that fits, else the CPU.
+    OfAll,
+    /// The CPU: what is asked for has no kernels on a GPU.
+    Cpu,
+}
+
+/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once.
 pub fn cuda_if_fit() -> Option<Facts> {
-    let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
-    present::facts(&device)
+    static FOUND: OnceLock<Option<Facts>> = OnceLock::new();
+    let look = || {
+        let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
+        Nvrtc::find().ok()?;
+        present::facts(&device)
+    };
+    FOUND.get_or_init(look).clone()
 }
 
 /// Facts of every device that comes with the program.
@@ -130,8 +146,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn auto_is_the_cpu_and_absent_devices_say_why() {
-        assert_eq!(resolve("auto"), resolve("cpu"));
+    fn auto_is_the_best_and_absent_devices_say_why() {
+        let resolve = |name| resolve(name, Best::OfAll);
+        assert_eq!(super::resolve(AUTO, Best::Cpu), resolve("cpu"));
+        assert_eq!(resolve(AUTO), cuda_if_fit().map_or_else(|| resolve("cpu"), Ok));
         assert_eq!(resolve("cpu").unwrap().simd, simd_class());
         assert!(resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err());
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));

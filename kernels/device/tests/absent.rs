@@ -1,6 +1,6 @@
 //! Proves that what is not there is told as such, and that nothing panics: on a machine without a driver, on one without a device, and
 //! for a number that no device has.
-use warploom_device::{Code, Gpu, Kind, cuda_if_fit, resolve};
+use warploom_device::{Best, Code, Gpu, Kind, cuda_if_fit, resolve};
 
 #[test]
 fn a_device_that_is_not_there_is_a_fault() {
@@ -25,14 +25,14 @@ fn a_device_that_is_not_there_is_a_fault() {
 fn planning_for_a_gpu_says_what_is_missing() {
     let count = Gpu::count().unwrap_or(0);
     for name in ["cuda".to_owned(), "cuda:0".to_owned(), format!("cuda:{count}"), format!("cuda:{}", usize::MAX)] {
-        match resolve(&name) {
+        match resolve(&name, Best::Cpu) {
             Ok(facts) => assert!(count > 0 && facts.kind == Kind::Cuda && facts.grid.is_some(), "{facts:?}"),
             Err(unknown) => assert!(unknown.name == name && unknown.why.contains("`h200`"), "{unknown:?}"),
         }
     }
-    assert!(resolve(&format!("cuda:{count}")).is_err());
+    assert!(resolve(&format!("cuda:{count}"), Best::Cpu).is_err());
     for wrong in ["cuda:", "cuda:-1", "cuda:1x", "cuda0", "cuda:99999999999999999999999"] {
-        assert!(resolve(wrong).unwrap_err().why.contains("expected `cuda` or `cuda:N`"), "{wrong}");
+        assert!(resolve(wrong, Best::Cpu).unwrap_err().why.contains("expected `cuda` or `cuda:N`"), "{wrong}");
     }
     assert!(count > 0 || cuda_if_fit().is_none());
 }

@@ -92,6 +92,15 @@ pub enum Rows {
     Fixed(u64),
 }
 
+impl Buffer {
+    /// Elements from one row to the next on a GPU, for reals of so many bytes: wide rows of vertices begin at a multiple of 16 bytes, so that
+    /// no row lies in more lines than it has to and all are read in the widest vectors. What lies beyond the columns is nobody's.
+    pub fn stride(&self, bytes_per_real: u64) -> u64 {
+        let is_row = self.rows == Rows::Nodes && self.element == Element::Real && !self.role.is_sparse();
+        if is_row && self.columns > 2 { self.columns.next_multiple_of(16 / bytes_per_real.max(1)) } else { self.columns }
+    }
+}
+
 impl Rows {
     /// How many that is.
     pub fn count(self, nodes: u64, edges: u64) -> u64 {

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn h200() -> (Facts, Vec<Measured>) {
-        (warploom_device::resolve("h200").unwrap(), read(warploom_device::groupings("h200").unwrap()))
+        (warploom_device::resolve("h200", warploom_device::Best::Cpu).unwrap(), read(warploom_device::groupings("h200").unwrap()))
     }
 
     /// How many times as long as the best that was measured the choice takes, for each shape and width.
@@ -244,7 +244,7 @@ mod tests {
         assert!(grouping.why.contains("h200") && grouping.shared_bytes == u64::from(grouping.threads / 32) * 256);
         assert_ne!(decider.decide(32), Some(grouping.clone()));
         assert_eq!(decider.decide(64), Some(grouping));
-        let processor = warploom_device::resolve("cpu").unwrap();
+        let processor = warploom_device::resolve("cpu", warploom_device::Best::Cpu).unwrap();
         assert_eq!(Decider::new(&processor, Rows { nodes: 1.0, edges: 1.0, gini: 0.0 }).decide(16), None);
     }
 }

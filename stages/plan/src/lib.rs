@@ -23,15 +23,16 @@ use warploom_contract::{
     },
     manifest::InputEntry,
 };
+use warploom_device::Nvrtc;
 use warploom_shell::{
-    budget, contracts,
+    budget, contracts, kernels,
     requests::{PlanRequest, mistake_error},
 };
 use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    emit::cuda::Emitted,
+    emit::cuda::{Emitted, Matmul},
     launch::{Body, Element, Half, LaunchList, LossKind},
 };
 
@@ -52,13 +53,15 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
-        let needed = needed(request, &list, &facts)?;
+        let emitted = for_gpu(request, &list)?;
+        let needed = needed(emitted.as_ref(), &list, &facts);
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..needed };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
+        emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let needed = [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition];
         let entry = |kind: Kind| -> Result<InputEntry, StageError> {
@@ -75,6 +78,7 @@ impl Stage for PlanStage {
             .to_owned(),
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
+            matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
@@ -94,7 +98,8 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
-        let expected = memory(&list, &facts);
+        let emitted = for_gpu(request, &list).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let expected = needed(emitted.as_ref(), &list, &facts);
         if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
         }
@@ -226,7 +231,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
-    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device))
+    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device, matmul(request)))
 }
 
 /// Rounded again and again, supersteps would end elsewhere, or never.
@@ -253,7 +258,24 @@ fn for_gpu(request: &PlanRequest, list: &LaunchList) -> Result<Option<Emitted>, 
     if half(request.run.dtype).is_some() {
         return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
     }
-    compile::emitted(list, (bytes_per_real(request.run.dtype), &request.device)).map(Some)
+    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request)), &request.device).map(Some)
+}
+
+/// What products multiply.
+pub fn matmul(request: &PlanRequest) -> Matmul {
+    match request.spec.matmul {
+        warploom_spec::Matmul::F32 => Matmul::F32,
+        warploom_spec::Matmul::Tf32 => Matmul::Tf32,
+        warploom_spec::Matmul::Bf16 => Matmul::Bf16,
+    }
+}
+
+/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why.
+fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
+    let (Some(arch), Ok(nvrtc)) = (kernels::capability(&request.device), Nvrtc::find()) else { return };
+    if let Err(fault) = kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())) {
+        context.progress.warn(&format!("the kernels are compiled when the plan is run: {fault}"));
+    }
 }
 
 /// What a compiled program may know of the data set of a request.
@@ -303,11 +325,11 @@ fn memory(list: &LaunchList, facts: &Facts) -> Memory {
     Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
 }
 
-/// What a run needs on its device. On a GPU all that kernels are given is there from start to end; what has no kernel there is refused.
-fn needed(request: &PlanRequest, list: &LaunchList, facts: &Facts) -> Result<Memory, StageError> {
-    let Some(emitted) = for_gpu(request, list)? else { return Ok(memory(list, facts)) };
-    let predicted = warploom_vertex::emit::cuda::memory::predicted(list, &emitted, facts);
-    Ok(Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() })
+/// What a run needs on its device. On a GPU all that kernels are given is there from start to end.
+fn needed(emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Memory {
+    let Some(emitted) = emitted else { return memory(list, facts) };
+    let predicted = warploom_vertex::emit::cuda::memory::predicted(list, emitted, facts);
+    Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() }
 }
 
 /// What a run would need with smaller numbers, or fewer of them: each is planned.
@@ -316,7 +338,7 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
-        let needed = made.and_then(|made| needed(request, &made.list, &made.facts).ok());
+        let needed = made.and_then(|made| Some(needed(for_gpu(request, &made.list).ok()?.as_ref(), &made.list, &made.facts)));
         ways.extend(needed.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
     };
     let fewer: &[Dtype] = match request.run.dtype {

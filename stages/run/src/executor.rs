@@ -26,6 +26,7 @@ use warploom_ops::random::dropout::Context;
 use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar, halves};
+use warploom_vertex::emit::cuda::Matmul;
 use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer};
 
@@ -147,10 +148,15 @@ impl<T: Precision> Executor<T> {
     }
 
     /// The same on a GPU.
-    pub fn on_gpu(context: &warploom_contract::Context, list: &LaunchList, data: Data<T>, (seed, facts): (u64, &Facts)) -> Result<Self, StageError> {
+    pub fn on_gpu(
+        context: &warploom_contract::Context,
+        list: &LaunchList,
+        data: Data<T>,
+        (seed, facts, matmul): (u64, &Facts, Matmul),
+    ) -> Result<Self, StageError> {
         let mut executor = Executor::new(list, data, seed)?;
         let Machine { data, buffers, .. } = &executor.machine;
-        executor.gpu = Some(gpu::Machine::new(context, (list, facts), (&executor.program, buffers, data), seed)?);
+        executor.gpu = Some(gpu::Machine::new(context, (list, facts, matmul), (&executor.program, buffers, data), seed)?);
         Ok(executor)
     }
 

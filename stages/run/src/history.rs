@@ -43,11 +43,14 @@ impl Row {
 
 /// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and its like by the others.
 pub fn named<'a>(measures: &'a [Measure], row: &'a Row) -> impl Iterator<Item = (String, Option<f64>)> + 'a {
-    let name = |place: usize, measure: &Measure, part: &str| if place == 0 { part.to_owned() } else { format!("{part}_{}", measure.name()) };
-    let of_measure = move |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| {
-        PARTS.into_iter().zip(*parts).map(move |(part, quality)| (name(place, measure, part), quality))
-    };
+    let of_measure = |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| of_parts((place > 0).then_some(*measure), parts);
     measures.iter().zip(&row.qualities).enumerate().flat_map(of_measure)
+}
+
+/// Names and numbers of what one measure says of each part; without its name where it is what is chosen by.
+pub fn of_parts(measure: Option<Measure>, parts: &[Option<f64>; 3]) -> impl Iterator<Item = (String, Option<f64>)> {
+    let name = move |part: &str| measure.map_or_else(|| part.to_owned(), |measure| format!("{part}_{}", measure.name()));
+    PARTS.into_iter().zip(*parts).map(move |(part, quality)| (name(part), quality))
 }
 
 /// Writes metrics.parquet.

@@ -37,7 +37,7 @@ pub struct Iterated {
     pub change: Change,
     /// Supersteps that were done when this start began.
     pub resumed_at: u64,
-    /// Median seconds of a superstep of this start.
+    /// Median seconds of a superstep of this start; without loops the seconds of a pass, where `run.passes` asks for them.
     pub seconds_step: f64,
     /// How each loop was gone through: the name of its course, or `supersteps`.
     pub courses: Vec<String>,
@@ -115,6 +115,9 @@ impl<T: Precision> Walk<'_, T> {
             }
         }
         self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
+        if count == 0 {
+            self.again(checkpoints)?;
+        }
         self.context.progress.end();
         let seconds_step = median(std::mem::take(&mut self.seconds));
         Ok(Iterated {
@@ -126,6 +129,29 @@ impl<T: Precision> Walk<'_, T> {
             seconds_step,
             courses: std::mem::take(&mut self.courses),
         })
+    }
+
+    /// What is computed once, for its time as often as is asked for.
+    fn again(&mut self, checkpoints: &mut Checkpoints) -> Result<(), StageError> {
+        let more = self.spec.passes.saturating_sub(1);
+        if more == 0 {
+            return Ok(());
+        }
+        if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
+            // Sparse features are put down as dense rows once, where later values may lie.
+            if self.list.buffers.iter().any(|buffer| buffer.role.is_sparse()) {
+                self.context.progress.warn("the time of a pass with sparse features is not taken on a GPU: `run.passes` is not read");
+                return Ok(());
+            }
+            self.seconds.push(gpu.passes(program.part(Part::Finish), more)?);
+            return Ok(());
+        }
+        for _ in 0..more {
+            let begun = Instant::now();
+            self.part(Part::Finish, checkpoints, None)?;
+            self.seconds.push(begun.elapsed().as_secs_f64());
+        }
+        Ok(())
     }
 
     /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved goes on as it was.

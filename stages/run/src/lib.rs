@@ -38,7 +38,10 @@ use warploom_contract::{
     kinds::plan::{self, Plan},
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
-use warploom_vertex::launch::{Body, LaunchList, LossKind};
+use warploom_vertex::{
+    emit::cuda::Matmul,
+    launch::{Body, LaunchList, LossKind},
+};
 
 use crate::{checkpoints::Checkpoints, executor::Executor, precision::Precision, record::Done, upload::Needs};
 
@@ -114,6 +117,13 @@ fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
     kind.map_err(|error| StageError::defect(format!("the plan predicts what this version does not know: {error}")))
 }
 
+/// What products multiply on a GPU.
+fn matmul(page: &Plan) -> Result<Matmul, StageError> {
+    let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
+    let named = named.map_err(|error| StageError::defect(format!("the plan multiplies in a way that this version does not know: {error}")))?;
+    Ok(named.unwrap_or_default())
+}
+
 fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
@@ -127,7 +137,7 @@ fn execute<T: Precision>(
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, &request.device))?,
+        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, &request.device, matmul(page)?))?,
     };
     let started = Instant::now();
     let done = match &list.body {

@@ -43,6 +43,8 @@ pub struct Trained {
     pub kind: LossKind,
     /// What the qualities are; first what is chosen by.
     pub measures: Vec<Measure>,
+    /// Of what is kept, the measures that are not taken of each epoch.
+    pub kept: Vec<(Measure, [Option<f64>; 3])>,
     /// Whether it ended before its last epoch, since nothing got better.
     pub stopped_early: bool,
 }
@@ -94,7 +96,7 @@ pub fn train<T: Precision>(
 ) -> Result<Trained, StageError> {
     let loss = loss_place(executor);
     refuse_unfit(executor, spec, loss)?;
-    let measures = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
+    let [measures, last] = measures::chosen(spec.metric, loss.kind, executor.machine.buffers.reals().shape(loss.result).1)?;
     executor.set_parameters(&parameters::initial(list, spec)?)?;
     let names: Vec<String> = list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let (optimizers, warnings) = optimizers::of_spec(&spec.optimizer, &names);
@@ -118,8 +120,10 @@ pub fn train<T: Precision>(
         Err(Halt::Stopped) => return Err(training.stopped(checkpoints)),
     };
     let stopped_early = training.state.done < epochs;
+    let kept = if last.is_empty() { Vec::new() } else { training.measured(&last)? };
+    let kept = last.into_iter().zip(kept).collect();
     let Training { state, measures, .. } = training;
-    Ok(Trained { history: state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind, measures, stopped_early })
+    Ok(Trained { history: state.history, epoch_kept, resumed_at, seconds_step: history::median(seconds), kind: loss.kind, measures, kept, stopped_early })
 }
 
 impl<T: Precision> Training<'_, T> {
@@ -170,7 +174,7 @@ impl<T: Precision> Training<'_, T> {
     /// beyond an epoch at which the state is saved.
     fn ahead(&self, epochs: u64) -> u64 {
         let decides = self.spec.early_stop.patience.is_some() || self.spec.keep == Keep::Best || matches!(self.spec.schedule, Schedule::Plateau(_));
-        let is_counted = self.measures.iter().all(|measure| measure.is_counted(self.loss.kind));
+        let is_counted = self.measures.iter().all(|measure| measure.is_counted());
         if self.executor.gpu.is_none() || decides || !is_counted || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() {
             return 0;
         }
@@ -234,18 +238,23 @@ impl<T: Precision> Training<'_, T> {
     /// Every measure of each part of the target.
     fn qualities(&mut self) -> Result<Vec<[Option<f64>; 3]>, StageError> {
         if let Some(gpu) = &self.executor.gpu
-            && self.measures.iter().all(|measure| measure.is_counted(self.loss.kind))
+            && self.measures.iter().all(|measure| measure.is_counted())
         {
             let counts = gpu.counts()?;
             return Ok(self.of_counts(&counts));
         }
+        self.measured(&self.measures.clone())
+    }
+
+    /// Of each part of the target, from the result that was made last.
+    fn measured(&mut self, measures: &[Measure]) -> Result<Vec<[Option<f64>; 3]>, StageError> {
         self.executor.fetch_results()?;
         let machine = &self.executor.machine;
         let reals = machine.buffers.reals();
         let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
         let compared = Compared { result: result.contents, target, columns: result.columns, kind: self.loss.kind };
         let of_measure = |measure: &Measure| machine.data.splits.each_ref().map(|rows| measure.of(compared, rows));
-        Ok(self.measures.iter().map(of_measure).collect())
+        Ok(measures.iter().map(of_measure).collect())
     }
 
     /// Adds a row to the history, and keeps the parameters if they are the best so far.

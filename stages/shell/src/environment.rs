@@ -2,7 +2,8 @@
 use std::path::PathBuf;
 
 use warploom_contract::{ErrorKind, StageError, Store};
-use warploom_device::Facts;
+use warploom_device::{AUTO, Best, Facts};
+use warploom_spec::{Dtype, Pipeline};
 
 use crate::{
     flags::{Format, Options, Real},
@@ -57,13 +58,24 @@ impl Environment {
         }
     }
 
-    /// Facts of the device to plan for: the command line's, else the pipeline's.
-    pub fn device_facts(&self, pipeline: &str) -> Result<Facts, StageError> {
-        let name = self.device.as_deref().unwrap_or(pipeline);
-        warploom_device::resolve(name).map_err(|unknown| {
+    /// Facts of the device to plan for: the command line's, else the pipeline's. `auto` takes a GPU for what has kernels on one: not for
+    /// supersteps, nor for rows of 16 bits.
+    pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
+        let name = self.device.as_deref().unwrap_or(&pipeline.plan.device);
+        let best = if name == AUTO && fits_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
+        warploom_device::resolve(name, best).map_err(|unknown| {
             let near = warploom_spec::nearest(&unknown.name, warploom_device::NAMES);
             StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why))
                 .hint(format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu")))
         })
     }
+}
+
+/// Whether a GPU has kernels for what a pipeline runs. Of a program that does not read, whoever reads it next says why.
+fn fits_gpu(pipeline: &Pipeline) -> bool {
+    let repeats = || {
+        let text = std::fs::read_to_string(&pipeline.plan.program.file).unwrap_or_default();
+        warploom_vertex::syntax::parse(&text).is_ok_and(|file| file.repeats())
+    };
+    matches!(pipeline.run.dtype, Dtype::F32 | Dtype::F64) && !repeats()
 }

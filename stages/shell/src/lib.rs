@@ -16,6 +16,7 @@ pub mod execute;
 pub mod explain;
 pub mod flags;
 pub mod hints;
+pub mod kernels;
 pub mod limits;
 pub mod outcome;
 pub mod requests;

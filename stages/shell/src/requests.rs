@@ -224,7 +224,7 @@ impl Request for ReorderRequest {
             Mode::Iterate => WALKS_OF_LOOP,
             _ => WALKS_OF_EPOCH * 10u64.pow(pipeline.run.epochs.max(1).ilog10()),
         };
-        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(&pipeline.plan.device)?, walks })
+        Ok(ReorderRequest { spec: pipeline.reorder.clone(), device: environment.device_facts(pipeline)?, walks })
     }
 
     fn document(&self) -> Value {
@@ -274,7 +274,7 @@ pub struct Learned {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 11;
+pub const COMPILER_VERSION: u32 = 12;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
@@ -282,7 +282,7 @@ impl Request for PlanRequest {
         let text = std::fs::read_to_string(path).map_err(|error| {
             StageError::io("read the vertex program", path, &error).hint("set  plan.program  to a file of  pipelines/programs , relative to the pipeline file")
         })?;
-        let device = environment.device_facts(&pipeline.plan.device)?;
+        let device = environment.device_facts(pipeline)?;
         let init_digest = if pipeline.run.mode == Mode::Infer { init_digest(&pipeline.run)? } else { None };
         let splits_digest = splits_digest(environment, &pipeline.run)?;
         let (spec, run, learned) = (pipeline.plan.clone(), pipeline.run.clone(), OnceLock::new());
@@ -295,6 +295,9 @@ impl Request for PlanRequest {
             // A path is no ingredient, and the device goes in by its facts.
             settings.remove("program");
             settings.remove("device");
+            if self.spec.matmul == PlanSpec::default().matmul {
+                settings.remove("matmul");
+            }
             // With defaults filled in, so that writing a default down changes nothing.
             if let Some(resolved) = self.resolved_settings() {
                 settings.insert("set".to_owned(), resolved);
@@ -383,7 +386,7 @@ impl Request for RunRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) = (init_digest(&spec)?, splits_digest(environment, &spec)?);
-        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(&pipeline.plan.device)? })
+        Ok(RunRequest { spec, init_digest, splits_digest, device: environment.device_facts(pipeline)? })
     }
 
     fn document(&self) -> Value {
@@ -394,6 +397,10 @@ impl Request for RunRequest {
             settings.remove("splits");
             settings.remove("checkpoint");
             settings.remove("repeat");
+            // One pass is what there was before `passes`.
+            if self.spec.passes == RunSpec::default().passes {
+                settings.remove("passes");
+            }
             // What is learned by itself is in no key, so that keys from before `target` hold.
             if self.spec.target == RunSpec::default().target {
                 settings.remove("target");

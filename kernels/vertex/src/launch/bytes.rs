@@ -330,7 +330,8 @@ pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
         let entries = nonzeros.saturating_mul(INDEX + facts.bytes_per_real);
         return Facts::bytes_of_offsets(rows, nonzeros).saturating_add(entries);
     }
-    rows.saturating_mul(buffer.columns).saturating_mul(width(buffer.element, facts))
+    let stride = if facts.lanes { buffer.stride(facts.bytes_per_real) } else { buffer.columns };
+    rows.saturating_mul(stride).saturating_mul(width(buffer.element, facts))
 }
 
 /// Bytes of an element.

@@ -36,6 +36,19 @@ impl File {
     pub fn function(&self, name: &str) -> Option<&Definition> {
         self.functions.iter().find(|function| function.name.text == name)
     }
+
+    /// Whether anything is done until something holds, which takes as many supersteps as the graph asks for.
+    pub fn repeats(&self) -> bool {
+        fn any(body: &[Statement]) -> bool {
+            body.iter().any(|statement| match &statement.kind {
+                StatementKind::While(..) => true,
+                StatementKind::If(branches, otherwise) => branches.iter().any(|(_, body)| any(body)) || any(otherwise),
+                StatementKind::For(_, _, body) => any(body),
+                _ => false,
+            })
+        }
+        self.functions.iter().any(|function| any(&function.body))
+    }
 }
 
 /// A `def`.

@@ -1,8 +1,8 @@
-// dropout.1: 14400 bytes at least
+// dropout.1: 19200 bytes at least
 //   dropout.1 = dropout 0.5 site 0(x)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -11,17 +11,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
   real dropout_1_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_1_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
   if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_dropout_1 + (offset_t)v * 6 + c[q], dropout_1_2[q]);
+  EACH_Q if (own[q]) store<V>(o_dropout_1 + (offset_t)v * 8 + c[q], dropout_1_2[q]);
 }
 
-// product.3: 26784 bytes at least
+// product.3: 29184 bytes at least
 //   product.3 = product transposed(dropout.1, parameter.gat.attend.0.linear.0.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, real* __restrict__ o_product_3, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 6 + c[q]);
+      real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
     }
   };
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gat_attend_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -280,12 +280,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_147[(offset_t)v * 2 + (c[q] / 8u)] = reduce_147_15[q];
 }
 
-// product.40: 22992 bytes at least
+// product.40: 24192 bytes at least
 //   product.40 = product transposed(h.38, parameter.gat.attend.1.linear.0.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, real* __restrict__ o_product_40, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 16, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -311,11 +311,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* _
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)column * 16 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)column * 16 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -365,20 +365,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* _
       [[maybe_unused]] bool own[Q];
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
-      EACH if (own[q]) o_product_40[(offset_t)v * 3 + c[q]] = made[q];
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      EACH_Q if (own[q]) store<V>(o_product_40 + (offset_t)v * 4 + c[q], made[q]);
     }
   }
 }
 
-// axis.48: 6024 bytes at least
+// axis.48: 7224 bytes at least
 //   multiply.43 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.0)
 //   axis.44 = axis sum 1(multiply.43)
 //   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
 //   axis.48 = axis sum 1(multiply.47)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -386,27 +386,23 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real product_40_1[Q]; EACH_Q product_40_1[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
-  real parameter_gat_attend_1_param_0_2[Q]; EACH_Q parameter_gat_attend_1_param_0_2[q] = __ldg(b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_43_3[Q]; EACH_Q multiply_43_3[q] = product_40_1[q] * parameter_gat_attend_1_param_0_2[q];
+  real product_40_1[Q][V]; EACH_Q load<V>(product_40_1[q], b_product_40 + (offset_t)v * 4 + c[q]);
+  real parameter_gat_attend_1_param_0_2[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_2[q], b_parameter_gat_attend_1_param_0 + c[q]);
+  real multiply_43_3[Q][V]; EACH multiply_43_3[q][j] = product_40_1[q][j] * parameter_gat_attend_1_param_0_2[q][j];
   real axis_44_4;
   axis_44_4 = 0;
-  EACH axis_44_4 = axis_44_4 + (own[q] ? multiply_43_3[q] : 0);
-  axis_44_4 = axis_44_4 + across(axis_44_4, 1);
-  axis_44_4 = axis_44_4 + across(axis_44_4, 2);
-  real parameter_gat_attend_1_param_1_5[Q]; EACH_Q parameter_gat_attend_1_param_1_5[q] = __ldg(b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_47_6[Q]; EACH_Q multiply_47_6[q] = product_40_1[q] * parameter_gat_attend_1_param_1_5[q];
+  EACH axis_44_4 = axis_44_4 + (own[q] && c[q] + j < 3u ? multiply_43_3[q][j] : 0);
+  real parameter_gat_attend_1_param_1_5[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_5[q], b_parameter_gat_attend_1_param_1 + c[q]);
+  real multiply_47_6[Q][V]; EACH multiply_47_6[q][j] = product_40_1[q][j] * parameter_gat_attend_1_param_1_5[q][j];
   real axis_48_7;
   axis_48_7 = 0;
-  EACH axis_48_7 = axis_48_7 + (own[q] ? multiply_47_6[q] : 0);
-  axis_48_7 = axis_48_7 + across(axis_48_7, 1);
-  axis_48_7 = axis_48_7 + across(axis_48_7, 2);
+  EACH axis_48_7 = axis_48_7 + (own[q] && c[q] + j < 3u ? multiply_47_6[q][j] : 0);
   if (!live) return;
-  EACH if (own[q] && c[q] == 0) o_axis_44[v + 0] = axis_44_4;
-  EACH if (own[q] && c[q] == 0) o_axis_48[v + 0] = axis_48_7;
+  EACH if (own[q] && (c[q] + j) == 0) o_axis_44[v + 0] = axis_44_4;
+  EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_7;
 }
 
-// reduce.97: 27604 bytes at least
+// reduce.97: 30004 bytes at least
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   reduce.54 (nodes x 1) = reduce maximum.in(leakyrelu.53)
@@ -427,12 +423,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
 //   reduce.93 = reduce sum.in(dropout.91 * product.40[far.in])
 //   reduce.97 = reduce sum.in(multiply.90)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_reduce_93, real* __restrict__ o_reduce_97, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -448,8 +444,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   real axis_48_12; axis_48_12 = __ldg(b_axis_48 + v + 0);
   real reduce_54_1; reduce_54_1 = (real)-INFINITE;
   real reduce_60_4; reduce_60_4 = 0;
-  real reduce_66_7[Q]; EACH_Q reduce_66_7[q] = 0;
-  real reduce_93_9[Q]; EACH_Q reduce_93_9[q] = 0;
+  real reduce_66_7[Q][V]; EACH reduce_66_7[q][j] = 0;
+  real reduce_93_9[Q][V]; EACH reduce_93_9[q][j] = 0;
   real reduce_97_10; reduce_97_10 = 0;
   {
     unsigned at = from;
@@ -467,8 +463,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_44_11[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_44_11[k] = __ldg(b_axis_44 + u[k] + 0); }
-        real product_40_21[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_40_21[k][q] = __ldg(b_product_40 + (offset_t)u[k] * 3 + c[q]); }
+        real product_40_21[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_40_21[k][q], b_product_40 + (offset_t)u[k] * 4 + c[q]); }
         real score_15[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
@@ -481,22 +477,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
         real scale_17; scale_17 = grown(before_16, reduce_54_1);
         real shift_18; shift_18 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
         reduce_60_4 = reduce_60_4 * scale_17;
-        EACH_Q reduce_66_7[q] = reduce_66_7[q] * scale_17;
-        EACH_Q reduce_93_9[q] = reduce_93_9[q] * scale_17;
+        EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_17;
+        EACH reduce_93_9[q][j] = reduce_93_9[q][j] * scale_17;
         reduce_97_10 = reduce_97_10 * scale_17;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real exp_59_19; exp_59_19 = exponential(score_15[k] - shift_18);
           if (here) reduce_60_4 = reduce_60_4 + exp_59_19;
           real dropout_64_20; dropout_64_20 = !training ? exp_59_19 : stream_2[k] >> 0 & 1 ? exp_59_19 * (real)1.4285776566757493 : (real)0;
-          real product_22[Q]; EACH_Q product_22[q] = dropout_64_20 * product_40_21[k][q];
-          EACH_Q if (here) reduce_66_7[q] = reduce_66_7[q] + product_22[q];
+          real product_22[Q][V]; EACH product_22[q][j] = dropout_64_20 * product_40_21[k][q][j];
+          EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_22[q][j];
           bool less_88_23; less_88_23 = ((real)0.0) < score_15[k];
           real select_89_24; select_89_24 = less_88_23 ? ((real)1.0) : ((real)0.2);
           real multiply_90_25; multiply_90_25 = exp_59_19 * select_89_24;
           real dropout_91_26; dropout_91_26 = !training ? multiply_90_25 : stream_2[k] >> 0 & 1 ? multiply_90_25 * (real)1.4285776566757493 : (real)0;
-          real product_27[Q]; EACH_Q product_27[q] = dropout_91_26 * product_40_21[k][q];
-          EACH_Q if (here) reduce_93_9[q] = reduce_93_9[q] + product_27[q];
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_91_26 * product_40_21[k][q][j];
+          EACH if (here) reduce_93_9[q][j] = reduce_93_9[q][j] + product_27[q][j];
           if (here) reduce_97_10 = reduce_97_10 + multiply_90_25;
         }
       }
@@ -527,22 +523,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
       { reduce_60_4 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_60_4 = reduce_60_4 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
-    EACH_Q reduce_66_7[q] = reduce_66_7[q] * alone_reduce_54_1;
-    EACH_Q { const real own_part = reduce_66_7[q]; reduce_66_7[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_66_7[q] = reduce_66_7[q] + from_lane(own_part, g * L + part); }
+    EACH reduce_66_7[q][j] = reduce_66_7[q][j] * alone_reduce_54_1;
+    EACH { const real own_part = reduce_66_7[q][j]; reduce_66_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_66_7[q][j] = reduce_66_7[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_66_7[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_66_7[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_66_7[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_66_7[q] = reduce_66_7[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_66_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_66_7[q][j] = reduce_66_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH_Q reduce_93_9[q] = reduce_93_9[q] * alone_reduce_54_1;
-    EACH_Q { const real own_part = reduce_93_9[q]; reduce_93_9[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_9[q] = reduce_93_9[q] + from_lane(own_part, g * L + part); }
+    EACH reduce_93_9[q][j] = reduce_93_9[q][j] * alone_reduce_54_1;
+    EACH { const real own_part = reduce_93_9[q][j]; reduce_93_9[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_9[q][j] = reduce_93_9[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_93_9[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_93_9[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_93_9[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_93_9[q] = reduce_93_9[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_93_9[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_93_9[q][j] = reduce_93_9[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
     reduce_97_10 = reduce_97_10 * alone_reduce_54_1;
@@ -559,17 +555,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   real select_56_3; select_56_3 = equal_55_2 ? ((real)0.0) : reduce_54_1;
   bool equal_61_5; equal_61_5 = reduce_60_4 == ((real)0.0);
   real select_62_6; select_62_6 = equal_61_5 ? ((real)1.0) : reduce_60_4;
-  real divide_67_8[Q]; EACH_Q divide_67_8[q] = reduce_66_7[q] / select_62_6;
+  real divide_67_8[Q][V]; EACH divide_67_8[q][j] = reduce_66_7[q][j] / select_62_6;
   if (!writes) return;
-  EACH if (own[q] && c[q] == 0) o_select_56[v + 0] = select_56_3;
-  EACH if (own[q] && c[q] == 0) o_equal_61[v + 0] = (whole)(equal_61_5);
-  EACH if (own[q] && c[q] == 0) o_select_62[v + 0] = select_62_6;
-  EACH if (own[q]) o_divide_67[(offset_t)v * 3 + c[q]] = divide_67_8[q];
-  EACH if (own[q]) o_reduce_93[(offset_t)v * 3 + c[q]] = reduce_93_9[q];
-  EACH if (own[q] && c[q] == 0) o_reduce_97[v + 0] = reduce_97_10;
+  EACH if (own[q] && (c[q] + j) == 0) o_select_56[v + 0] = select_56_3;
+  EACH if (own[q] && (c[q] + j) == 0) o_equal_61[v + 0] = (whole)(equal_61_5);
+  EACH if (own[q] && (c[q] + j) == 0) o_select_62[v + 0] = select_62_6;
+  EACH_Q if (own[q]) store<V>(o_divide_67 + (offset_t)v * 4 + c[q], divide_67_8[q]);
+  EACH_Q if (own[q]) store<V>(o_reduce_93 + (offset_t)v * 4 + c[q], reduce_93_9[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_reduce_97[v + 0] = reduce_97_10;
 }
 
-// axis.70: 7212 bytes at least
+// axis.70: 9612 bytes at least
 //   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
 //   axis.70 = axis sum 0(add.69)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __restrict__ b_divide_67, const real* __restrict__ b_parameter_gat_attend_1_bias_0, real* __restrict__ o_axis_70, const unsigned rows) {
@@ -582,42 +578,46 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __re
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real divide_67_1[Q]; EACH_Q divide_67_1[q] = __ldg(b_divide_67 + (offset_t)v * 3 + c[q]);
+  real divide_67_1[Q]; EACH_Q divide_67_1[q] = __ldg(b_divide_67 + (offset_t)v * 4 + c[q]);
   real parameter_gat_attend_1_bias_0_2[Q]; EACH_Q parameter_gat_attend_1_bias_0_2[q] = __ldg(b_parameter_gat_attend_1_bias_0 + c[q]);
   real add_69_3[Q]; EACH_Q add_69_3[q] = divide_67_1[q] + parameter_gat_attend_1_bias_0_2[q];
   real axis_70_4[Q]; EACH_Q axis_70_4[q] = (0) + add_69_3[q];
   if (!live) return;
-  EACH if (own[q]) o_axis_70[(offset_t)v * 3 + c[q]] = axis_70_4[q];
+  EACH if (own[q]) o_axis_70[(offset_t)v * 4 + c[q]] = axis_70_4[q];
 }
 
-// loss: 8404 bytes at least
+// loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(axis.70, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
-  constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
   if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
   __syncthreads();
   const double all = __ldg(terms);
-  double sum = 0;
+  double sum = 0, errors[SUMS] = {};
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const bool live = first + group < rows;
     const unsigned row = live ? first + group : first;
     const unsigned of_part = live ? split[row] : 0;
-    const real* const at = result + (offset_t)row * C;
-    real* const slope = gradient + (offset_t)row * C;
-    const double named = live ? (double)target[row] : -1;
-    real held[PER];
-    UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
+    const real* const at = result + (offset_t)row * OF_RESULT;
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) {
+      UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
+      if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+    }
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i];
+      const real score = held[i / V][i % V];
       if (score > best) { best = score; answer = column; }
       numbers = numbers && !is_odd(score);
     }
@@ -633,24 +633,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
     double total = 0;
     real right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i], power = exponential(score - best);
+      const real score = held[i / V][i % V], power = exponential(score - best);
       total += power;
       if (known && column == (unsigned)wanted) right_score = score;
-      held[i] = power;
+      held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
     const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
-      slope[column] = made;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
     }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -659,43 +660,58 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
       if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
     }
   }
+  errors[0] = sum;
   __shared__ double told[256];
-  told[threadIdx.x] = sum;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    told[threadIdx.x] = errors[which];
     __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
-  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
-  after_others();
-  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
-  __shared__ double told[256];
-  double sum = 0;
-  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
-  told[threadIdx.x] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  double added[SUMS];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double sum = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
+    told[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    added[which] = told[0];
     __syncthreads();
   }
-  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  const double loss = *terms > 0 ? added[0] / *terms : 0;
   if (threadIdx.x == 0) {
     *exact = loss;
     *value = (real)loss;
   }
   // A pass of measuring is written down.
   if (!counts) return;
+  if (SUMS > 1) {
+    if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    __syncthreads();
+  }
   unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
   if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
-  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+  for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gat.attend.1.bias.0: 3612 bytes at least
+// gradient.gat.attend.1.bias.0: 4812 bytes at least
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bias_0(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bias_0(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -707,7 +723,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
     EACH sums[j] += slope_result_1[q];
   }
   __shared__ real told[STRANDS][L * V];
@@ -717,24 +733,29 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
     if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
     __syncthreads();
   }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bias_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  after_others();
-  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (element >= elements) return;
-  real sum = 0;
-  for (unsigned first = lane; first < parts; first += 8 * 32) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
   }
-  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-  if (lane == 0) out[element] = sum;
 }
 
-// multiply.111: 31212 bytes at least
+// multiply.111: 39612 bytes at least
 //   divide.76 = divide(slope.result, select.62)
 //   multiply.77 (nodes x 3) = multiply(divide.76, divide.67)
 //   axis.78 (nodes x 1) = axis sum 1(multiply.77)
@@ -748,7 +769,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_gat_attend_1_bi
 //   multiply.111 = multiply(slope of right.99, product.40)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_product_40, real* __restrict__ o_divide_76, real* __restrict__ o_select_85, real* __restrict__ o_multiply_109, real* __restrict__ o_multiply_111, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -756,46 +777,41 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
-  real divide_76_3[Q]; EACH_Q divide_76_3[q] = slope_result_1[q] / select_62_2;
+  real divide_76_3[Q][V]; EACH divide_76_3[q][j] = slope_result_1[q][j] / select_62_2;
   bool equal_61_4; equal_61_4 = __ldg(b_equal_61 + v + 0) != 0;
-  real divide_67_5[Q]; EACH_Q divide_67_5[q] = __ldg(b_divide_67 + (offset_t)v * 3 + c[q]);
-  real multiply_77_6[Q]; EACH_Q multiply_77_6[q] = divide_76_3[q] * divide_67_5[q];
+  real divide_67_5[Q][V]; EACH_Q load<V>(divide_67_5[q], b_divide_67 + (offset_t)v * 4 + c[q]);
+  real multiply_77_6[Q][V]; EACH multiply_77_6[q][j] = divide_76_3[q][j] * divide_67_5[q][j];
   real axis_78_7;
   axis_78_7 = 0;
-  EACH axis_78_7 = axis_78_7 + (own[q] ? multiply_77_6[q] : 0);
-  axis_78_7 = axis_78_7 + across(axis_78_7, 1);
-  axis_78_7 = axis_78_7 + across(axis_78_7, 2);
+  EACH axis_78_7 = axis_78_7 + (own[q] && c[q] + j < 3u ? multiply_77_6[q][j] : 0);
   real negative_79_8; negative_79_8 = negative(axis_78_7);
   real select_85_9; select_85_9 = equal_61_4 ? ((real)0.0) : negative_79_8;
-  real reduce_93_10[Q]; EACH_Q reduce_93_10[q] = __ldg(b_reduce_93 + (offset_t)v * 3 + c[q]);
-  real multiply_94_11[Q]; EACH_Q multiply_94_11[q] = reduce_93_10[q] * divide_76_3[q];
+  real reduce_93_10[Q][V]; EACH_Q load<V>(reduce_93_10[q], b_reduce_93 + (offset_t)v * 4 + c[q]);
+  real multiply_94_11[Q][V]; EACH multiply_94_11[q][j] = reduce_93_10[q][j] * divide_76_3[q][j];
   real axis_95_12;
   axis_95_12 = 0;
-  EACH axis_95_12 = axis_95_12 + (own[q] ? multiply_94_11[q] : 0);
-  axis_95_12 = axis_95_12 + across(axis_95_12, 1);
-  axis_95_12 = axis_95_12 + across(axis_95_12, 2);
+  EACH axis_95_12 = axis_95_12 + (own[q] && c[q] + j < 3u ? multiply_94_11[q][j] : 0);
   real reduce_97_13; reduce_97_13 = __ldg(b_reduce_97 + v + 0);
   real multiply_98_14; multiply_98_14 = reduce_97_13 * select_85_9;
   real slope_of_right_99_15; slope_of_right_99_15 = axis_95_12 + multiply_98_14;
-  real parameter_gat_attend_1_param_1_16[Q]; EACH_Q parameter_gat_attend_1_param_1_16[q] = __ldg(b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_109_17[Q]; EACH_Q multiply_109_17[q] = slope_of_right_99_15 * parameter_gat_attend_1_param_1_16[q];
-  real product_40_18[Q]; EACH_Q product_40_18[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
-  real multiply_111_19[Q]; EACH_Q multiply_111_19[q] = slope_of_right_99_15 * product_40_18[q];
+  real parameter_gat_attend_1_param_1_16[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_16[q], b_parameter_gat_attend_1_param_1 + c[q]);
+  real multiply_109_17[Q][V]; EACH multiply_109_17[q][j] = slope_of_right_99_15 * parameter_gat_attend_1_param_1_16[q][j];
+  real product_40_18[Q][V]; EACH_Q load<V>(product_40_18[q], b_product_40 + (offset_t)v * 4 + c[q]);
+  real multiply_111_19[Q][V]; EACH multiply_111_19[q][j] = slope_of_right_99_15 * product_40_18[q][j];
   if (!live) return;
-  EACH if (own[q]) o_divide_76[(offset_t)v * 3 + c[q]] = divide_76_3[q];
-  EACH if (own[q] && c[q] == 0) o_select_85[v + 0] = select_85_9;
-  EACH if (own[q]) o_multiply_109[(offset_t)v * 3 + c[q]] = multiply_109_17[q];
-  EACH if (own[q]) o_multiply_111[(offset_t)v * 3 + c[q]] = multiply_111_19[q];
+  EACH_Q if (own[q]) store<V>(o_divide_76 + (offset_t)v * 4 + c[q], divide_76_3[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_select_85[v + 0] = select_85_9;
+  EACH_Q if (own[q]) store<V>(o_multiply_109 + (offset_t)v * 4 + c[q], multiply_109_17[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_111 + (offset_t)v * 4 + c[q], multiply_111_19[q]);
 }
 
-// gradient.gat.attend.1.param.1: 3612 bytes at least
+// gradient.gat.attend.1.param.1: 4812 bytes at least
 //   gradient.gat.attend.1.param.1 = sum rows(multiply.111)
 // as k9_gradient_gat_attend_1_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
 
-// multiply.115: 31216 bytes at least
+// multiply.115: 36016 bytes at least
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
@@ -817,12 +833,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real
 //   slope of z.114 = add(add.110, multiply.113)
 //   multiply.115 = multiply(slope of left.108, product.40)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_76, const real* __restrict__ b_product_40, const real* __restrict__ b_select_85, const real* __restrict__ b_multiply_109, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_114, real* __restrict__ o_multiply_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -836,8 +852,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real axis_44_15; axis_44_15 = __ldg(b_axis_44 + v + 0);
-  real reduce_84_1[Q]; EACH_Q reduce_84_1[q] = 0;
-  real reduce_103_4[Q]; EACH_Q reduce_103_4[q] = 0;
+  real reduce_84_1[Q][V]; EACH reduce_84_1[q][j] = 0;
+  real reduce_103_4[Q][V]; EACH reduce_103_4[q][j] = 0;
   real reduce_107_8; reduce_107_8 = 0;
   {
     unsigned at = from;
@@ -853,8 +869,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_76_14[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q divide_76_14[k][q] = __ldg(b_divide_76 + (offset_t)u[k] * 3 + c[q]); }
+        real divide_76_14[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_76_14[k][q], b_divide_76 + (offset_t)u[k] * 4 + c[q]); }
         real axis_48_16[B];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_48_16[k] = __ldg(b_axis_48 + u[k] + 0); }
         real select_56_19[B];
@@ -868,14 +884,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
           real subtract_58_20; subtract_58_20 = leakyrelu_53_18 - select_56_19[k];
           real exp_59_21; exp_59_21 = exponential(subtract_58_20);
           real dropout_64_22; dropout_64_22 = !training ? exp_59_21 : stream_2[k] >> 0 & 1 ? exp_59_21 * (real)1.4285776566757493 : (real)0;
-          real product_23[Q]; EACH_Q product_23[q] = divide_76_14[k][q] * dropout_64_22;
-          EACH_Q if (here) reduce_84_1[q] = reduce_84_1[q] + product_23[q];
+          real product_23[Q][V]; EACH product_23[q][j] = divide_76_14[k][q][j] * dropout_64_22;
+          EACH if (here) reduce_84_1[q][j] = reduce_84_1[q][j] + product_23[q][j];
           bool less_88_24; less_88_24 = ((real)0.0) < leakyrelu_53_18;
           real select_89_25; select_89_25 = less_88_24 ? ((real)1.0) : ((real)0.2);
           real multiply_90_26; multiply_90_26 = exp_59_21 * select_89_25;
           real dropout_91_27; dropout_91_27 = !training ? multiply_90_26 : stream_2[k] >> 0 & 1 ? multiply_90_26 * (real)1.4285776566757493 : (real)0;
-          real product_28[Q]; EACH_Q product_28[q] = dropout_91_27 * divide_76_14[k][q];
-          EACH_Q if (here) reduce_103_4[q] = reduce_103_4[q] + product_28[q];
+          real product_28[Q][V]; EACH product_28[q][j] = dropout_91_27 * divide_76_14[k][q][j];
+          EACH if (here) reduce_103_4[q][j] = reduce_103_4[q][j] + product_28[q][j];
           real multiply_100_30; multiply_100_30 = select_85_29[k] * exp_59_21;
           real product_31; product_31 = multiply_100_30 * select_89_25;
           if (here) reduce_107_8 = reduce_107_8 + product_31;
@@ -889,20 +905,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_84_1[q]; reduce_84_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_84_1[q] = reduce_84_1[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_84_1[q][j]; reduce_84_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_84_1[q][j] = reduce_84_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_84_1[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_84_1[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_84_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_84_1[q] = reduce_84_1[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_84_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_84_1[q][j] = reduce_84_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH_Q { const real own_part = reduce_103_4[q]; reduce_103_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_4[q] = reduce_103_4[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_103_4[q][j]; reduce_103_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_4[q][j] = reduce_103_4[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_103_4[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_103_4[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_103_4[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_103_4[q] = reduce_103_4[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_103_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_103_4[q][j] = reduce_103_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
     { const real own_part = reduce_107_8; reduce_107_8 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_107_8 = reduce_107_8 + from_lane(own_part, g * L + part); }
@@ -914,36 +930,33 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
       __syncthreads();
     }
   }
-  real multiply_109_2[Q]; EACH_Q multiply_109_2[q] = __ldg(b_multiply_109 + (offset_t)v * 3 + c[q]);
-  real add_110_3[Q]; EACH_Q add_110_3[q] = reduce_84_1[q] + multiply_109_2[q];
-  real product_40_5[Q]; EACH_Q product_40_5[q] = __ldg(b_product_40 + (offset_t)v * 3 + c[q]);
-  real multiply_104_6[Q]; EACH_Q multiply_104_6[q] = reduce_103_4[q] * product_40_5[q];
+  real multiply_109_2[Q][V]; EACH_Q load<V>(multiply_109_2[q], b_multiply_109 + (offset_t)v * 4 + c[q]);
+  real add_110_3[Q][V]; EACH add_110_3[q][j] = reduce_84_1[q][j] + multiply_109_2[q][j];
+  real product_40_5[Q][V]; EACH_Q load<V>(product_40_5[q], b_product_40 + (offset_t)v * 4 + c[q]);
+  real multiply_104_6[Q][V]; EACH multiply_104_6[q][j] = reduce_103_4[q][j] * product_40_5[q][j];
   real axis_105_7;
   axis_105_7 = 0;
-  EACH axis_105_7 = axis_105_7 + (own[q] ? multiply_104_6[q] : 0);
-  axis_105_7 = axis_105_7 + across(axis_105_7, 1);
-  axis_105_7 = axis_105_7 + across(axis_105_7, 2);
+  EACH axis_105_7 = axis_105_7 + (own[q] && c[q] + j < 3u ? multiply_104_6[q][j] : 0);
   real slope_of_left_108_9; slope_of_left_108_9 = axis_105_7 + reduce_107_8;
-  real parameter_gat_attend_1_param_0_10[Q]; EACH_Q parameter_gat_attend_1_param_0_10[q] = __ldg(b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_113_11[Q]; EACH_Q multiply_113_11[q] = slope_of_left_108_9 * parameter_gat_attend_1_param_0_10[q];
-  real slope_of_z_114_12[Q]; EACH_Q slope_of_z_114_12[q] = add_110_3[q] + multiply_113_11[q];
-  real multiply_115_13[Q]; EACH_Q multiply_115_13[q] = slope_of_left_108_9 * product_40_5[q];
+  real parameter_gat_attend_1_param_0_10[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_10[q], b_parameter_gat_attend_1_param_0 + c[q]);
+  real multiply_113_11[Q][V]; EACH multiply_113_11[q][j] = slope_of_left_108_9 * parameter_gat_attend_1_param_0_10[q][j];
+  real slope_of_z_114_12[Q][V]; EACH slope_of_z_114_12[q][j] = add_110_3[q][j] + multiply_113_11[q][j];
+  real multiply_115_13[Q][V]; EACH multiply_115_13[q][j] = slope_of_left_108_9 * product_40_5[q][j];
   if (!writes) return;
-  EACH if (own[q]) o_slope_20_of_20_z_114[(offset_t)v * 3 + c[q]] = slope_of_z_114_12[q];
-  EACH if (own[q]) o_multiply_115[(offset_t)v * 3 + c[q]] = multiply_115_13[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q], slope_of_z_114_12[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_115 + (offset_t)v * 4 + c[q], multiply_115_13[q]);
 }
 
-// gradient.gat.attend.1.param.0: 3612 bytes at least
+// gradient.gat.attend.1.param.0: 4812 bytes at least
 //   gradient.gat.attend.1.param.0 = sum rows(multiply.115)
 // as k9_gradient_gat_attend_1_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
 
-// gradient.gat.attend.1.linear.0.weight: 22992 bytes at least
+// gradient.gat.attend.1.linear.0.weight: 24192 bytes at least
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -970,7 +983,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_slope_20_of_20_z_114 + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_114 + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1038,29 +1051,28 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_linear_0_weight_parts(real* __restrict__ out_0, const unsigned elements_0, const real* __restrict__ scratch, const unsigned parts) {
-  after_others();
-  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
-  const unsigned elements = elements_0;
-  __shared__ real told[WARPS][WIDE];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
-  real sum = 0;
-  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-  }
-  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
-  if (lane < WIDE) told[warp][lane] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x >= WIDE || element >= elements) return;
-  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
-  unsigned place = element;
-  out_0[place] = sum;
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 48u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 48u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
 
-// divide.127: 63792 bytes at least
+// divide.127: 64992 bytes at least
 //   slope of h.118 (nodes x 16) = product(slope of z.114, parameter.gat.attend.1.linear.0.weight)
 //   dropout.120 (nodes x 16) = dropout 0.5 site 2(slope of h.118)
 //   add.122 (nodes x 16) = add(h.36, 1.0)
@@ -1070,7 +1082,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_gat_attend_1_l
 //   divide.127 = divide(select.125, select.28)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_125, real* __restrict__ o_divide_127, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -1085,7 +1097,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real slope_of_z_114_1[Q]; EACH_Q slope_of_z_114_1[q] = __ldg(b_slope_20_of_20_z_114 + (offset_t)v * 3 + c[q]);
+      real slope_of_z_114_1[Q]; EACH_Q slope_of_z_114_1[q] = __ldg(b_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_of_z_114_1[q] : (real)0;
     }
   };
@@ -1097,7 +1109,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gat_attend_1_linear_0_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -1135,7 +1147,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least
 //   gradient.gat.attend.0.bias.0 = sum rows(select.125)
-extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_125, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_125, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -1157,10 +1169,27 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_b
     if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
     __syncthreads();
   }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  for (unsigned element = threadIdx.x / 32; element < 16u; element += blockDim.x / 32) {
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
+  }
 }
-// as k9_gradient_gat_attend_1_bias_0_parts
 
 // multiply.161: 124864 bytes at least
 //   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
@@ -1215,7 +1244,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_multiply_161(const real
 // gradient.gat.attend.0.param.1: 19264 bytes at least
 //   gradient.gat.attend.0.param.1 = sum rows(multiply.161)
 // as k16_gradient_gat_attend_0_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
 
 // multiply.165: 130868 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
@@ -1357,14 +1385,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
 // gradient.gat.attend.0.param.0: 19264 bytes at least
 //   gradient.gat.attend.0.param.0 = sum rows(multiply.165)
 // as k16_gradient_gat_attend_0_bias_0
-// as k9_gradient_gat_attend_1_bias_0_parts
 
-// gradient.gat.attend.0.linear.0.weight: 26784 bytes at least
+// gradient.gat.attend.0.linear.0.weight: 29184 bytes at least
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.164, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_164, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_164, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1391,7 +1418,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<8>(to, b_dropout_1 + (here ? (offset_t)row * 6 + column : 0), here);
+        copy_later<16>(to, b_dropout_1 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1459,8 +1486,26 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 96u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 96u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
-// as k14_gradient_gat_attend_1_linear_0_weight_parts
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)

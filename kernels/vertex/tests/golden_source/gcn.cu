@@ -61,12 +61,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __re
   EACH if (own[q]) o_scale_5[v + 0] = scale_5_4;
 }
 
-// multiply.9: 15600 bytes at least
+// multiply.9: 20400 bytes at least
 //   dropout.7 (nodes x 6) = dropout 0.5 site 0(x)
 //   multiply.9 = multiply(dropout.7, scale.5)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* __restrict__ b_x, const real* __restrict__ b_scale_5, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_9, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -75,18 +75,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* _
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
   real dropout_7_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_7_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
   real scale_5_4; scale_5_4 = __ldg(b_scale_5 + v + 0);
   real multiply_9_5[Q][V]; EACH multiply_9_5[q][j] = dropout_7_2[q][j] * scale_5_4;
   if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_multiply_9 + (offset_t)v * 6 + c[q], multiply_9_5[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_9 + (offset_t)v * 8 + c[q], multiply_9_5[q]);
 }
 
-// reduce.12: 27604 bytes at least
+// reduce.12: 30004 bytes at least
 //   reduce.12 = reduce sum.in(multiply.9[far.in] * given.weight)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_reduce_12(con
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real multiply_9_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_9_2[k][q], b_multiply_9 + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_9_2[k][q], b_multiply_9 + (offset_t)u[k] * 8 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_3[Q][V]; EACH product_3[q][j] = multiply_9_2[k][q][j] * stream_1[k];
@@ -137,17 +137,17 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_reduce_12(con
     EACH { const real own_part = reduce_12_1[q][j]; reduce_12_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_12_1[q][j] = reduce_12_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_12_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_12_1[q][j]; }
       __syncthreads();
-      EACH { reduce_12_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_12_1[q][j] = reduce_12_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      EACH { reduce_12_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_12_1[q][j] = reduce_12_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_reduce_12 + (offset_t)v * 6 + c[q], reduce_12_1[q]);
+  EACH_Q if (own[q]) store<V>(o_reduce_12 + (offset_t)v * 8 + c[q], reduce_12_1[q]);
 }
 
-// dropout.18: 27824 bytes at least
+// dropout.18: 30224 bytes at least
 //   product.13 (nodes x 8) = product transposed(reduce.12, parameter.gcn.gcn.0.linear.0.weight)
 //   multiply.14 (nodes x 8) = multiply(scale.5, product.13)
 //   h.16 (nodes x 8) = add(multiply.14, parameter.gcn.gcn.0.bias.0)
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_reduce_12(con
 //   dropout.18 = dropout 0.5 site 1(h.17)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, real* __restrict__ o_dropout_18, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real reduce_12_1[Q][V]; EACH_Q load<V>(reduce_12_1[q], b_reduce_12 + (offset_t)v * 6 + c[q]);
+      real reduce_12_1[Q][V]; EACH_Q load<V>(reduce_12_1[q], b_reduce_12 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? reduce_12_1[q][j] : (real)0;
     }
   };
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gcn_gcn_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gcn_gcn_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -216,13 +216,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
   }
 }
 
-// multiply.21: 14496 bytes at least
+// multiply.21: 15696 bytes at least
 //   z.20 (nodes x 3) = product transposed(dropout.18, parameter.gcn.gcn.0.linear.1.weight)
 //   multiply.21 = multiply(scale.5, z.20)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_21, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -248,11 +248,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -302,25 +302,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
       [[maybe_unused]] bool own[Q];
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
       real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
-      real multiply_21_2[Q]; EACH_Q multiply_21_2[q] = scale_5_1 * made[q];
-      EACH if (own[q]) o_multiply_21[(offset_t)v * 3 + c[q]] = multiply_21_2[q];
+      real multiply_21_2[Q][V]; EACH multiply_21_2[q][j] = scale_5_1 * made[q][j];
+      EACH_Q if (own[q]) store<V>(o_multiply_21 + (offset_t)v * 4 + c[q], multiply_21_2[q]);
     }
   }
 }
 
-// h.27: 18016 bytes at least
+// h.27: 19216 bytes at least
 //   reduce.24 (nodes x 3) = reduce sum.in(given.weight * multiply.21[far.in])
 //   multiply.25 (nodes x 3) = multiply(scale.5, reduce.24)
 //   h.27 = add(multiply.25, parameter.gcn.gcn.0.bias.1)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -333,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_h_27(const re
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real reduce_24_2[Q]; EACH_Q reduce_24_2[q] = 0;
+  real reduce_24_2[Q][V]; EACH reduce_24_2[q][j] = 0;
   {
     unsigned at = from;
     real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
@@ -347,12 +347,12 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_h_27(const re
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_21_6[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q multiply_21_6[k][q] = __ldg(b_multiply_21 + (offset_t)u[k] * 3 + c[q]); }
+        real multiply_21_6[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_21_6[k][q], b_multiply_21 + (offset_t)u[k] * 4 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_7[Q]; EACH_Q product_7[q] = stream_0[k] * multiply_21_6[k][q];
-          EACH_Q if (here) reduce_24_2[q] = reduce_24_2[q] + product_7[q];
+          real product_7[Q][V]; EACH product_7[q][j] = stream_0[k] * multiply_21_6[k][q][j];
+          EACH if (here) reduce_24_2[q][j] = reduce_24_2[q][j] + product_7[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -363,51 +363,55 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_h_27(const re
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_24_2[q]; reduce_24_2[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_24_2[q] = reduce_24_2[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_24_2[q][j]; reduce_24_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_24_2[q][j] = reduce_24_2[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_24_2[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_24_2[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_24_2[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_24_2[q] = reduce_24_2[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_24_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_24_2[q][j] = reduce_24_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
-  real multiply_25_3[Q]; EACH_Q multiply_25_3[q] = scale_5_1 * reduce_24_2[q];
-  real parameter_gcn_gcn_0_bias_1_4[Q]; EACH_Q parameter_gcn_gcn_0_bias_1_4[q] = __ldg(b_parameter_gcn_gcn_0_bias_1 + c[q]);
-  real h_27_5[Q]; EACH_Q h_27_5[q] = multiply_25_3[q] + parameter_gcn_gcn_0_bias_1_4[q];
+  real multiply_25_3[Q][V]; EACH multiply_25_3[q][j] = scale_5_1 * reduce_24_2[q][j];
+  real parameter_gcn_gcn_0_bias_1_4[Q][V]; EACH_Q load<V>(parameter_gcn_gcn_0_bias_1_4[q], b_parameter_gcn_gcn_0_bias_1 + c[q]);
+  real h_27_5[Q][V]; EACH h_27_5[q][j] = multiply_25_3[q][j] + parameter_gcn_gcn_0_bias_1_4[q][j];
   if (!writes) return;
-  EACH if (own[q]) o_h_27[(offset_t)v * 3 + c[q]] = h_27_5[q];
+  EACH_Q if (own[q]) store<V>(o_h_27 + (offset_t)v * 4 + c[q], h_27_5[q]);
 }
 
-// loss: 8404 bytes at least
+// loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
-  constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
   if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
   __syncthreads();
   const double all = __ldg(terms);
-  double sum = 0;
+  double sum = 0, errors[SUMS] = {};
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const bool live = first + group < rows;
     const unsigned row = live ? first + group : first;
     const unsigned of_part = live ? split[row] : 0;
-    const real* const at = result + (offset_t)row * C;
-    real* const slope = gradient + (offset_t)row * C;
-    const double named = live ? (double)target[row] : -1;
-    real held[PER];
-    UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
+    const real* const at = result + (offset_t)row * OF_RESULT;
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) {
+      UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
+      if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+    }
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i];
+      const real score = held[i / V][i % V];
       if (score > best) { best = score; answer = column; }
       numbers = numbers && !is_odd(score);
     }
@@ -423,24 +427,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
     double total = 0;
     real right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i], power = exponential(score - best);
+      const real score = held[i / V][i % V], power = exponential(score - best);
       total += power;
       if (known && column == (unsigned)wanted) right_score = score;
-      held[i] = power;
+      held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
     const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
-      slope[column] = made;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
     }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -449,43 +454,58 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
       if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
     }
   }
+  errors[0] = sum;
   __shared__ double told[256];
-  told[threadIdx.x] = sum;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    told[threadIdx.x] = errors[which];
     __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
-  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k6_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
-  after_others();
-  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
-  __shared__ double told[256];
-  double sum = 0;
-  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
-  told[threadIdx.x] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  double added[SUMS];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double sum = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
+    told[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    added[which] = told[0];
     __syncthreads();
   }
-  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  const double loss = *terms > 0 ? added[0] / *terms : 0;
   if (threadIdx.x == 0) {
     *exact = loss;
     *value = (real)loss;
   }
   // A pass of measuring is written down.
   if (!counts) return;
+  if (SUMS > 1) {
+    if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    __syncthreads();
+  }
   unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
   if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
-  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+  for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gcn.gcn.0.bias.1: 3612 bytes at least
+// gradient.gcn.gcn.0.bias.1: 4812 bytes at least
 //   gradient.gcn.gcn.0.bias.1 = sum rows(slope.result)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_1(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_1(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -497,7 +517,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_
   UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
     EACH sums[j] += slope_result_1[q];
   }
   __shared__ real told[STRANDS][L * V];
@@ -507,28 +527,33 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_
     if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
     __syncthreads();
   }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k7_gradient_gcn_gcn_0_bias_1_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  after_others();
-  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (element >= elements) return;
-  real sum = 0;
-  for (unsigned first = lane; first < parts; first += 8 * 32) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
   }
-  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-  if (lane == 0) out[element] = sum;
 }
 
-// multiply.32: 8400 bytes at least
+// multiply.32: 10800 bytes at least
 //   multiply.32 = multiply(slope.result, scale.5)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_32, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -536,23 +561,23 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* 
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real scale_5_2; scale_5_2 = __ldg(b_scale_5 + v + 0);
-  real multiply_32_3[Q]; EACH_Q multiply_32_3[q] = slope_result_1[q] * scale_5_2;
+  real multiply_32_3[Q][V]; EACH multiply_32_3[q][j] = slope_result_1[q][j] * scale_5_2;
   if (!live) return;
-  EACH if (own[q]) o_multiply_32[(offset_t)v * 3 + c[q]] = multiply_32_3[q];
+  EACH_Q if (own[q]) store<V>(o_multiply_32 + (offset_t)v * 4 + c[q], multiply_32_3[q]);
 }
 
-// slope of z.36: 18004 bytes at least
+// slope of z.36: 19204 bytes at least
 //   reduce.35 (nodes x 3) = reduce sum.out(multiply.32[far.out] * given.weight)
 //   slope of z.36 = multiply(reduce.35, scale.5)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -565,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_slope_of_z_36
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real reduce_35_1[Q]; EACH_Q reduce_35_1[q] = 0;
+  real reduce_35_1[Q][V]; EACH reduce_35_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -579,12 +604,12 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_slope_of_z_36
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real multiply_32_4[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q multiply_32_4[k][q] = __ldg(b_multiply_32 + (offset_t)u[k] * 3 + c[q]); }
+        real multiply_32_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_32_4[k][q], b_multiply_32 + (offset_t)u[k] * 4 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_5[Q]; EACH_Q product_5[q] = multiply_32_4[k][q] * stream_1[k];
-          EACH_Q if (here) reduce_35_1[q] = reduce_35_1[q] + product_5[q];
+          real product_5[Q][V]; EACH product_5[q][j] = multiply_32_4[k][q][j] * stream_1[k];
+          EACH if (here) reduce_35_1[q][j] = reduce_35_1[q][j] + product_5[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -595,27 +620,27 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_slope_of_z_36
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_35_1[q]; reduce_35_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_35_1[q] = reduce_35_1[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_35_1[q][j]; reduce_35_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_35_1[q][j] = reduce_35_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_35_1[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_35_1[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_35_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_35_1[q] = reduce_35_1[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_35_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_35_1[q][j] = reduce_35_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   real scale_5_2; scale_5_2 = __ldg(b_scale_5 + v + 0);
-  real slope_of_z_36_3[Q]; EACH_Q slope_of_z_36_3[q] = reduce_35_1[q] * scale_5_2;
+  real slope_of_z_36_3[Q][V]; EACH slope_of_z_36_3[q][j] = reduce_35_1[q][j] * scale_5_2;
   if (!writes) return;
-  EACH if (own[q]) o_slope_20_of_20_z_36[(offset_t)v * 3 + c[q]] = slope_of_z_36_3[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_36 + (offset_t)v * 4 + c[q], slope_of_z_36_3[q]);
 }
 
-// gradient.gcn.gcn.0.linear.1.weight: 13296 bytes at least
+// gradient.gcn.gcn.0.linear.1.weight: 14496 bytes at least
 //   gradient.gcn.gcn.0.linear.1.weight = outer(slope of z.36, dropout.18)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -642,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_slope_20_of_20_z_36 + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_36 + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -710,29 +735,28 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gcn_gcn_0_linear_1_weight_parts(real* __restrict__ out_0, const unsigned elements_0, const real* __restrict__ scratch, const unsigned parts) {
-  after_others();
-  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
-  const unsigned elements = elements_0;
-  __shared__ real told[WARPS][WIDE];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
-  real sum = 0;
-  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-  }
-  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
-  if (lane < WIDE) told[warp][lane] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x >= WIDE || element >= elements) return;
-  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
-  unsigned place = element;
-  out_0[place] = sum;
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 24u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 24u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
 
-// multiply.43: 33696 bytes at least
+// multiply.43: 34896 bytes at least
 //   product.37 (nodes x 8) = product(slope of z.36, parameter.gcn.gcn.0.linear.1.weight)
 //   slope of h.39 (nodes x 8) = dropout 0.5 site 1(product.37)
 //   less.40 (nodes x 8) = less(0.0, h.17)
@@ -740,7 +764,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k10_gradient_gcn_gcn_0_line
 //   multiply.43 = multiply(slope of h.41, scale.5)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_41, real* __restrict__ o_multiply_43, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -755,7 +779,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real slope_of_z_36_1[Q]; EACH_Q slope_of_z_36_1[q] = __ldg(b_slope_20_of_20_z_36 + (offset_t)v * 3 + c[q]);
+      real slope_of_z_36_1[Q]; EACH_Q slope_of_z_36_1[q] = __ldg(b_slope_20_of_20_z_36 + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_of_z_36_1[q] : (real)0;
     }
   };
@@ -767,7 +791,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gcn_gcn_0_linear_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -803,7 +827,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
 
 // gradient.gcn.gcn.0.bias.0: 9632 bytes at least
 //   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias_0(const real* __restrict__ b_slope_20_of_20_h_41, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias_0(const real* __restrict__ b_slope_20_of_20_h_41, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 8, V = 4, L = 2, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -825,17 +849,34 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias
     if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
     __syncthreads();
   }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  for (unsigned element = threadIdx.x / 32; element < 8u; element += blockDim.x / 32) {
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
+  }
 }
-// as k7_gradient_gcn_gcn_0_bias_1_parts
 
-// gradient.gcn.gcn.0.linear.0.weight: 16992 bytes at least
+// gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least
 //   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -862,7 +903,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<8>(to, b_reduce_12 + (here ? (offset_t)row * 6 + column : 0), here);
+        copy_later<16>(to, b_reduce_12 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -930,8 +971,26 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 48u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 48u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
-// as k10_gradient_gcn_gcn_0_linear_1_weight_parts
 
 // update.gcn.gcn.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcn.gcn.0.linear.0.weight = step(parameter.gcn.gcn.0.linear.0.weight, gradient.gcn.gcn.0.linear.0.weight)

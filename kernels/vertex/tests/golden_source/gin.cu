@@ -1,7 +1,7 @@
-// reduce.6: 25204 bytes at least
+// reduce.6: 27604 bytes at least
 //   reduce.6 = reduce sum.in(x[far.in])
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k0_reduce_6(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real x_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + (offset_t)u[k] * 8 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_6_1[q][j] = reduce_6_1[q][j] + x_2[k][q][j];
@@ -47,14 +47,14 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k0_reduce_6(cons
     EACH { const real own_part = reduce_6_1[q][j]; reduce_6_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_6_1[q][j] = reduce_6_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_6_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_6_1[q][j]; }
       __syncthreads();
-      EACH { reduce_6_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_6_1[q][j] = reduce_6_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      EACH { reduce_6_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_6_1[q][j] = reduce_6_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_reduce_6 + (offset_t)v * 6 + c[q], reduce_6_1[q]);
+  EACH_Q if (own[q]) store<V>(o_reduce_6 + (offset_t)v * 8 + c[q], reduce_6_1[q]);
 }
 
 // add.3: 8 bytes at least
@@ -79,12 +79,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __rest
 //   add.20 = add(1.0, parameter.gin.gin.0.param.1)
 // as k1_add_3
 
-// z.7: 21604 bytes at least
+// z.7: 28804 bytes at least
 //   multiply.4 (nodes x 6) = multiply(add.3, x)
 //   z.7 = add(multiply.4, reduce.6)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restrict__ b_add_3, const real* __restrict__ b_x, const real* __restrict__ b_reduce_6, real* __restrict__ o_z_7, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -93,21 +93,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   real add_3_1; add_3_1 = __ldg(b_add_3 + 0);
-  real x_2[Q][V]; EACH_Q load<V>(x_2[q], b_x + (offset_t)v * 6 + c[q]);
+  real x_2[Q][V]; EACH_Q load<V>(x_2[q], b_x + (offset_t)v * 8 + c[q]);
   real multiply_4_3[Q][V]; EACH multiply_4_3[q][j] = add_3_1 * x_2[q][j];
-  real reduce_6_4[Q][V]; EACH_Q load<V>(reduce_6_4[q], b_reduce_6 + (offset_t)v * 6 + c[q]);
+  real reduce_6_4[Q][V]; EACH_Q load<V>(reduce_6_4[q], b_reduce_6 + (offset_t)v * 8 + c[q]);
   real z_7_5[Q][V]; EACH z_7_5[q][j] = multiply_4_3[q][j] + reduce_6_4[q][j];
   if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_z_7 + (offset_t)v * 6 + c[q], z_7_5[q]);
+  EACH_Q if (own[q]) store<V>(o_z_7 + (offset_t)v * 8 + c[q], z_7_5[q]);
 }
 
-// relu.12: 17024 bytes at least
+// relu.12: 19424 bytes at least
 //   product.9 (nodes x 8) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
 //   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 6 + c[q]);
+      real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? z_7_1[q][j] : (real)0;
     }
   };
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -335,7 +335,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -365,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -424,13 +424,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
   }
 }
 
-// h.33: 13308 bytes at least
+// h.33: 14508 bytes at least
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -456,11 +456,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -510,42 +510,46 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
       [[maybe_unused]] bool own[Q];
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
-      real parameter_gin_gin_0_mlp_1_1_bias_1[Q]; EACH_Q parameter_gin_gin_0_mlp_1_1_bias_1[q] = __ldg(b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
-      real h_33_2[Q]; EACH_Q h_33_2[q] = made[q] + parameter_gin_gin_0_mlp_1_1_bias_1[q];
-      EACH if (own[q]) o_h_33[(offset_t)v * 3 + c[q]] = h_33_2[q];
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real parameter_gin_gin_0_mlp_1_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_1_bias_1[q], b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
+      real h_33_2[Q][V]; EACH h_33_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_1_bias_1[q][j];
+      EACH_Q if (own[q]) store<V>(o_h_33 + (offset_t)v * 4 + c[q], h_33_2[q]);
     }
   }
 }
 
-// loss: 8404 bytes at least
+// loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
-  constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
   if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
   __syncthreads();
   const double all = __ldg(terms);
-  double sum = 0;
+  double sum = 0, errors[SUMS] = {};
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const bool live = first + group < rows;
     const unsigned row = live ? first + group : first;
     const unsigned of_part = live ? split[row] : 0;
-    const real* const at = result + (offset_t)row * C;
-    real* const slope = gradient + (offset_t)row * C;
-    const double named = live ? (double)target[row] : -1;
-    real held[PER];
-    UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
+    const real* const at = result + (offset_t)row * OF_RESULT;
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) {
+      UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
+      if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+    }
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i];
+      const real score = held[i / V][i % V];
       if (score > best) { best = score; answer = column; }
       numbers = numbers && !is_odd(score);
     }
@@ -561,24 +565,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
     double total = 0;
     real right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i], power = exponential(score - best);
+      const real score = held[i / V][i % V], power = exponential(score - best);
       total += power;
       if (known && column == (unsigned)wanted) right_score = score;
-      held[i] = power;
+      held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
     const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
-      slope[column] = made;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
     }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -587,50 +592,65 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
       if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
     }
   }
+  errors[0] = sum;
   __shared__ double told[256];
-  told[threadIdx.x] = sum;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    told[threadIdx.x] = errors[which];
     __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
-  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k9_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
-  after_others();
-  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
-  __shared__ double told[256];
-  double sum = 0;
-  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
-  told[threadIdx.x] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  double added[SUMS];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double sum = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
+    told[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    added[which] = told[0];
     __syncthreads();
   }
-  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  const double loss = *terms > 0 ? added[0] / *terms : 0;
   if (threadIdx.x == 0) {
     *exact = loss;
     *value = (real)loss;
   }
   // A pass of measuring is written down.
   if (!counts) return;
+  if (SUMS > 1) {
+    if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    __syncthreads();
+  }
   unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
   if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
-  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+  for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gin.gin.0.mlp.1.1.bias: 3612 bytes at least
+// gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
 // with that of gradient.gin.gin.0.mlp.1.1.weight
 
-// gradient.gin.gin.0.mlp.1.1.weight: 13296 bytes at least
+// gradient.gin.gin.0.mlp.1.1.weight: 14496 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -657,7 +677,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_slope_result + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -725,37 +745,36 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k11_gradient_gin_gin_0_mlp_1_1_weight_parts(real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const real* __restrict__ scratch, const unsigned parts) {
-  after_others();
-  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
-  const unsigned elements = elements_0 + elements_1;
-  __shared__ real told[WARPS][WIDE];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
-  real sum = 0;
-  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-  }
-  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
-  if (lane < WIDE) told[warp][lane] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x >= WIDE || element >= elements) return;
-  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
-  unsigned place = element;
-  if (place < elements_0) { out_0[place] = sum; return; }
-  place -= elements_0;
-  out_1[place] = sum;
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 27u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 27u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
 }
 
-// select.42: 22896 bytes at least
+// select.42: 24096 bytes at least
 //   product.38 (nodes x 8) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
 //   less.41 (nodes x 8) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -770,7 +789,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
     }
   };
@@ -782,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -818,7 +837,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
 // gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
@@ -915,15 +934,35 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 72u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 72u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
 }
-// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
 // slope of z.44: 19456 bytes at least
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -953,7 +992,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 8 + column) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 8 + column) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -1093,7 +1132,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
 
 // gradient.gin.gin.0.param.1: 1204 bytes at least
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -1115,21 +1154,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
     if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
     __syncthreads();
   }
-  if (strand > 0 || !own) return;
-  UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k17_gradient_gin_gin_0_param_1_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
-  after_others();
-  const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (element >= elements) return;
-  real sum = 0;
-  for (unsigned first = lane; first < parts; first += 8 * 32) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  for (unsigned element = threadIdx.x / 32; element < 1u; element += blockDim.x / 32) {
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
   }
-  UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-  if (lane == 0) out[element] = sum;
 }
 
 // gradient.gin.gin.0.mlp.0.1.bias: 9632 bytes at least
@@ -1140,7 +1184,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) k17_gradient_gin_gin_0_para
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k14_gradient_gin_gin_0_mlp_1_0_weight
-// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
 // select.60: 29056 bytes at least
 //   product.57 (nodes x 8) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
@@ -1149,7 +1192,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k17_gradient_gin_gin_0_para
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1179,7 +1222,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)k * 8 + column) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)k * 8 + column) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -1242,12 +1285,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 //   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
 // with that of gradient.gin.gin.0.mlp.0.0.weight
 
-// gradient.gin.gin.0.mlp.0.0.weight: 16992 bytes at least
+// gradient.gin.gin.0.mlp.0.0.weight: 19392 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1274,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<8>(to, b_z_7 + (here ? (offset_t)row * 6 + column : 0), here);
+        copy_later<16>(to, b_z_7 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1342,16 +1385,36 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 56u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 56u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
 }
-// as k11_gradient_gin_gin_0_mlp_1_1_weight_parts
 
-// multiply.64: 24192 bytes at least
+// multiply.64: 28992 bytes at least
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 6, KV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 8, WIDE = 6, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1381,7 +1444,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real*
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)k * 6 + column) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)k * 6 + column) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -1432,18 +1495,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real*
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+      real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
       real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
-      EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 6 + c[q], multiply_64_2[q]);
+      EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 8 + c[q], multiply_64_2[q]);
     }
   }
 }
 
-// axis.65: 8400 bytes at least
+// axis.65: 10800 bytes at least
 //   axis.65 = axis sum 0(multiply.64)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __restrict__ b_multiply_64, real* __restrict__ o_axis_65, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -1451,12 +1514,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __r
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real multiply_64_1[Q][V]; EACH_Q load<V>(multiply_64_1[q], b_multiply_64 + (offset_t)v * 6 + c[q]);
+  real multiply_64_1[Q][V]; EACH_Q load<V>(multiply_64_1[q], b_multiply_64 + (offset_t)v * 8 + c[q]);
   real axis_65_2;
   axis_65_2 = 0;
-  EACH axis_65_2 = axis_65_2 + (own[q] ? multiply_64_1[q][j] : 0);
+  EACH axis_65_2 = axis_65_2 + (own[q] && c[q] + j < 6u ? multiply_64_1[q][j] : 0);
   axis_65_2 = axis_65_2 + across(axis_65_2, 1);
-  axis_65_2 = axis_65_2 + across(axis_65_2, 2);
   if (!live) return;
   EACH if (own[q] && (c[q] + j) == 0) o_axis_65[v + 0] = axis_65_2;
 }
@@ -1464,7 +1526,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __r
 // gradient.gin.gin.0.param.0: 1204 bytes at least
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
 // as k17_gradient_gin_gin_0_param_1
-// as k17_gradient_gin_gin_0_param_1_parts
 
 // update.gin.gin.0.param.0: 28 bytes at least
 //   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)

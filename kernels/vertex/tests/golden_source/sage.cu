@@ -18,11 +18,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __re
   EACH if (own[q]) o_cast_7[v + 0] = cast_7_3;
 }
 
-// h.1: 14400 bytes at least
+// h.1: 19200 bytes at least
 //   h.1 = dropout 0.5 site 0(x)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -31,17 +31,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 6 + c[q]);
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
   real h_1_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_1_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
   if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_h_1 + (offset_t)v * 6 + c[q], h_1_2[q]);
+  EACH_Q if (own[q]) store<V>(o_h_1 + (offset_t)v * 8 + c[q], h_1_2[q]);
 }
 
-// divide.8: 26404 bytes at least
+// divide.8: 28804 bytes at least
 //   reduce.3 (nodes x 6) = reduce sum.in(h.1[far.in])
 //   divide.8 = divide(reduce.3, cast.7)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 6, V = 2, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_divide_8(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_1_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + (offset_t)u[k] * 6 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + (offset_t)u[k] * 8 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_3_1[q][j] = reduce_3_1[q][j] + h_1_4[k][q][j];
@@ -87,24 +87,24 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k2_divide_8(cons
     EACH { const real own_part = reduce_3_1[q][j]; reduce_3_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_3_1[q][j] = reduce_3_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 2 + q * V + j] = reduce_3_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_3_1[q][j]; }
       __syncthreads();
-      EACH { reduce_3_1[q][j] = told[(0 * L + part) * 2 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_3_1[q][j] = reduce_3_1[q][j] + told[(w * L + part) * 2 + q * V + j]; }
+      EACH { reduce_3_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_3_1[q][j] = reduce_3_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
   real divide_8_3[Q][V]; EACH divide_8_3[q][j] = reduce_3_1[q][j] / cast_7_2;
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_divide_8 + (offset_t)v * 6 + c[q], divide_8_3[q]);
+  EACH_Q if (own[q]) store<V>(o_divide_8 + (offset_t)v * 8 + c[q], divide_8_3[q]);
 }
 
-// add.12: 17024 bytes at least
+// add.12: 19424 bytes at least
 //   product.10 (nodes x 8) = product transposed(divide.8, parameter.sage.sage.0.linear.0.weight)
 //   add.12 = add(product.10, parameter.sage.sage.0.linear.0.bias)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, real* __restrict__ o_add_12, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 6 + c[q]);
+      real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? divide_8_1[q][j] : (real)0;
     }
   };
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -159,14 +159,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
   }
 }
 
-// h.17: 36192 bytes at least
+// h.17: 38592 bytes at least
 //   product.14 (nodes x 8) = product transposed(h.1, parameter.sage.sage.0.linear.1.weight)
 //   h.15 (nodes x 8) = add(add.12, product.14)
 //   h.16 = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_add_12, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -181,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 6 + c[q]);
+      real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? h_1_1[q][j] : (real)0;
     }
   };
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -225,12 +225,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
   }
 }
 
-// product.19: 13296 bytes at least
+// product.19: 14496 bytes at least
 //   product.19 = product transposed(h.17, parameter.sage.sage.0.linear.2.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -256,11 +256,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -310,18 +310,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
       [[maybe_unused]] bool own[Q];
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
-      EACH if (own[q]) o_product_19[(offset_t)v * 3 + c[q]] = made[q];
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      EACH_Q if (own[q]) store<V>(o_product_19 + (offset_t)v * 4 + c[q], made[q]);
     }
   }
 }
 
-// add.24: 15616 bytes at least
+// add.24: 16816 bytes at least
 //   reduce.21 (nodes x 3) = reduce sum.in(product.19[far.in])
 //   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
 //   add.24 = add(divide.22, parameter.sage.sage.0.linear.2.bias)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -339,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_add_24(const 
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real reduce_21_1[Q]; EACH_Q reduce_21_1[q] = 0;
+  real reduce_21_1[Q][V]; EACH reduce_21_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -350,11 +350,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_add_24(const 
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_19_6[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q product_19_6[k][q] = __ldg(b_product_19 + (offset_t)u[k] * 3 + c[q]); }
+        real product_19_6[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_6[k][q], b_product_19 + (offset_t)u[k] * 4 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH_Q if (here) reduce_21_1[q] = reduce_21_1[q] + product_19_6[k][q];
+          EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_6[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -364,30 +364,30 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_add_24(const 
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_21_1[q]; reduce_21_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_21_1[q] = reduce_21_1[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_21_1[q][j]; reduce_21_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_21_1[q][j] = reduce_21_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_21_1[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_21_1[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_21_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_21_1[q] = reduce_21_1[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_21_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_21_1[q][j] = reduce_21_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
-  real divide_22_3[Q]; EACH_Q divide_22_3[q] = reduce_21_1[q] / cast_7_2;
-  real parameter_sage_sage_0_linear_2_bias_4[Q]; EACH_Q parameter_sage_sage_0_linear_2_bias_4[q] = __ldg(b_parameter_sage_sage_0_linear_2_bias + c[q]);
-  real add_24_5[Q]; EACH_Q add_24_5[q] = divide_22_3[q] + parameter_sage_sage_0_linear_2_bias_4[q];
+  real divide_22_3[Q][V]; EACH divide_22_3[q][j] = reduce_21_1[q][j] / cast_7_2;
+  real parameter_sage_sage_0_linear_2_bias_4[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_2_bias_4[q], b_parameter_sage_sage_0_linear_2_bias + c[q]);
+  real add_24_5[Q][V]; EACH add_24_5[q][j] = divide_22_3[q][j] + parameter_sage_sage_0_linear_2_bias_4[q][j];
   if (!writes) return;
-  EACH if (own[q]) o_add_24[(offset_t)v * 3 + c[q]] = add_24_5[q];
+  EACH_Q if (own[q]) store<V>(o_add_24 + (offset_t)v * 4 + c[q], add_24_5[q]);
 }
 
-// h.27: 16896 bytes at least
+// h.27: 19296 bytes at least
 //   product.26 (nodes x 3) = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
 //   h.27 = add(add.24, product.26)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_add_24, real* __restrict__ o_h_27, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 3, KV = 4, V = 1, L = 4, Q = 2, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -413,11 +413,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n % 2 * 4 + n / 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)column * 8 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -467,42 +467,46 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
       [[maybe_unused]] bool own[Q];
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q]; EACH_Q made[q] = sums[(q * V + 0) / 2][r * 2 + (q * V + 0) % 2];
-      real add_24_1[Q]; EACH_Q add_24_1[q] = __ldg(b_add_24 + (offset_t)v * 3 + c[q]);
-      real h_27_2[Q]; EACH_Q h_27_2[q] = add_24_1[q] + made[q];
-      EACH if (own[q]) o_h_27[(offset_t)v * 3 + c[q]] = h_27_2[q];
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real add_24_1[Q][V]; EACH_Q load<V>(add_24_1[q], b_add_24 + (offset_t)v * 4 + c[q]);
+      real h_27_2[Q][V]; EACH h_27_2[q][j] = add_24_1[q][j] + made[q][j];
+      EACH_Q if (own[q]) store<V>(o_h_27 + (offset_t)v * 4 + c[q], h_27_2[q]);
     }
   }
 }
 
-// loss: 8404 bytes at least
+// loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
-  constexpr unsigned C = 3, L = 1, PER = (C + L - 1) / L, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30;
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
   if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
   __syncthreads();
   const double all = __ldg(terms);
-  double sum = 0;
+  double sum = 0, errors[SUMS] = {};
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
     const bool live = first + group < rows;
     const unsigned row = live ? first + group : first;
     const unsigned of_part = live ? split[row] : 0;
-    const real* const at = result + (offset_t)row * C;
-    real* const slope = gradient + (offset_t)row * C;
-    const double named = live ? (double)target[row] : -1;
-    real held[PER];
-    UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
+    const real* const at = result + (offset_t)row * OF_RESULT;
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) {
+      UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
+      if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+    }
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
     UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i];
+      const real score = held[i / V][i % V];
       if (score > best) { best = score; answer = column; }
       numbers = numbers && !is_odd(score);
     }
@@ -518,24 +522,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
     double total = 0;
     real right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
-      const real score = held[i], power = exponential(score - best);
+      const real score = held[i / V][i % V], power = exponential(score - best);
       total += power;
       if (known && column == (unsigned)wanted) right_score = score;
-      held[i] = power;
+      held[i / V][i % V] = power;
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
     const real share = (real)(1 / all), factor = share / (real)total;
     if (live) UNROLL for (int i = 0; i < PER; i++) {
-      const unsigned column = lane + i * L;
+      const unsigned column = (i / V * L + lane) * V + i % V;
       if (column >= C) continue;
       real made = 0;
-      if (of_part == 1) made = known ? held[i] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
-      slope[column] = made;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
     }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
     // Of a row that counts, the lane that has its class adds the loss.
-    if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
       unsigned* const of = tally + (of_part - 1) * OF_PART;
       const bool right = numbers && known && answer == (unsigned)wanted;
@@ -544,46 +549,61 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
       if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
     }
   }
+  errors[0] = sum;
   __shared__ double told[256];
-  told[threadIdx.x] = sum;
-  __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    told[threadIdx.x] = errors[which];
     __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
-  if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k8_loss_parts(real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock) {
-  after_others();
-  constexpr unsigned PARTS = 1056, COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
-  __shared__ double told[256];
-  double sum = 0;
-  for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
-  told[threadIdx.x] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  double added[SUMS];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double sum = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
+    told[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
+      __syncthreads();
+    }
+    added[which] = told[0];
     __syncthreads();
   }
-  const double loss = *terms > 0 ? told[0] / *terms : 0;
+  const double loss = *terms > 0 ? added[0] / *terms : 0;
   if (threadIdx.x == 0) {
     *exact = loss;
     *value = (real)loss;
   }
   // A pass of measuring is written down.
   if (!counts) return;
+  if (SUMS > 1) {
+    if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    __syncthreads();
+  }
   unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
   if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
-  for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+  for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.sage.sage.0.linear.3.weight: 13296 bytes at least
+// gradient.sage.sage.0.linear.3.weight: 14496 bytes at least
 //   gradient.sage.sage.0.linear.3.weight = outer(slope.result, h.17)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -610,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_lin
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_slope_result + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -678,39 +698,38 @@ extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_lin
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k9_gradient_sage_sage_0_linear_3_weight_parts(real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const real* __restrict__ scratch, const unsigned parts) {
-  after_others();
-  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
-  const unsigned elements = elements_0 + elements_1;
-  __shared__ real told[WARPS][WIDE];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
-  real sum = 0;
-  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-  }
-  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
-  if (lane < WIDE) told[warp][lane] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x >= WIDE || element >= elements) return;
-  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
-  unsigned place = element;
-  if (place < elements_0) { out_0[place] = sum; return; }
-  place -= elements_0;
-  out_1[place] = sum;
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 27u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 27u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
 }
 
-// gradient.sage.sage.0.linear.2.bias: 3612 bytes at least
+// gradient.sage.sage.0.linear.2.bias: 4812 bytes at least
 //   gradient.sage.sage.0.linear.2.bias = sum rows(slope.result)
 // with that of gradient.sage.sage.0.linear.3.weight
 
-// product.31: 13296 bytes at least
+// product.31: 14496 bytes at least
 //   product.31 = product(slope.result, parameter.sage.sage.0.linear.3.weight)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, real* __restrict__ o_product_31, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -725,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* 
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
     }
   };
@@ -737,7 +756,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* 
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -763,11 +782,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* 
   }
 }
 
-// divide.34: 8400 bytes at least
+// divide.34: 10800 bytes at least
 //   divide.34 = divide(slope.result, cast.7)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_34, const unsigned rows) {
   after_others();
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -775,17 +794,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 3 + c[q]);
+  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
-  real divide_34_3[Q]; EACH_Q divide_34_3[q] = slope_result_1[q] / cast_7_2;
+  real divide_34_3[Q][V]; EACH divide_34_3[q][j] = slope_result_1[q][j] / cast_7_2;
   if (!live) return;
-  EACH if (own[q]) o_divide_34[(offset_t)v * 3 + c[q]] = divide_34_3[q];
+  EACH_Q if (own[q]) store<V>(o_divide_34 + (offset_t)v * 4 + c[q], divide_34_3[q]);
 }
 
-// reduce.36: 14404 bytes at least
+// reduce.36: 15604 bytes at least
 //   reduce.36 = reduce sum.out(divide.34[far.out])
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -803,7 +822,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k13_reduce_36(co
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = 0;
+  real reduce_36_1[Q][V]; EACH reduce_36_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -814,11 +833,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k13_reduce_36(co
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_34_2[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q divide_34_2[k][q] = __ldg(b_divide_34 + (offset_t)u[k] * 3 + c[q]); }
+        real divide_34_2[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_2[k][q], b_divide_34 + (offset_t)u[k] * 4 + c[q]); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH_Q if (here) reduce_36_1[q] = reduce_36_1[q] + divide_34_2[k][q];
+          EACH if (here) reduce_36_1[q][j] = reduce_36_1[q][j] + divide_34_2[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -828,25 +847,25 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k13_reduce_36(co
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH_Q { const real own_part = reduce_36_1[q]; reduce_36_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_36_1[q] = reduce_36_1[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_36_1[q][j]; reduce_36_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_36_1[q][j] = reduce_36_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_36_1[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_36_1[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_36_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_36_1[q] = reduce_36_1[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_36_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_36_1[q][j] = reduce_36_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
   if (!writes) return;
-  EACH if (own[q]) o_reduce_36[(offset_t)v * 3 + c[q]] = reduce_36_1[q];
+  EACH_Q if (own[q]) store<V>(o_reduce_36 + (offset_t)v * 4 + c[q], reduce_36_1[q]);
 }
 
-// gradient.sage.sage.0.linear.2.weight: 13296 bytes at least
+// gradient.sage.sage.0.linear.2.weight: 14496 bytes at least
 //   gradient.sage.sage.0.linear.2.weight = outer(reduce.36, h.17)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 1, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -873,7 +892,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<4>(to, b_reduce_36 + (here ? (offset_t)row * 3 + column : 0), here);
+        copy_later<16>(to, b_reduce_36 + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -941,29 +960,28 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
-}
-extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_sage_sage_0_linear_2_weight_parts(real* __restrict__ out_0, const unsigned elements_0, const real* __restrict__ scratch, const unsigned parts) {
-  after_others();
-  constexpr unsigned WIDE = 8, WARPS = 256 / 32, SLICES = 256 / WIDE;
-  const unsigned elements = elements_0;
-  __shared__ real told[WARPS][WIDE];
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
-  real sum = 0;
-  if (element < elements) for (unsigned first = threadIdx.x / WIDE; first < parts; first += 8 * SLICES) {
-    real several[8];
-    UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * SLICES < parts ? scratch[(offset_t)(first + i * SLICES) * elements + element] : (real)0;
-    UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-  }
-  UNROLL for (int distance = WIDE; distance < 32; distance *= 2) sum += across(sum, distance);
-  if (lane < WIDE) told[warp][lane] = sum;
+  __shared__ bool is_last;
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x >= WIDE || element >= elements) return;
-  UNROLL for (int other = 1; other < WARPS; other++) sum += told[other][lane];
-  unsigned place = element;
-  out_0[place] = sum;
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 24u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 24u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
 
-// slope of h.43: 32496 bytes at least
+// slope of h.43: 33696 bytes at least
 //   product.37 (nodes x 8) = product(reduce.36, parameter.sage.sage.0.linear.2.weight)
 //   slope of h.38 (nodes x 8) = add(product.31, product.37)
 //   slope of h.40 (nodes x 8) = dropout 0.5 site 1(slope of h.38)
@@ -971,7 +989,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_gradient_sage_sage_0_li
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_reduce_36, const real* __restrict__ b_product_31, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -986,7 +1004,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 3 + c[q]);
+      real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? reduce_36_1[q] : (real)0;
     }
   };
@@ -998,7 +1016,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < C ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -1031,12 +1049,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
   }
 }
 
-// gradient.sage.sage.0.linear.1.weight: 16992 bytes at least
+// gradient.sage.sage.0.linear.1.weight: 19392 bytes at least
 //   gradient.sage.sage.0.linear.1.weight = outer(slope of h.43, h.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1063,7 +1081,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<8>(to, b_h_1 + (here ? (offset_t)row * 6 + column : 0), here);
+        copy_later<16>(to, b_h_1 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1131,19 +1149,39 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 56u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 56u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
 }
-// as k9_gradient_sage_sage_0_linear_3_weight_parts
 
 // gradient.sage.sage.0.linear.0.bias: 9632 bytes at least
 //   gradient.sage.sage.0.linear.0.bias = sum rows(slope of h.43)
 // with that of gradient.sage.sage.0.linear.1.weight
 
-// gradient.sage.sage.0.linear.0.weight: 16992 bytes at least
+// gradient.sage.sage.0.linear.0.weight: 19392 bytes at least
 //   gradient.sage.sage.0.linear.0.weight = outer(slope of h.43, divide.8)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 2, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1170,7 +1208,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_li
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<8>(to, b_divide_8 + (here ? (offset_t)row * 6 + column : 0), here);
+        copy_later<16>(to, b_divide_8 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1238,8 +1276,26 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_li
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
     told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 48u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 48u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    out_0[place] = sum;
+  }
 }
-// as k14_gradient_sage_sage_0_linear_2_weight_parts
 
 // update.sage.sage.0.linear.0.weight: 1344 bytes at least
 //   parameter.sage.sage.0.linear.0.weight = step(parameter.sage.sage.0.linear.0.weight, gradient.sage.sage.0.linear.0.weight)

@@ -27,6 +27,9 @@ pub struct Plan {
     pub predicts: Option<Value>,
     /// Type of reals in values and parameters.
     pub dtype: String,
+    /// What of reals of 32 bits products multiply on a GPU, if not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matmul: Option<String>,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.

@@ -53,7 +53,7 @@ pub struct Record {
     /// Seconds of that from the first launch to the last: the graph is loaded before, and results are written after.
     #[serde(default)]
     pub seconds_compute: f64,
-    /// Median seconds of an epoch or superstep.
+    /// Median seconds of an epoch or superstep; of a program without either the seconds of a pass, where `run.passes` asks for them, else 0.
     pub seconds_step: f64,
     /// Seconds by launch over the whole run.
     pub seconds_by_launch: BTreeMap<String, f64>,

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use bytemuck::Pod;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
@@ -28,12 +29,50 @@ pub struct Place {
     pub bytes: u64,
 }
 
+/// A buffer on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lying {
+    /// Where.
+    pub place: Place,
+    /// Elements of a row, and elements from one row to the next.
+    pub columns: usize,
+    /// The latter.
+    pub stride: usize,
+}
+
+impl Lying {
+    /// Rows of the host as they lie here, with zeros beyond their columns.
+    pub fn laid_out<'a, E: Pod>(&self, rows: &'a [E]) -> Cow<'a, [u8]> {
+        if self.stride == self.columns {
+            return Cow::Borrowed(bytemuck::cast_slice(rows));
+        }
+        let mut lying = vec![E::zeroed(); rows.len() / self.columns * self.stride];
+        for (to, from) in lying.chunks_exact_mut(self.stride).zip(rows.chunks_exact(self.columns)) {
+            to[..self.columns].copy_from_slice(from);
+        }
+        Cow::Owned(bytemuck::cast_slice(&lying).to_vec())
+    }
+
+    /// Rows that lie here, as the host has them; `get` fills bytes from the device.
+    pub fn taken<E: Pod>(&self, rows: &mut [E], get: impl FnOnce(&mut [u8]) -> Result<(), StageError>) -> Result<(), StageError> {
+        if self.stride == self.columns {
+            return get(bytemuck::cast_slice_mut(rows));
+        }
+        let mut lying = vec![E::zeroed(); rows.len() / self.columns * self.stride];
+        get(bytemuck::cast_slice_mut(&mut lying))?;
+        for (to, from) in rows.chunks_exact_mut(self.columns).zip(lying.chunks_exact(self.stride)) {
+            to.copy_from_slice(&from[..self.columns]);
+        }
+        Ok(())
+    }
+}
+
 /// Where everything lies.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// All of it.
     pub bytes: u64,
-    buffers: BTreeMap<String, Place>,
+    buffers: BTreeMap<String, Lying>,
     parts: Vec<(Argument, Place)>,
 }
 
@@ -77,16 +116,21 @@ fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>
 
 impl Layout {
     /// Places for a list's buffers and for what its kernels are given beside them.
-    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> Self {
+    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> Result<Self, StageError> {
         let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
         let counts = counts(data);
         for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
             let bytes = counts.of_buffer(buffer);
             let place = match list.arena.place(&buffer.name) {
+                Some(place) if place.bytes < bytes => {
+                    let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
+                    return Err(StageError::defect(what));
+                }
                 Some(place) => Place { offset: place.offset, bytes },
                 None => layout.take(bytes),
             };
-            layout.buffers.insert(buffer.name.clone(), place);
+            let stride = buffer.stride(counts.bytes_per_real) as usize;
+            layout.buffers.insert(buffer.name.clone(), Lying { place, columns: buffer.columns as usize, stride });
         }
         for argument in emitted.arguments() {
             if layout.part(argument).is_none()
@@ -96,7 +140,7 @@ impl Layout {
                 layout.parts.push((argument.clone(), place));
             }
         }
-        layout
+        Ok(layout)
     }
 
     fn take(&mut self, bytes: u64) -> Place {
@@ -106,7 +150,7 @@ impl Layout {
     }
 
     /// Where a buffer lies.
-    pub fn buffer(&self, name: &str) -> Option<Place> {
+    pub fn buffer(&self, name: &str) -> Option<Lying> {
         self.buffers.get(name).copied()
     }
 
@@ -203,6 +247,7 @@ pub fn contents<'a, T: Precision>(
             }
             Some(Cow::Owned(split))
         }
+        Argument::Ticket => Some(Cow::Owned(vec![0; 4])),
         Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
         _ => None,
     }
@@ -278,7 +323,7 @@ impl<T: Precision> Bound<'_, T> {
     pub fn value(&self, argument: &Argument, training: bool) -> Result<Value, StageError> {
         let at = |place: Place| Value::Pointer(self.base + place.offset);
         Ok(match argument {
-            Argument::Buffer(name) => at(self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))?),
+            Argument::Buffer(name) => at(self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))?.place),
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
@@ -318,7 +363,21 @@ impl<T: Precision> Bound<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::inverse;
+    use super::{Lying, Place, inverse};
+
+    #[test]
+    fn rows_are_laid_out_at_their_stride_and_taken_back() {
+        let lying = Lying { place: Place { offset: 0, bytes: 32 }, columns: 3, stride: 4 };
+        let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).into_owned();
+        assert_eq!(bytemuck::cast_slice::<u8, f32>(&there), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+        let mut back = [0.0f32; 6];
+        let get = |bytes: &mut [u8]| {
+            bytes.copy_from_slice(&there);
+            Ok(())
+        };
+        lying.taken(&mut back, get).unwrap();
+        assert_eq!(back, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
 
     #[test]
     fn rows_of_an_index_are_listed_by_what_they_name() {

@@ -13,8 +13,9 @@ use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
+use warploom_shell::kernels::Compiled;
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::{Argument, Walked, loss_of};
+use warploom_vertex::emit::cuda::{Argument, Matmul, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
 
@@ -38,8 +39,8 @@ pub struct Machine {
     calls: Vec<Vec<Call>>,
     /// What writes a measurement down, and what turns the clock.
     clockwork: Vec<Call>,
-    /// A measurement and a step, as one graph.
-    epoch: Option<Graph>,
+    /// A measurement and a step, as one graph; and several of them, one after the other.
+    epoch: Option<[Graph; 2]>,
     graphs: BTreeMap<(Range, bool), Graph>,
     visits: BTreeMap<(Range, bool), u64>,
     spent: BTreeMap<usize, f64>,
@@ -48,8 +49,17 @@ pub struct Machine {
     kind: LossKind,
     columns: usize,
     /// Compiled anew, or found.
-    pub compiled: compile::Compiled,
+    pub compiled: Compiled,
 }
+
+/// Epochs of one graph, where there are as many to do: short ones do not wait for the host then.
+const BATCH: usize = 16;
+
+/// How often a launch that is timed alone is recorded in one graph, so that starting the graph does not count.
+const AT_ONCE: u64 = 20;
+
+/// Replays of that graph that are timed.
+const REPLAYS: u64 = 3;
 
 /// First and last step of a part.
 type Range = (usize, usize);
@@ -69,15 +79,15 @@ impl Machine {
     /// Puts everything on the device, and compiles the list.
     pub fn new<T: Precision>(
         context: &Context,
-        (list, facts): (&LaunchList, &Facts),
+        (list, facts, matmul): (&LaunchList, &Facts, Matmul),
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
         seed: u64,
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(facts.ordinal).map_err(failed)?;
-        let emitted = compile::emit::<T>(list, facts)?;
+        let emitted = compile::emit::<T>(list, (facts, matmul))?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
-        let layout = Layout::of::<T>(list, &emitted, data);
+        let layout = Layout::of::<T>(list, &emitted, data)?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let (mut kernels, mut calls) = (Vec::new(), Vec::new());
@@ -108,6 +118,7 @@ impl Machine {
             clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(kernel), training: values.clone(), measuring: values });
         }
         let (kind, columns) = machine_columns;
+        let dense = dense_rows(list, &layout, data);
         let machine = Machine {
             gpu,
             memory,
@@ -119,7 +130,7 @@ impl Machine {
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             spent: BTreeMap::new(),
-            dense: dense_rows(list, data),
+            dense,
             kind,
             columns: columns as usize,
             compiled,
@@ -169,9 +180,9 @@ impl Machine {
         let visits = *visits;
         for step in steps.clone() {
             if let Some((name, bytes)) = self.dense.remove(&step)
-                && let Some(place) = self.layout.buffer(&name)
+                && let Some(at) = self.layout.buffer(&name)
             {
-                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
+                self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)?;
             }
         }
         if part == Part::Prepare || part == Part::Finish {
@@ -206,14 +217,35 @@ impl Machine {
         Ok(())
     }
 
+    /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each launch is timed alone, many in a graph,
+    /// and the whole then makes the results anew.
+    pub fn passes(&mut self, steps: std::ops::Range<usize>, count: u64) -> Result<f64, StageError> {
+        for step in steps.clone().filter(|step| !self.calls[*step].is_empty()) {
+            let seconds = self.repeated(step..step + 1, (AT_ONCE, REPLAYS)).map_err(failed)?;
+            self.spent.insert(step, seconds);
+        }
+        self.repeated(steps, (1, count)).map_err(failed)
+    }
+
+    /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays after one that does not count.
+    fn repeated(&self, steps: std::ops::Range<usize>, (recorded, replays): (u64, u64)) -> Result<f64, Fault> {
+        let graph = self.gpu.capture(|_| (0..recorded).try_for_each(|_| self.launch(steps.clone(), false)))?;
+        let (from, to) = (self.gpu.event()?, self.gpu.event()?);
+        self.gpu.replay(&graph)?;
+        self.gpu.record(&from)?;
+        (0..replays).try_for_each(|_| self.gpu.replay(&graph))?;
+        self.gpu.record(&to)?;
+        Ok(self.gpu.elapsed_ms(&from, &to)? / 1e3 / (recorded * replays) as f64)
+    }
+
     /// Epochs one after the other, from `first` on, as many as there are paces (at most `SLOTS`), each a measurement and a step: what
     /// was measured in each. The host waits once, at the end.
     pub fn epochs<T: Precision>(&mut self, program: &Program<T>, (first, paces): (u64, &[f64])) -> Result<Vec<(f64, Counts)>, StageError> {
         if self.epoch.is_none() {
-            let graph = self.gpu.capture(|_| self.one_epoch(program)).map_err(failed)?;
-            self.epoch = Some(graph);
+            let graph = |count: usize| self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program))).map_err(failed);
+            self.epoch = Some([graph(1)?, graph(BATCH)?]);
         }
-        let (Some(graph), Some(ring), Some(table), Some(clock)) =
+        let (Some([one, batch]), Some(ring), Some(table), Some(clock)) =
             (&self.epoch, self.layout.part(&Argument::Ring), self.layout.part(&Argument::Paces), self.layout.part(&Argument::Clock))
         else {
             return Err(StageError::defect("a list that trains has no clock on the device"));
@@ -223,8 +255,11 @@ impl Machine {
         self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
         self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
         self.count_anew().map_err(failed)?;
-        for _ in paces {
-            self.gpu.replay(graph).map_err(failed)?;
+        for some in paces.chunks(BATCH) {
+            match some.len() {
+                BATCH => self.gpu.replay(batch).map_err(failed)?,
+                few => (0..few).try_for_each(|_| self.gpu.replay(one)).map_err(failed)?,
+            }
         }
         let mut bytes = vec![0u8; ring.bytes as usize];
         self.gpu.download(&self.memory, ring.offset, &mut bytes).map_err(failed)?;
@@ -256,7 +291,10 @@ impl Machine {
 
     /// Running statistics and their next values.
     fn statistics<T: Precision>(&self, program: &Program<T>) -> Vec<(bind::Place, bind::Place)> {
-        let place = |wanted: usize| program.places.iter().find(|(_, place)| **place == Place::Real(wanted)).and_then(|(name, _)| self.layout.buffer(name));
+        let place = |wanted: usize| {
+            let (name, _) = program.places.iter().find(|(_, place)| **place == Place::Real(wanted))?;
+            self.layout.buffer(name).map(|at| at.place)
+        };
         program.statistics.iter().filter_map(|&(kept, next)| Some((place(kept)?, place(next)?))).collect()
     }
 
@@ -323,23 +361,23 @@ impl Machine {
     pub fn put_buffer<T: Precision>(&self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
         let Some(at) = self.layout.buffer(name) else { return Ok(()) };
         let banks = buffers.all();
-        let bytes: &[u8] = match place {
-            Place::Real(index) => bytemuck::cast_slice(banks.reals.get(index)),
-            Place::Whole(index) => bytemuck::cast_slice(banks.wholes.get(index)),
-            Place::Id(index) => bytemuck::cast_slice(banks.ids.get(index)),
+        let bytes = match place {
+            Place::Real(index) => at.laid_out(banks.reals.get(index)),
+            Place::Whole(index) => at.laid_out(banks.wholes.get(index)),
+            Place::Id(index) => at.laid_out(banks.ids.get(index)),
             Place::Half(..) | Place::Sparse(_) => return Ok(()),
         };
-        self.gpu.upload(&self.memory, at.offset, bytes).map_err(failed)
+        self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)
     }
 
     /// Copies a buffer from the device.
     pub fn get_buffer<T: Precision>(&self, name: &str, buffers: &mut Buffers<T>, place: Place) -> Result<(), StageError> {
         let Some(at) = self.layout.buffer(name) else { return Ok(()) };
-        let get = |bytes: &mut [u8]| self.gpu.download(&self.memory, at.offset, bytes).map_err(failed);
+        let get = |bytes: &mut [u8]| self.gpu.download(&self.memory, at.place.offset, bytes).map_err(failed);
         match place {
-            Place::Real(index) => buffers.write_real(index, |made, _| get(bytemuck::cast_slice_mut(made))),
-            Place::Whole(index) => buffers.write_whole(index, |made, _| get(bytemuck::cast_slice_mut(made))),
-            Place::Id(index) => buffers.write_id(index, |made, _| get(bytemuck::cast_slice_mut(made))),
+            Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
+            Place::Whole(index) => buffers.write_whole(index, |made, _| at.taken(made, get)),
+            Place::Id(index) => buffers.write_id(index, |made, _| at.taken(made, get)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         }
     }
@@ -406,12 +444,12 @@ impl std::fmt::Debug for Machine {
 }
 
 /// What launches that only make sparse features dense put down.
-fn dense_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
+fn dense_rows<T: Precision>(list: &LaunchList, layout: &Layout, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
     let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
         let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else { return None };
         let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
         let rows = data.sparse_of(kind)?.dense().ok()?;
-        Some((step, (out.clone(), bytemuck::cast_slice(&rows).to_vec())))
+        Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows).into_owned())))
     };
     list.launches().into_iter().enumerate().filter_map(of).collect()
 }

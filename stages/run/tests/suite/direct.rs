@@ -18,8 +18,9 @@ use warploom_run::{
     program::Part,
     upload::{Data, Given, Needs, Sparse},
 };
+use warploom_vertex::emit::cuda::Matmul;
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
-use warploom_vertex::launch::{self, LaunchList, Role, Rows};
+use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_vertex::{Facts, launch::LossKind};
 
@@ -40,9 +41,17 @@ pub struct Direct {
     pub features: Vec<f64>,
     /// Whether the executor gets them sparse.
     pub is_sparse: bool,
-    /// Graph of each node, and how many graphs there are; empty: one graph. Labels and training rows are then of graphs.
+    /// Graph of each node, and how many graphs there are; 0: one graph, and no set. Labels and training rows are then of graphs.
     pub graph_of_node: Vec<u32>,
     pub graphs: usize,
+    /// Whether labels and training rows are of nodes all the same.
+    pub labels_of_nodes: bool,
+    /// Further columns of nodes.
+    pub columns: BTreeMap<String, Vec<f64>>,
+    /// Kind of each node; empty: one kind.
+    pub kind_of_node: Vec<u32>,
+    /// Rows of the nodes of a kind; the executor gets them sparse where the list has them so.
+    pub features_of_kind: BTreeMap<u32, Vec<f64>>,
     /// Classes or values.
     pub labels: Vec<f64>,
     pub training_rows: Vec<u32>,
@@ -113,26 +122,40 @@ impl Direct {
         } else {
             data.features = Some(owned(dense));
         }
-        let mut training: Vec<u32> = if self.graph_of_node.is_empty() {
+        if self.graphs > 1 {
+            data.lists.graphs = Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
+        }
+        let mut training: Vec<u32> = if self.are_of_nodes() {
             data.target = Some(owned(ordered(&self.labels, self.labels.len().checked_div(self.nodes).unwrap_or(0))));
             (0..self.nodes as u32).filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32))).collect()
         } else {
             data.target = Some(owned(self.labels.iter().map(|&label| T::rounded(label)).collect()));
-            data.lists.graphs = Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
             self.training_rows.clone()
         };
         training.sort_unstable();
         data.splits[0] = training;
         for buffer in &list.buffers {
-            if let Role::Given(input) = &buffer.role {
-                data.given.insert(buffer.name.clone(), self.given(&data, input));
+            match &buffer.role {
+                Role::Given(input) => {
+                    data.given.insert(buffer.name.clone(), self.given(&data, (buffer, input)));
+                }
+                Role::SparseFeaturesOf { kind, .. } => {
+                    let dense: Vec<T> = self.features_of_kind[kind].iter().map(|&value| T::rounded(value)).collect();
+                    let columns = buffer.columns as usize;
+                    data.sparse_of_kind.insert(*kind, sparse(&dense, dense.len() / columns, columns));
+                }
+                _ => {}
             }
         }
         data
     }
 
+    fn are_of_nodes(&self) -> bool {
+        self.graphs == 0 || self.labels_of_nodes
+    }
+
     /// What a compiled program reads beside features and target.
-    fn given<T: Precision>(&self, data: &Data<T>, input: &Input) -> Given<T> {
+    fn given<T: Precision>(&self, data: &Data<T>, (buffer, input): (&Buffer, &Input)) -> Given<T> {
         let real = |values: &[f64]| Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()));
         let whole = |values: Vec<i64>| Given::Whole(owned(values));
         match input {
@@ -145,10 +168,23 @@ impl Direct {
                 None => whole(vec![self.nodes as i64]),
                 Some(graphs) => whole(graphs.sizes().collect()),
             },
-            Input::Column(_) | Input::Features | Input::Target | Input::Kind | Input::FeaturesOf(_) | Input::PlaceAmong(_) => {
-                panic!("{input:?} is not given here")
+            Input::Column(name) => {
+                let ordered = (0..self.nodes).map(|row| self.columns[name][data.old(row)]);
+                if buffer.element == Element::Real { real(&ordered.collect::<Vec<_>>()) } else { whole(ordered.map(|value| value as i64).collect()) }
             }
+            Input::Kind => whole((0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect()),
+            Input::PlaceAmong(kinds) => whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect()),
+            Input::FeaturesOf(kind) => real(&self.features_of_kind[kind]),
+            Input::Features | Input::Target => panic!("{input:?} has a role of its own"),
         }
+    }
+
+    /// Which of the nodes of these kinds a node is, the first kind's first; below 0: it is of none.
+    fn place_among(&self, kinds: &[u32], node: usize) -> i64 {
+        let of = |kind: u32, nodes: &[u32]| nodes.iter().filter(|of| **of == kind).count() as i64;
+        let own = self.kind_of_node[node];
+        let Some(place) = kinds.iter().position(|kind| *kind == own) else { return -1 };
+        kinds[..place].iter().map(|kind| of(*kind, &self.kind_of_node)).sum::<i64>() + of(own, &self.kind_of_node[..node])
     }
 
     fn degree(&self, node: u32, edges: EdgeSet) -> i64 {
@@ -176,7 +212,8 @@ impl Direct {
             half: None,
             lanes: gpu().is_some(),
             graphs: self.graphs.max(1) as u64,
-            many_graphs: !self.graph_of_node.is_empty(),
+            many_graphs: self.graphs > 0,
+            labels_of_nodes: self.labels_of_nodes,
             ..Known::bare(self.nodes as u64, self.source.len() as u64)
         }
     }
@@ -194,6 +231,9 @@ impl Direct {
             edge_type: self.relation.clone(),
             edge_features: self.edge_features.clone(),
             graph_of_node: self.graph_of_node.clone(),
+            columns: self.columns.clone(),
+            kind_of_node: self.kind_of_node.clone(),
+            features_of_kind: self.features_of_kind.clone(),
             ..Inputs::default()
         };
         Reference::new(list, graph, inputs).unwrap()
@@ -217,6 +257,11 @@ pub fn gpu() -> Option<warploom_device::Facts> {
 
 /// An executor, on the device that is asked for.
 pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Executor<T> {
+    executor_of(list, data, (seed, Matmul::F32))
+}
+
+/// The same with products of this kind, on a GPU.
+pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul): (u64, Matmul)) -> Executor<T> {
     static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
@@ -224,7 +269,7 @@ pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Ex
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, &facts)).unwrap_or_else(|error| panic!("{error}"))
+    Executor::on_gpu(&context, list, data, (seed, &facts, matmul)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.

@@ -51,3 +51,15 @@ pub fn zoo() -> Vec<Shape> {
         random("random", 300, 2500, 5),
     ]
 }
+
+/// The small ones side by side, with a hub of its own and random edges: one graph with every kind of row.
+pub fn medley() -> Shape {
+    let hub = Shape { name: "small hub", nodes: 30, edges: (0..400).map(|edge| (edge * 7 % 30, 29)).chain((0..30).map(|edge| (29, edge))).collect() };
+    let parts = zoo().into_iter().filter(|shape| shape.nodes < 40).chain([hub, random("random", 40, 200, 6)]);
+    parts.fold(Shape { name: "medley", nodes: 0, edges: vec![] }, |mut all, part| {
+        let first = all.nodes as u32;
+        all.edges.extend(part.edges.iter().map(|(source, target)| (first + source, first + target)));
+        all.nodes += part.nodes;
+        all
+    })
+}

@@ -6,6 +6,8 @@
 //! emulated       those lists on an emulated GPU
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
+//! library        every program that learns, compiled, against the reference, on degenerate graphs and in many widths
+//! chance         programs put together by chance, against the reference
 //! widths         rows that no vector divides, against the reference
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! frontier       supersteps that make only what reads a change
@@ -24,6 +26,7 @@
 
 mod aims;
 mod analytics;
+mod chance;
 mod compiled;
 mod courses;
 mod differential;
@@ -37,6 +40,7 @@ mod graphs;
 mod halves;
 mod inference;
 mod kinds;
+mod library;
 mod many_graphs;
 mod memory;
 mod resume;

@@ -1,7 +1,8 @@
 //! totals: what is added up over all rows: outer products, and sums of the same rows, beside loops in f64 over the rows themselves.
 //!
 //! promises  sides of many widths, the summed one the wider, the narrower or as wide, on few rows and on many, whose number is no
-//!           multiple of anything; a GPU makes each of these sums beside an outer product
+//!           multiple of anything; a GPU makes each of these sums beside an outer product, and with products of fewer bits stays as near as
+//!           these bits are
 use std::collections::BTreeMap;
 
 use warploom_run::{
@@ -10,12 +11,12 @@ use warploom_run::{
 };
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Target, emit},
+    emit::cuda::{Matmul, Target, emit},
     gir::{Data, Loss, Op},
     launch::{LaunchList, Operand, Operation, Rows},
 };
 
-use crate::direct::{Direct, apart, executor, go, held};
+use crate::direct::{Direct, apart, executor_of, go, gpu, held};
 use crate::graphs::{random, signed};
 
 const PASS: Pass = Pass { epoch: 0, training: true };
@@ -62,19 +63,30 @@ fn total(op: &Op, operands: &[(Vec<f64>, usize)]) -> (Vec<f64>, Vec<f64>) {
     (sums, sizes)
 }
 
+/// How far a total may be from what its terms add up to, relative to these without their signs.
+fn tolerance(matmul: Matmul) -> f64 {
+    match matmul {
+        _ if gpu().is_none() => 4e-6,
+        Matmul::F32 => 4e-6,
+        // Each factor is off by half of its last bit, of 11 or 8.
+        Matmul::Tf32 => 1.01 / 2048.0,
+        Matmul::Bf16 => 1.01 / 256.0,
+    }
+}
+
 /// Compares every total of the backward part; how many sums, and outer products.
-fn compare(widths: &[usize], nodes: usize) -> [usize; 2] {
+fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     let (direct, list) = chain(widths, nodes);
     let list = &apart(&list);
-    let mut executor = executor::<f32>(list, direct.data(list), 0);
+    let mut executor = executor_of::<f32>(list, direct.data(list), (0, matmul));
     let drawn = |number: usize, elements: u64| signed(40 + number as u32, elements as usize).into_iter().map(|value| value as f32 / 4.0).collect();
     let first: Vec<Vec<f32>> = list.parameters.iter().enumerate().map(|(number, parameter)| drawn(number, parameter.shape.iter().product())).collect();
     executor.set_parameters(&first).unwrap();
     for part in [Part::Prepare, Part::Forward, Part::Loss, Part::Backward] {
         go(&mut executor, list, part, PASS);
     }
-    let mut counts = [0, 0];
-    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448 }).unwrap().launches;
+    let (mut counts, mut farthest) = ([0, 0], 0.0f64);
+    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul }).unwrap().launches;
     for (launch, kernels) in list.launches().into_iter().zip(kernels) {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } = &launch.operation else { continue };
         assert!(list.buffers.iter().any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))), "{out}");
@@ -84,8 +96,12 @@ fn compare(widths: &[usize], nodes: usize) -> [usize; 2] {
         let (got, (want, sizes)) = (held(&executor, list, out).unwrap(), total(op, &operands));
         assert_eq!(got.len(), want.len(), "{out}");
         for (place, ((got, want), size)) in got.iter().zip(&want).zip(&sizes).enumerate() {
-            assert!((got - want).abs() <= 4e-6 * size, "{widths:?}, {nodes} rows: {out}[{place}]: got {got:e}, want {want:e} of {size:e}");
+            farthest = farthest.max((got - want).abs() / size.max(f64::MIN_POSITIVE));
+            assert!((got - want).abs() <= tolerance(matmul) * size, "{widths:?}, {nodes} rows: {out}[{place}]: got {got:e}, want {want:e} of {size:e}");
         }
+    }
+    if gpu().is_some() && matmul != Matmul::F32 {
+        assert!(farthest > tolerance(matmul) / 100.0, "{matmul:?}: {farthest:e}: all bits were multiplied");
     }
     counts
 }
@@ -94,12 +110,19 @@ fn compare(widths: &[usize], nodes: usize) -> [usize; 2] {
 fn totals_are_those_of_loops_over_their_rows() {
     for widths in [&[64, 64, 22, 70, 7][..], &[33, 100, 300, 16, 300, 5], &[3, 40, 40, 1, 2]] {
         for nodes in [1, 61, 501] {
-            assert_eq!(compare(widths, nodes), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
+            assert_eq!(compare(widths, nodes, Matmul::F32), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
         }
     }
 }
 
 #[test]
 fn totals_of_many_rows_are_too() {
-    assert_eq!(compare(&[22, 64, 9], 9_001), [2, 2]);
+    assert_eq!(compare(&[22, 64, 9], 9_001, Matmul::F32), [2, 2]);
+}
+
+#[test]
+fn totals_of_fewer_bits_are_near() {
+    for matmul in [Matmul::Tf32, Matmul::Bf16] {
+        assert_eq!(compare(&[33, 64, 9], 301, matmul), [2, 2]);
+    }
 }

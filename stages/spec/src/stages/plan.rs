@@ -3,7 +3,7 @@
 //! promises  the program and its settings keep their place in the YAML file, so that later errors can point there
 //! never     opens the program; the stage does
 use crate::{
-    declare::spec,
+    declare::{choices, spec},
     types::{Program, Settings},
 };
 
@@ -15,7 +15,22 @@ spec! {
         program: Program = Program::default(), example("programs/gcn.py");
         /// The program's own settings, by the names of its entry's parameters.
         set: Settings = Settings::default();
+        /// What of numbers of 32 bits products multiply on a GPU: all of it, the first 11 bits or the first 8; sums keep 32 bits. A CPU always
+        /// takes all.
+        matmul: Matmul = Matmul::F32;
         /// What to plan for: auto, cpu, cuda, cuda:INDEX or the name of a facts file.
         device: String = "auto".to_string();
+    }
+}
+
+choices! {
+    /// What of a number of 32 bits a product multiplies.
+    Matmul {
+        /// All of it.
+        F32 = "f32",
+        /// Its first 11 bits, as tensor cores do.
+        Tf32 = "tf32",
+        /// Its first 8 bits.
+        Bf16 = "bf16",
     }
 }

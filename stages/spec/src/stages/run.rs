@@ -36,6 +36,8 @@ spec! {
         seed: u64 = 0;
         /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of its own, and their mean is told.
         repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
+        /// How often a program that is computed once, applied or without a loop, is computed, for the time of one; the results are those of one.
+        passes: u64 = 1, range(Range::within(1.0, 100_000.0)), unit("passes");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
         /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3, 0), CSV or Parquet, in place of the splits of

@@ -21,6 +21,8 @@ struct Task<'a> {
     shape: &'a [u64],
     op: &'a Op,
     columns: usize,
+    /// Elements from one row of the result to the next.
+    stride: u64,
     rows: Rows,
     kind: Type,
 }
@@ -51,7 +53,8 @@ impl Unit<'_> {
     fn task(&self) -> Option<Task<'_>> {
         let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else { return None };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == *out)?;
-        Some(Task { out, shape, op, columns: shape.iter().product::<u64>() as usize, rows: held.rows, kind: held.element.kind() })
+        let (columns, stride) = (shape.iter().product::<u64>() as usize, held.stride(self.target.bytes_per_real));
+        Some(Task { out, shape, op, columns, stride, rows: held.rows, kind: held.element.kind() })
     }
 
     /// The extreme edge of a vertex, the product over the others, and folds.
@@ -67,7 +70,7 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let (walk, read) = Walk::along(self.list, edges.direction, inputs).ok_or_else(odd)?;
+        let (walk, read) = Walk::along((self.list, self.target.bytes_per_real), edges.direction, inputs).ok_or_else(odd)?;
         let mut writer = Writer::along(&walk, single(task.columns), 1);
         let begin = match task.op {
             Op::Fold(..) => {
@@ -97,11 +100,11 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let (walk, read) = Walk::reading(self.list, task.rows, inputs).ok_or_else(odd)?;
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs).ok_or_else(odd)?;
         let mut writer = Writer::new(&walk, single(task.columns));
         let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
-        let put = format!("out[(offset_t)row * C + column] = {};\n", to_lie(&value));
+        let put = format!("out[(offset_t)row * {} + column] = {};\n", task.stride, to_lie(&value));
         let body = rows_body(task.columns, turned, &writer.rows[0], &put);
         let mut parameters = Parameters::new();
         parameters.push(format!("{}* __restrict__ out", lies(task.kind)), Argument::Buffer(task.out.to_owned()));
@@ -118,7 +121,7 @@ impl Unit<'_> {
         let odd = || Refused::new("a lookup that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
-        let (walk, read) = Walk::reading(self.list, task.rows, inputs).ok_or_else(odd)?;
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs).ok_or_else(odd)?;
         let [Input::Rows(table), index] = read.as_slice() else { return Err(Refused::new("a lookup in what lies nowhere".to_owned())) };
         let From::Leaf(leaf) = table.from else { return Err(odd()) };
         let (leaf, count) = (&walk.leaves[leaf], table.shape.get(usize::from(transposed)).copied().unwrap_or(0));
@@ -127,11 +130,12 @@ impl Unit<'_> {
         }
         let mut writer = Writer::new(&walk, single(task.columns));
         let wanted = writer.input(index, &broadcast_elements(&identity(task.columns), task.shape, &[]), Scope::Row(0))?;
-        let place = if transposed { format!("(offset_t)column * {count} + (offset_t)index") } else { "(offset_t)index * C + column".to_owned() };
+        let place = if transposed { format!("(offset_t)column * {count} + (offset_t)index") } else { format!("(offset_t)index * {} + column", leaf.stride) };
         let rows = if matches!(task.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { task.rows };
         let put = format!(
-            "const whole index = {};\nout[(offset_t)row * C + column] = index >= 0 && index < {count}LL ? __ldg({} + {place}) : 0;\n",
+            "const whole index = {};\nout[(offset_t)row * {} + column] = index >= 0 && index < {count}LL ? __ldg({} + {place}) : 0;\n",
             cast(wanted.kind, Type::Int, &wanted.at()),
+            task.stride,
             pointer(&leaf.name)
         );
         let body = rows_body(task.columns, "[[maybe_unused]] const unsigned v = row;\n", &writer.rows[0], &put);
@@ -161,7 +165,7 @@ impl Unit<'_> {
         let index = inputs.get(1).and_then(|index| self.given(index)).ok_or_else(|| {
             Refused::new("a sum into a table by an index that is computed: only one that the data set gives, as seen from its own row, has a kernel".to_owned())
         })?;
-        let (walk, read) = Walk::reading(self.list, index.1, inputs).ok_or_else(odd)?;
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), index.1, inputs).ok_or_else(odd)?;
         let is_same = |read: &&super::walk::Read| read.at == At::Own && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1);
         if read[0].reads().iter().any(is_same) {
             return Err(Refused::new("a sum into a table of rows that stand for something else than the index".to_owned()));
@@ -262,6 +266,7 @@ fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
         other => return Err(Refused::new(format!("{} has no kernel of its own yet", other.words()))),
     };
     let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
+    let text = text.replace("@STRIDE@", &task.stride.to_string());
     Ok(text.replace("@TYPE@", register(of)).replace("@EDGE@", &made.edge).replace("@VALUE@", &made.value).replace("@HOLDS@", &made.holds))
 }
 
@@ -311,7 +316,7 @@ UNROLL_4 for (unsigned p = begin; p < end; p++) {
 @EDGE@const @TYPE@ value = @VALUE@;
 if (@HOLDS@ && (winner == end || (!@ODD_BEST@ && (@ODD@ || value @BETTER@ best)))) { best = value; winner = p; }
 }
-UNROLL_4 for (unsigned p = begin; p < end; p++) out[(offset_t)__ldg(slot_edge + p) * C + column] = p == winner;
+UNROLL_4 for (unsigned p = begin; p < end; p++) out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = p == winner;
 ";
 
 /// What comes after each edge is put down from the last to the first, and joined with what comes before it on the way back.
@@ -319,14 +324,14 @@ const OTHERS: &str = "@TYPE@ after = 1;
 for (unsigned p = end; p-- > begin;) {
 @EDGE@const @TYPE@ value = @VALUE@;
 const bool holds = @HOLDS@;
-out[(offset_t)__ldg(slot_edge + p) * C + column] = holds ? after : 0;
+out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = holds ? after : 0;
 if (holds) after = times(value, after);
 }
 @TYPE@ before = 1;
 for (unsigned p = begin; p < end; p++) {
 @EDGE@const @TYPE@ value = @VALUE@;
 if (!(@HOLDS@)) continue;
-const offset_t place = (offset_t)__ldg(slot_edge + p) * C + column;
+const offset_t place = (offset_t)__ldg(slot_edge + p) * @STRIDE@ + column;
 out[place] = times(before, out[place]);
 before = times(before, value);
 }
@@ -338,5 +343,5 @@ for (unsigned p = begin; p < end; p++) {
 @EDGE@const @TYPE@ value = @VALUE@;
 if (@HOLDS@) made = @APPLIED@;
 }
-out[(offset_t)v * C + column] = @PUT@;
+out[(offset_t)v * @STRIDE@ + column] = @PUT@;
 ";

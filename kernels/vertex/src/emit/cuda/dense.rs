@@ -5,7 +5,7 @@
 use super::kernel::{Parameters, THREADS, about_row, tables};
 use super::operators::{cast, join, of_axis, register, start};
 use super::table::identity;
-use super::walk::{At, From, Input, Read, Walk};
+use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Pooling, Type};
@@ -27,9 +27,23 @@ pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<Value, Refused
 /// A row that lies in a buffer, as it lies there: one of several that a vertex has.
 pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<Value, Refused> {
     let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else { return Err(Refused::new("several rows a vertex that lie nowhere".to_owned())) };
-    let name = pointer(&walk.leaves[*leaf].name);
-    let statements = format!("real of_row[1][V]; EACH_Q load<V>(of_row[q], {name} + (offset_t)v * {columns} + c[q]);\n");
+    let leaf = &walk.leaves[*leaf];
+    let statements = format!("real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n", pointer(&leaf.name), start_of_row("v", (columns, leaf)));
     Ok(Value { statements, at: "of_row[q][j]".to_owned() })
+}
+
+/// Where a row starts that is one of several, of so many columns, that a vertex has.
+pub(super) fn start_of_row(row: &str, (columns, leaf): (u64, &Leaf)) -> String {
+    start_of((row, columns), (leaf.columns / columns.max(1), leaf.stride))
+}
+
+/// The same for rows of which a vertex has so many, and which lie so far apart from vertex to vertex.
+pub(super) fn start_of((row, columns): (&str, u64), (lead, stride): (u64, u64)) -> String {
+    match lead {
+        _ if stride == lead * columns => format!("(offset_t){row} * {columns}"),
+        1 => format!("(offset_t){row} * {stride}"),
+        _ => format!("((offset_t)({row} / {lead}u) * {stride} + {row} % {lead}u * {columns})"),
+    }
 }
 
 pub(super) fn lanes(places: usize, vector: usize) -> Lanes {
@@ -55,7 +69,8 @@ impl Unit<'_> {
     /// Over the vertices of each graph: a thread for each column of a graph, in the order in which they are listed.
     pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), Refused> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else { return Err(Refused::new("a pool that is none".to_owned())) };
-        let (walk, read) = Walk::reading(self.list, Rows::Nodes, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
+            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
         let mut writer = Writer::new(&walk, lanes(columns, 1));
         let made = value(&mut writer, &read[0])?;

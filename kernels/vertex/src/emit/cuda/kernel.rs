@@ -117,7 +117,7 @@ pub(super) fn about_row(text: &str) -> String {
         about.push_str("const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n");
     }
     if text.contains("graph +") || text.contains("graph *") || text.contains("(offset_t)graph") {
-        about.push_str("const unsigned graph = __ldg(graph_of + v);\n");
+        about.push_str("const unsigned graph = graph_of ? __ldg(graph_of + v) : 0;\n");
     }
     if reads_ends(text) {
         about.push_str("const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? v - edges_once : v;\n");
@@ -234,14 +234,15 @@ impl Unit<'_> {
         let of = |buffer: &Buffer| {
             let is_row = buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
             let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
-            Some(place.bytes / (buffer.columns * self.target.bytes_per_real))
+            Some(place.bytes / (buffer.stride(self.target.bytes_per_real) * self.target.bytes_per_real))
         };
         self.list.buffers.iter().find_map(of).unwrap_or(0)
     }
 
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
-        let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if walk.steps.iter().any(|step| step.columns() == 0) {
             let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
             return if is_nothing { Ok(()) } else { Err(Refused::new("a value without columns beside others".to_owned())) };
@@ -257,7 +258,10 @@ impl Unit<'_> {
         for pass in (1..=walk.passes()).rev() {
             writer.pass(pass)?;
         }
-        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores, self.target.bytes_per_real) } else { (over_rows(&writer, &stores), None) };
+        let groups = u64::from(THREADS / lanes.lanes as u32);
+        let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
+        let turns = if has_many { TURNS } else { 1 };
+        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores, self.target.bytes_per_real) } else { (over_rows(&writer, &stores, turns), None) };
         self.header();
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
@@ -273,10 +277,10 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
-        let groups = THREADS / 32 * (32 / lanes.lanes as u32);
+        let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => Blocks::Items { walked: direction.into(), cut, slices: lanes.slices as u32 },
-            _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each: groups, slices: lanes.slices as u32 },
+            _ => Blocks::Rows { rows: if matches!(walk.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { walk.rows }, each, slices: lanes.slices as u32 },
         };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
@@ -304,10 +308,10 @@ pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at
     let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
     let base = if matches!(writer.walk.rows, Rows::Fixed(_)) {
         String::new()
-    } else if columns == 1 {
+    } else if step.stride == 1 {
         "v + ".to_owned()
     } else {
-        format!("(offset_t)v * {columns} + ")
+        format!("(offset_t)v * {} + ", step.stride)
     };
     let is_whole_row = columns == writer.lanes.places;
     if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
@@ -336,15 +340,28 @@ EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; 
     )
 }
 
-fn over_rows(writer: &Writer, stores: &str) -> String {
+/// Rows of a group, where there are many: they are asked for together, and blocks are fewer.
+const TURNS: u64 = 4;
+/// Blocks of a processor that are left then, at least.
+const BLOCKS_LEFT: u64 = 16;
+
+fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
     let statements = writer.rows.concat();
     let about = about_row(&statements);
     let mut body = opening(&writer.lanes);
-    body.push_str("const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;\nconst bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? number : 0;\n");
+    if turns > 1 {
+        body.push_str(&format!(
+            "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = (blockIdx.x * {turns} + turn) * GROUPS + warp * PER_WARP + group;\n"
+        ));
+    } else {
+        body.push_str("const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;\n");
+    }
+    body.push_str("const bool live = number < rows;\n[[maybe_unused]] const unsigned v = live ? number : 0;\n");
     body.push_str(&about);
     body.push_str(&statements);
-    body.push_str("if (!live) return;\n");
+    body.push_str(if turns > 1 { "if (!live) continue;\n" } else { "if (!live) return;\n" });
     body.push_str(stores);
+    body.push_str(if turns > 1 { "}\n" } else { "" });
     body
 }
 

@@ -3,9 +3,10 @@
 //! promises  what `ops::loss` and `ops::optimizer` say, in their types: the loss in f64, added in an order that sizes and the device alone
 //!           decide; counts of right answers are whole numbers, so their order is all the same
 //! never     looks at the target of a row that belongs to no part
-use super::kernel::THREADS;
+use super::kernel::{THREADS, vector_of, widest_vector};
+use super::total::LAST;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
-use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
+use crate::launch::{LossKind, Operation, Rows, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
 /// decay, epsilon, weight decay.
@@ -15,13 +16,18 @@ pub const OPTIMIZER: usize = 6;
 pub const PARTS: usize = 3;
 
 /// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for each class right answers, answers and
-/// rows. Of labels: elements known, agreeing, right, answered and wanted.
+/// rows. Of labels: elements known, agreeing, right, answered and wanted. Of numbers two sums in f64: of squared errors, and of absolute ones.
 pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
     match kind {
         LossKind::CrossEntropy => 1 + 3 * columns as usize,
         LossKind::Binary => 5,
-        LossKind::MeanSquares => 0,
+        LossKind::MeanSquares => 4,
     }
+}
+
+/// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each part.
+fn sums_of_block(kind: LossKind) -> usize {
+    if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
 }
 
 /// Epochs whose measurements lie on the device until they are fetched.
@@ -70,25 +76,40 @@ impl Unit<'_> {
         }
         // Each lane has as many columns as it holds: what a row costs beside them is done by few.
         let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
-        let counted = counted(*kind, columns);
-        let blocks = 8 * self.target.processors;
+        let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
+        let rows = match held.rows {
+            Rows::Nodes => self.nodes(),
+            Rows::Graphs(count) | Rows::Fixed(count) => count,
+            Rows::Edges | Rows::EdgesTwice => 0,
+        };
+        let most = 8 * self.target.processors;
+        let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
+        let blocks = if rows == 0 { most } else { wanted.max(1) };
+        let widest = [result, gradient].into_iter().map(|buffer| vector_of(self.stride(buffer) as usize, widest_vector(self.target.bytes_per_real))).min();
+        // What is computed of a place costs more than to ask for it: places beyond the columns are worth a narrower vector.
+        let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
+        let vector = [4, 2, 1].into_iter().filter(|vector| Some(*vector) <= widest).min_by_key(cost).unwrap_or(1);
         let work = match kind {
-            LossKind::CrossEntropy => cross_entropy((columns as usize).div_ceil(lanes) <= HELD),
+            LossKind::CrossEntropy => cross_entropy((columns as usize).div_ceil(lanes * vector) * vector <= HELD),
             LossKind::MeanSquares => MEAN_SQUARES.to_owned(),
             LossKind::Binary => BINARY.to_owned(),
         };
         self.header();
-        let in_shared = if counted <= 8 << 10 { counted.max(1) } else { 1 };
-        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows";
+        // Sums are not counted: they come from the blocks, in their order.
+        let counted_here = if sums > 1 { 0 } else { counted };
+        let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket";
         let body = format!(
-            "constexpr unsigned C = {columns}, L = {lanes}, PER = (C + L - 1) / L, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted}, IN_SHARED = {in_shared};\n{LOSS_OPENING}{work}{LOSS_END}",
-            counts_of_part(*kind, columns)
+            "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
+constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\n{LOSS_OPENING}{work}{LOSS_END}{LAST}{LOSS_PARTS}",
+            counts_of_part(*kind, columns),
+            self.stride(result),
+            self.stride(gradient),
+            self.stride(target),
+            slot_bytes(*kind, columns),
         );
         let name = self.define("", (2, parameters), ("", &body));
-        let parameters = "real* __restrict__ value, double* __restrict__ exact, const double* __restrict__ scratch, const double* __restrict__ terms, const unsigned* __restrict__ counts, unsigned char* __restrict__ ring, const Clock* __restrict__ clock";
-        let sizes = format!("constexpr unsigned PARTS = {blocks}, COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\n", slot_bytes(*kind, columns));
-        let parts = self.define("_parts", (1, parameters), ("", &format!("{sizes}{LOSS_PARTS}")));
-        self.scratch_bytes = self.scratch_bytes.max(u64::from(blocks) * 8);
+        self.scratch_bytes = self.scratch_bytes.max(u64::from(blocks) * 8 * sums as u64);
         let buffer = |name: &str| Argument::Buffer(name.to_owned());
         let arguments = vec![
             buffer(result),
@@ -99,11 +120,13 @@ impl Unit<'_> {
             Argument::Scratch,
             Argument::Measures,
             Argument::RowCount(held.rows),
+            buffer(value),
+            Argument::ExactLoss,
+            Argument::Ring,
+            Argument::Clock,
+            Argument::Ticket,
         ];
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
-        let noted = [Argument::Measures, Argument::Ring, Argument::Clock];
-        let arguments = [buffer(value), Argument::ExactLoss, Argument::Scratch, Argument::LossTerms].into_iter().chain(noted).collect();
-        self.kernels.push(Kernel { name: parts, arguments, blocks: Blocks::Fixed([1, 1, 1]), threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
 
@@ -179,9 +202,10 @@ const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#
 
 /// Cross entropy, of rows that lanes hold, or read as often as they need them.
 fn cross_entropy(is_held: bool) -> String {
-    let [hold, score, turns] = if is_held { [HOLD, "held[i]", "UNROLL"] } else { ["", "at[column]", "UNROLL_4"] };
-    let [keep, power] = if is_held { ["held[i] = power;\n", "held[i]"] } else { ["", "exponential(at[column] - best)"] };
-    let parts = [("@HOLD@", hold), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power)];
+    let [hold, score, turns] = if is_held { [HOLD, "held[i / V][i % V]", "UNROLL"] } else { ["", "at[column]", "UNROLL_4"] };
+    let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential(at[column] - best)"] };
+    let [made, put] = if is_held { ["held[i / V][i % V]", PUT] } else { ["slope[column]", ""] };
+    let parts = [("@HOLD@", hold), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", put)];
     parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part))
 }
 
@@ -191,25 +215,25 @@ unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
 if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
 __syncthreads();
 const double all = __ldg(terms);
-double sum = 0;
+double sum = 0, errors[SUMS] = {};
 for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
 const bool live = first + group < rows;
 const unsigned row = live ? first + group : first;
 const unsigned of_part = live ? split[row] : 0;
-const real* const at = result + (offset_t)row * C;
-real* const slope = gradient + (offset_t)row * C;
+const real* const at = result + (offset_t)row * OF_RESULT;
+real* const slope = gradient + (offset_t)row * OF_SLOPE;
 ";
 
 /// Columns of a lane that it holds, so that a row is read once.
 const HELD: usize = 8;
 
 /// A row's classes are asked for at once, with its target and part, and what is made of them follows.
-const CROSS_ENTROPY: &str = "const double named = live ? (double)target[row] : -1;
+const CROSS_ENTROPY: &str = "const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
 @HOLD@real best = (real)-INFINITE;
 unsigned answer = C;
 bool numbers = true;
 @TURNS@ for (int i = 0; i < PER; i++) {
-const unsigned column = lane + i * L;
+const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
 const real score = @SCORE@;
 if (score > best) { best = score; answer = column; }
@@ -227,7 +251,7 @@ const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)want
 double total = 0;
 real right_score = 0;
 if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
-const unsigned column = lane + i * L;
+const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
 const real score = @SCORE@, power = exponential(score - best);
 total += power;
@@ -236,14 +260,14 @@ if (known && column == (unsigned)wanted) right_score = score;
 UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
 const real share = (real)(1 / all), factor = share / (real)total;
 if (live) @TURNS@ for (int i = 0; i < PER; i++) {
-const unsigned column = lane + i * L;
+const unsigned column = (i / V * L + lane) * V + i % V;
 if (column >= C) continue;
 real made = 0;
 if (of_part == 1) made = known ? @POWER@ * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
-slope[column] = made;
+@MADE@ = made;
 }
-// Of a row that counts, the lane that has its class adds the loss.
-if (of_part == 1 && lane == (known ? (unsigned)wanted % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+@PUT@// Of a row that counts, the lane that has its class adds the loss.
+if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
 if (of_part && counts && lane == 0) {
 unsigned* const of = tally + (of_part - 1) * OF_PART;
 const bool right = numbers && known && answer == (unsigned)wanted;
@@ -254,20 +278,31 @@ if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
 ";
 
 /// The scores of a row, where a lane can hold its share.
-const HOLD: &str = "real held[PER];
-UNROLL for (int i = 0; i < PER; i++) held[i] = lane + i * L < C ? at[lane + i * L] : (real)0;
+const HOLD: &str = "real held[PER / V][V];
+UNROLL for (int i = 0; i < PER / V; i++) {
+UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
+if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+}
+";
+
+/// The same for what is made of them.
+const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
 ";
 
 const MEAN_SQUARES: &str = "const real scale = (real)(2 / all);
 if (live) for (unsigned column = lane; column < C; column += L) {
-const real difference = of_part ? at[column] - target[(offset_t)row * C + column] : (real)0;
+const real difference = of_part ? at[column] - target[(offset_t)row * OF_TARGET + column] : (real)0;
 slope[column] = of_part == 1 ? difference * scale : (real)0;
 if (of_part == 1) sum += (double)difference * (double)difference;
+if (of_part && counts) {
+const double error = (double)at[column] - (double)target[(offset_t)row * OF_TARGET + column];
+UNROLL for (int part = 0; part < 3; part++) if (of_part == part + 1) { errors[1 + 2 * part] += error * error; errors[2 + 2 * part] += fabs(error); }
+}
 }
 ";
 
 const BINARY: &str = "if (live) for (unsigned column = lane; column < C; column += L) {
-const double score = at[column], wanted = of_part ? (double)target[(offset_t)row * C + column] : ODD;
+const double score = at[column], wanted = of_part ? (double)target[(offset_t)row * OF_TARGET + column] : ODD;
 real made = 0;
 if (wanted == wanted) {
 if (of_part == 1) {
@@ -290,36 +325,47 @@ slope[column] = made;
 ";
 
 const LOSS_END: &str = "}
+errors[0] = sum;
 __shared__ double told[256];
-told[threadIdx.x] = sum;
+UNROLL for (int which = 0; which < SUMS; which++) {
+told[threadIdx.x] = errors[which];
 __syncthreads();
 for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
 if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
 __syncthreads();
 }
-if (threadIdx.x == 0) scratch[blockIdx.x] = told[0];
+if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
+}
 if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
 ";
 
-const LOSS_PARTS: &str = "__shared__ double told[256];
+const LOSS_PARTS: &str = "double added[SUMS];
+UNROLL for (int which = 0; which < SUMS; which++) {
 double sum = 0;
-for (unsigned part = threadIdx.x; part < PARTS; part += blockDim.x) sum += scratch[part];
+for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
 told[threadIdx.x] = sum;
 __syncthreads();
 for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
 if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
 __syncthreads();
 }
-const double loss = *terms > 0 ? told[0] / *terms : 0;
+added[which] = told[0];
+__syncthreads();
+}
+const double loss = *terms > 0 ? added[0] / *terms : 0;
 if (threadIdx.x == 0) {
 *exact = loss;
 *value = (real)loss;
 }
 // A pass of measuring is written down.
 if (!counts) return;
+if (SUMS > 1) {
+if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
+__syncthreads();
+}
 unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
 if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
-for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = counts[i];
+for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 ";
 
 const OPTIMIZE: &str = "if (i >= elements || clock->halted) return;

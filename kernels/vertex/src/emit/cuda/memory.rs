@@ -99,7 +99,7 @@ impl Counts {
             Element::Id => 4,
             Element::Whole(_) => 8,
         };
-        self.rows(buffer).saturating_mul(buffer.columns).saturating_mul(width)
+        self.rows(buffer).saturating_mul(buffer.stride(self.bytes_per_real)).saturating_mul(width)
     }
 
     fn rows(&self, buffer: &Buffer) -> u64 {
@@ -146,6 +146,7 @@ impl Counts {
             Argument::Clock => 24,
             Argument::Scratch => emitted.scratch_bytes,
             Argument::Split => list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.rows(buffer)),
+            Argument::Ticket => 4,
             Argument::LossTerms | Argument::ExactLoss => 8,
             Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
             Argument::Paces => SLOTS as u64 * 8,

@@ -10,6 +10,7 @@ mod kernel;
 pub mod learn;
 pub mod memory;
 mod operators;
+mod padded;
 mod product;
 mod running;
 mod shared;
@@ -22,6 +23,8 @@ mod writer;
 
 use std::collections::BTreeMap;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::gir::Op;
 use crate::launch::{Body, BufferName, Direction, Launch, LaunchList, LossKind, Operation, Rows};
@@ -41,6 +44,38 @@ pub struct Target {
     pub processors: u32,
     /// Shared memory of a block at most.
     pub shared_bytes: u32,
+    /// What products of 32 bits are made of.
+    pub matmul: Matmul,
+}
+
+/// What of a number of 32 bits tensor cores multiply; sums keep 32 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matmul {
+    /// All of it: two parts of it, in three products.
+    #[default]
+    F32,
+    /// Its first 11 bits.
+    Tf32,
+    /// Its first 8 bits.
+    Bf16,
+}
+
+impl Matmul {
+    /// As in `plan.matmul`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Matmul::F32 => "f32",
+            Matmul::Tf32 => "tf32",
+            Matmul::Bf16 => "bf16",
+        }
+    }
+
+    /// What the prelude asks for.
+    fn constants(self) -> String {
+        let bits = if self == Matmul::Bf16 { 8 } else { 11 };
+        format!("constexpr bool ALL_BITS = {};  // products of {}\nconstexpr int FIRST_BITS = {bits};\n", self == Matmul::F32, self.name())
+    }
 }
 
 /// A list as source.
@@ -156,7 +191,7 @@ pub enum Argument {
     RowCount(Rows),
     /// The row in the graph artifact of each row of nodes; null where they are the same.
     RowInGraph,
-    /// Graph of each vertex.
+    /// Graph of each vertex; null where there is one graph.
     GraphOf,
     /// Where the vertices of each graph start, and these.
     GraphOffsets,
@@ -178,6 +213,8 @@ pub enum Argument {
     Split,
     /// Training rows, or known elements of these, over which the loss is a mean: a double.
     LossTerms,
+    /// Counts the blocks of a kernel that are done; 0 between kernels.
+    Ticket,
     /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
     Measures,
     /// The loss before it is rounded: a double.
@@ -259,7 +296,12 @@ impl fmt::Display for Refused {
 /// The source of a list that trains, or is computed once.
 pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
-    let mut emitted = Emitted { source: format!("typedef {real} real;\n{PRELUDE}"), launches: Vec::new(), scratch_bytes: 0, clockwork: Vec::new() };
+    let mut emitted = Emitted {
+        source: format!("typedef {real} real;\n{}{PRELUDE}", target.matmul.constants()),
+        launches: Vec::new(),
+        scratch_bytes: 0,
+        clockwork: Vec::new(),
+    };
     let (mut known, beside) = (BTreeMap::new(), beside::sums(list, target));
     for (number, launch) in list.launches().into_iter().enumerate() {
         let mut unit = Unit { list, target, beside: &beside, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
@@ -383,6 +425,11 @@ impl Unit<'_> {
     fn name(&self, suffix: &str) -> String {
         let plain: String = self.launch.name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
         format!("k{}_{plain}{suffix}", self.number)
+    }
+
+    /// Elements from one row of a buffer to the next.
+    fn stride(&self, name: &str) -> u64 {
+        self.list.buffers.iter().find(|buffer| buffer.name == name).map_or(1, |buffer| buffer.stride(self.target.bytes_per_real))
     }
 
     /// What the launch is, in front of its kernel.

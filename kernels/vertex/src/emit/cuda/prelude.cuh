@@ -245,7 +245,9 @@ template <int LEFT> __device__ __forceinline__ void copies_done() {             
 // ---- tensor cores. They multiply numbers of which they see the first bits, so that a number is two of them, and three products of these
 // parts have the accuracy of 32 bits. They cut off what they add, too: sums of many steps are added up outside of them.
 // The first bits of a number, to the nearest: cut off, what is left would always point the same way, and results be 3 times as far off.
-__device__ __forceinline__ float first_bits(float a) { return __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u); }
+__device__ __forceinline__ float first_bits(float a) {
+  return FIRST_BITS == 8 ? __uint_as_float((__float_as_uint(a) + 0x8000u) & 0xffff0000u) : __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u);
+}
 // sums += a b for 16 rows, 8 columns and 8 between them. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4], b[t][g],
 // b[t + 4][g], and sums[g][2 t], sums[g][2 t + 1], sums[g + 8][2 t], sums[g + 8][2 t + 1].
 __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)[4], float b0, float b1) {
@@ -293,7 +295,7 @@ __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const flo
         UNROLL for (int j = 0; j < 4; j++) { b_first[i][j] = first_bits(of_b[j]); b_rest[i][j] = of_b[j] - b_first[i][j]; }
       }
     }
-    UNROLL for (int h = 0; h < 2; h++) {
+    if (ALL_BITS) UNROLL for (int h = 0; h < 2; h++) {
       multiply_tiles(of_tiles, rest[h], b_first, h, TILES - n);
       multiply_tiles(of_tiles, first[h], b_rest, h, TILES - n);
     }
@@ -315,8 +317,8 @@ __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], cons
       if (n + i >= TILES) continue;
       UNROLL for (int h = 0; h < 2; h++) { b_first[i][h] = first_bits(right[h][n + i]); b_rest[i][h] = right[h][n + i] - b_first[i][h]; }
     }
-    UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], rest[m], b_first, 0, TILES - n);
-    UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], first[m], b_rest, 0, TILES - n);
+    if (ALL_BITS) UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], rest[m], b_first, 0, TILES - n);
+    if (ALL_BITS) UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], first[m], b_rest, 0, TILES - n);
     UNROLL for (int m = 0; m < 2; m++) multiply_tiles(of_tiles[m], first[m], b_first, 0, TILES - n);
     UNROLL for (int m = 0; m < 2; m++) UNROLL for (int i = 0; i < AT_ONCE; i++)
       if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[m][n + i][j] += of_tiles[m][i][j];

@@ -4,7 +4,7 @@
 //! never     leaves the type at hand for less
 use std::fmt::Write;
 
-use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, put_down, vector_of, widest_vector};
 use super::table::identity;
 use super::tensor::{FEW_ROWS, FINISH, OfRows, ROWS, WARPS, filled, lying};
@@ -30,9 +30,10 @@ struct Shape {
     /// The matrix: its buffer, and whether a row of it is a column of the product.
     matrix: String,
     transposed: bool,
-    /// Elements of a row that are added up, and of a row of the result.
+    /// Elements of a row that are added up, and of a row of the result; places of that, to the end of its stride.
     inner: usize,
     wide: usize,
+    places: usize,
     /// Rows of each row that is walked.
     lead: u64,
     /// Whether rows are read as they lie, and written so.
@@ -49,11 +50,11 @@ impl Shape {
         let step = &walk.steps[number];
         let (Op::Product { transposed }, [left, Input::Rows(matrix)]) = (&step.op, step.inputs.as_slice()) else { return odd("with what is no matrix") };
         let From::Leaf(leaf) = matrix.from else { return odd("with a matrix that the walk makes") };
-        let (inner, wide) = (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
-        if inner == 0 || wide == 0 {
+        let (inner, places) = (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
+        if inner == 0 || places == 0 {
             return odd("without columns");
         }
-        let lead = step.columns() as u64 / wide;
+        let (wide, lead) = (walk.columns_of(places), step.columns() as u64 / places);
         if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
             return odd("of several rows a vertex, with steps of its own");
         }
@@ -62,7 +63,7 @@ impl Shape {
         }
         let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
         let matrix = walk.leaves[leaf].name.clone();
-        Ok(Shape { number, matrix, transposed: *transposed, inner: inner as usize, wide: wide as usize, lead, plain })
+        Ok(Shape { number, matrix, transposed: *transposed, inner: inner as usize, wide: wide as usize, places: places as usize, lead, plain })
     }
 
     /// What its rows stand for, and how many each of them is.
@@ -92,15 +93,17 @@ fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str, &str) -> S
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
-        let out = format!("o_{}", &pointer(&walk.steps[shape.number].out)[2..]);
-        let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + (offset_t)v * {} + c[q], made[q]);", shape.wide);
+        let step = &walk.steps[shape.number];
+        let lies = if matches!(walk.rows, Rows::Fixed(_)) { (1, shape.places as u64) } else { (shape.lead, step.stride) };
+        let (out, start) = (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
+        let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
         let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
         return Ok(Finish { made, statements: String::new(), stores });
     }
-    let table = identity(shape.wide);
+    let table = identity(shape.places);
     let made = writer.know(shape.number, table.clone(), "made", of_place);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
-        if walk.steps[later].columns() != shape.wide {
+        if walk.steps[later].columns() != shape.places {
             return odd("whose result is followed by rows of another width");
         }
         let held = writer.step(later, &table, Scope::Row(0))?;
@@ -138,14 +141,16 @@ impl Unit<'_> {
         let (sizes, vertices) = ((shape.inner, shape.wide), if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 });
         let few = OfRows::of_few(sizes, (vertices, self.target)).filter(|_| lies.is_some() && shape.transposed);
         let Some(schedule) = few.or_else(|| OfRows::of(sizes, self.target)) else { return Ok(false) };
-        let left_vector = vector_of(shape.inner, 4);
-        let mut loader = Writer::new(walk, lanes(shape.inner, left_vector));
+        // Zeros at the end of a row are as good as what lies there.
+        let to_the_end = lies.filter(|leaf| leaf.ends_in_zeros && leaf.columns == shape.inner as u64).map_or(shape.inner, |leaf| leaf.stride as usize);
+        let left_vector = vector_of(to_the_end, 4);
+        let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
         let nothing = Value { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
         let at = |group: &str, place: &str| format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]");
-        let finished = schedule.vectors(shape.wide).find_map(|vector| {
+        let finished = schedule.vectors(shape.places).find_map(|vector| {
             let chunks = 2 * schedule.tiles / vector;
-            let mut writer = Writer::new(walk, Lanes { places: shape.wide, vector, lanes: 4, chunks, slices: schedule.slices });
+            let mut writer = Writer::new(walk, Lanes { places: shape.places, vector, lanes: 4, chunks, slices: schedule.slices });
             let finish = finish(&mut writer, shape, at).ok()?;
             Some((writer, finish))
         });
@@ -153,7 +158,7 @@ impl Unit<'_> {
         self.header();
         self.schedule(&schedule.words());
         let (rows, lead) = shape.rows(walk);
-        let filled = filled(lies.as_deref(), &left, (left_vector, shape.inner));
+        let filled = filled(lies, &left, (left_vector, shape.inner));
         let parameters = parameters((shape, rows), [&loader, &writer], &format!("{filled}{}{}", finish.statements, finish.stores));
         let body = body_of_tiles((shape, &schedule), (&filled, &finish), (left_vector, writer.lanes.vector), lead);
         let name = self.define_for((THREADS, schedule.blocks), ("", &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
@@ -167,7 +172,8 @@ impl Unit<'_> {
 
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
-        let walk = Walk::of(self.list, &self.launch.operation).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let shape = Shape::of(&walk)?;
         if self.product_of_tiles(&walk, &shape)? {
             return Ok(());
@@ -178,10 +184,10 @@ impl Unit<'_> {
         let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
         let left = &walk.steps[shape.number].inputs[0];
         let left = if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? };
-        let vector = vector_of(shape.wide, most);
-        let across = shape.wide.div_ceil(vector).next_power_of_two().min(16);
-        let slices = shape.wide.div_ceil(vector * across);
-        let mut writer = Writer::new(&walk, Lanes { places: shape.wide, vector, lanes: across, chunks: 1, slices });
+        let vector = vector_of(shape.places, most);
+        let across = shape.places.div_ceil(vector).next_power_of_two().min(16);
+        let slices = shape.places.div_ceil(vector * across);
+        let mut writer = Writer::new(&walk, Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices });
         let finish = finish(&mut writer, &shape, |_, place| format!("sums[i][{place}]"))?;
         let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be.
@@ -202,10 +208,11 @@ impl Unit<'_> {
 fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
     let after = format!("{}{}", finish.statements, finish.stores);
     format!(
-        "constexpr unsigned K = {}, C = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {DEPTH}, KV = {left_vector}, blockThreads = {THREADS};
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {DEPTH}, KV = {left_vector}, blockThreads = {THREADS};
 const unsigned rows = rows_given * {lead};
 {}",
         shape.inner,
+        shape.places,
         shape.wide,
         PRODUCT
             .replace("@VECTOR@", &vector.to_string())
@@ -218,12 +225,13 @@ const unsigned rows = rows_given * {lead};
 }
 
 fn body_of_tiles((shape, schedule): (&Shape, &OfRows), (filled, finish): (&str, &Finish), (left_vector, vector): (usize, usize), lead: u64) -> String {
-    let after = format!("{}{}", finish.statements, finish.stores);
+    let (after, matrix_vector) = (format!("{}{}", finish.statements, finish.stores), vector_of(shape.inner, 4));
     format!(
-        "constexpr unsigned K = {}, C = {}, KV = {left_vector}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {WARPS}, TEAM = {};
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {left_vector}, MV = {matrix_vector}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {WARPS}, TEAM = {};
 const unsigned rows = rows_given * {lead};
 {}",
         shape.inner,
+        shape.places,
         shape.wide,
         2 * schedule.tiles / vector,
         schedule.tiles,
@@ -268,7 +276,7 @@ if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left
 }
 for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
 const unsigned k = i / BN, m = i % BN;
-right[k][m] = k0 + k < K && slice + m < C ? @RIGHT@ : (real)0;
+right[k][m] = k0 + k < K && slice + m < WIDE ? @RIGHT@ : (real)0;
 }
 __syncthreads();
 if (k0 + BK < K) fetch(k0 + BK);

@@ -40,7 +40,8 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name: turn, arguments, blocks, threads: THREADS, shared_bytes: 0 });
         self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
         let walk = Walk { features: left, by_columns: false, dropout: *dropout, columns };
-        self.entries(&walk, (Argument::Scratch, out), "EACH_Q if (own[q]) store<V>(out + (offset_t)v * C + c[q], sum[q]);\n")
+        let stores = format!("EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n", self.stride(out));
+        self.entries(&walk, ((Argument::Scratch, columns), out), &stores)
     }
 
     /// Rows turned, times features: the gradient of that weight.
@@ -52,7 +53,8 @@ impl Unit<'_> {
         }
         self.header();
         let walk = Walk { features: right, by_columns: true, dropout: *dropout, columns };
-        self.entries(&walk, (Argument::Buffer(left.clone()), out), &format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n"))
+        let gathered = (Argument::Buffer(left.clone()), self.stride(left));
+        self.entries(&walk, (gathered, out), &format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n"))
     }
 
     fn columns(&self, name: &str) -> Result<u64, Refused> {
@@ -60,7 +62,7 @@ impl Unit<'_> {
     }
 
     /// For each row, or column, of the features the sum of what its entries multiply.
-    fn entries(&mut self, walk: &Walk, (gathered, out): (Argument, &str), stores: &str) -> Result<(), Refused> {
+    fn entries(&mut self, walk: &Walk, ((gathered, stride), out): ((Argument, u64), &str), stores: &str) -> Result<(), Refused> {
         let held = self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
         let (of_nodes, walked) = (held.rows == Rows::Nodes && held.role == Role::SparseFeatures, Walked::Entries(held.name.clone(), walk.by_columns));
         let columns = walk.columns as usize;
@@ -70,7 +72,7 @@ impl Unit<'_> {
         let body = format!(
             "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{WHO}{}if (!writes) return;\n{stores}",
             opening(&lanes),
-            ENTRIES.replace("@DRAWN@", &drawn)
+            ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
         );
         let mut parameters = Parameters::new();
         parameters.push("const real* __restrict__ rows_of_entries", gathered);
@@ -142,7 +144,7 @@ real row[B][Q][V], factor[B];
 UNROLL for (int k = 0; k < B; k++) {
 const unsigned of = __shfl_sync(FULL, far[(s + k) / L % J], group * L + (s + k) % L);
 factor[k] = __shfl_sync(FULL, value[(s + k) / L % J], group * L + (s + k) % L);
-if (at + s + k < stop) EACH_Q load<V>(row[k][q], rows_of_entries + (offset_t)of * C + c[q]);
+if (at + s + k < stop) EACH_Q load<V>(row[k][q], rows_of_entries + (offset_t)of * @STRIDE@ + c[q]);
 }
 UNROLL for (int k = 0; k < B; k++) if (at + s + k < stop) EACH sum[q][j] += factor[k] * row[k][q][j];
 }

@@ -1,15 +1,15 @@
 //! tensor: how products and outer products of 32 bits lie over tensor cores: tiles, queues in shared memory, and who does which rows.
 //!
-//! promises  numbers keep the accuracy of 32 bits: each is multiplied as two parts of fewer bits; what is added up is added in an order that
+//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is multiplied as two parts of fewer bits; what is added up is added in an order that
 //!           sizes and the device decide; rows are asked for several steps before they are worked on, by the warp that works on them
 //! never     is taken for reals of 64 bits, or where a block would need more shared memory than the device has
 //!
 //! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
-use super::dense::Value;
+use super::dense::{Value, start_of_row};
 use super::kernel::about_row;
-use super::walk::{At, From, Input, Read, Walk};
+use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::pointer;
-use super::{Target, kernel};
+use super::{Matmul, Target, kernel};
 use crate::launch::{Element, Rows};
 
 /// Columns of a row that are added up for less than this leave most of a step of 32 empty.
@@ -66,12 +66,13 @@ impl OfRows {
         if target.bytes_per_real != 4 || inner < INNER_LEAST {
             return None;
         }
-        (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| OfRows::in_slices((inner, wide), slices, target.shared_bytes as usize))
+        (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
     }
 
-    fn in_slices((inner, wide): (usize, usize), slices: usize, shared_most: usize) -> Option<OfRows> {
+    fn in_slices((inner, wide): (usize, usize), slices: usize, target: Target) -> Option<OfRows> {
+        let shared_most = target.shared_bytes as usize;
         let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
-        let splits = inner * wide <= SPLIT_MOST;
+        let splits = inner * wide <= SPLIT_MOST && target.matmul == Matmul::F32;
         // More than four tiles take so many registers that a processor has room for one block.
         let two = (tiles <= 4).then_some((2, splits, 2));
         let one = [4, 3, 2].into_iter().map(|ahead| (1, splits, ahead)).chain([4, 3, 2].map(|ahead| (1, false, ahead)));
@@ -166,19 +167,22 @@ impl OfColumns {
     }
 }
 
-/// Rows that lie in a buffer as they are read: its pointer.
-pub(super) fn lying(walk: &Walk, input: &Input, is_plain: bool) -> Option<String> {
+/// Rows that lie in a buffer as they are read.
+pub(super) fn lying<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option<&'a Leaf> {
     let Input::Rows(Read { from: From::Leaf(leaf), at, .. }) = input else { return None };
     let leaf = &walk.leaves[*leaf];
     let is_own = is_plain || (*at == At::Own && !matches!(walk.rows, Rows::Fixed(_)));
-    (is_own && leaf.element == Element::Real).then(|| pointer(&leaf.name))
+    (is_own && leaf.element == Element::Real).then_some(leaf)
 }
 
 /// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says; zeros where nothing is `here`. Rows
 /// that lie in a buffer are copied while others are worked on, others are made now.
-pub(super) fn filled(lies: Option<&str>, made: &Value, (vector, columns): (usize, usize)) -> String {
+pub(super) fn filled(lies: Option<&Leaf>, made: &Value, (vector, columns): (usize, usize)) -> String {
     match lies {
-        Some(pointer) => format!("copy_later<{}>(to, {pointer} + (here ? (offset_t)row * {columns} + column : 0), here);\n", vector * 4),
+        Some(leaf) => {
+            let start = start_of_row("row", (columns as u64, leaf));
+            format!("copy_later<{}>(to, {} + (here ? {start} + column : 0), here);\n", vector * 4, pointer(&leaf.name))
+        }
         None => format!(
             "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
 constexpr unsigned V = {vector}, Q = 1;
@@ -221,7 +225,7 @@ const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@CO
 float b[4], rest[4];
 UNROLL for (int j = 0; j < 4; j++) {
 const unsigned k = first_k + j;
-b[j] = k < K && column < C ? @RIGHT@ : (real)0;
+b[j] = k < K && column < WIDE ? @RIGHT@ : (real)0;
 if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
 }
 float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -281,11 +285,11 @@ const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * 
 float* const to = stage + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
 const bool here = row < rows && column < K;
 @LEFT@}
-UNROLL for (int piece = 0; piece < 8 * TILES / KV; piece++) {
-const unsigned of = (piece * 32 + lane) / (32 / KV), i = of / 8, n = of % 8, within = lane % (32 / KV) * KV, k = coming_step * 32 + within, column = slice + (@COLUMN@);
+UNROLL for (int piece = 0; piece < 8 * TILES / MV; piece++) {
+const unsigned of = (piece * 32 + lane) / (32 / MV), i = of / 8, n = of % 8, within = lane % (32 / MV) * MV, k = coming_step * 32 + within, column = slice + (@COLUMN@);
 float* const to = stage + 512 + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
-const bool here = column < C && k < K;
-copy_later<KV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
+const bool here = column < WIDE && k < K;
+copy_later<MV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
 }
 coming_step += WARPS;
 }

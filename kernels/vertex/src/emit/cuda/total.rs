@@ -18,6 +18,10 @@ const PARTS_BYTES: u64 = 32 << 20;
 /// Parts for each processor, at most, and rows of a part at least.
 const PARTS_OF_PROCESSOR: u64 = 4;
 const PART_ROWS: u32 = 64;
+/// Elements of all parts that the block which is done last adds up itself, at most, and parts that lie one after the other: with more, a kernel
+/// of their own adds them up sooner.
+const JOINED_MOST: u64 = 8 << 10;
+const JOINED_PARTS: u64 = 64;
 
 /// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
@@ -44,7 +48,8 @@ impl Unit<'_> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
         // What is the same for all is one row.
         let rows = rows_of(self.list, inputs).unwrap_or(Rows::Fixed(1));
-        let (walk, read) = Walk::reading(self.list, rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        let (walk, read) =
+            Walk::reading((self.list, self.target.bytes_per_real), rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if read.iter().any(|input| input.kind() != Type::Real) {
             return Err(Refused::new(format!("{} of what is no real number", op.words())));
         }
@@ -84,19 +89,27 @@ impl Unit<'_> {
             values.push(made);
         }
         self.header();
+        let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
+        let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
+        let mut body = body(&sides, &values, lead);
+        if joins {
+            parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ELEMENTS@", &elements.to_string())));
+        }
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
-        let name = self.define("", (2, &parameters.text()), (&tables, &body(&sides, &values, lead)));
-        let most = self.parts_most(elements);
+        let name = self.define("", (2, &parameters.text()), (&tables, &body));
         let tiles = match sides.as_slice() {
             [only] => [only.tiles(), 1],
             [first, second, ..] => [first.tiles(), second.tiles()],
             [] => [1, 1],
         };
-        let each = (PART_ROWS / lead.max(1) as u32).max(1);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS, shared_bytes: 0 });
-        self.add_parts(out, (elements as u32, Argument::Parts { rows, each, most }));
+        if !joins {
+            self.add_parts(out, (elements as u32, Argument::Parts { rows, each, most }));
+        }
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         Ok(())
     }
@@ -104,14 +117,17 @@ impl Unit<'_> {
     /// Outer products on tensor cores. The sides lie beside each other in shared memory, the wider one where 32 columns are taken at once.
     fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (schedule, columns, lead): (OfColumns, [u64; 2], u64)) -> Result<(), Refused> {
         let mut writers: Vec<Writer> = columns.iter().map(|columns| Writer::new(walk, lanes(*columns as usize, vector_of(*columns as usize, 4)))).collect();
-        let mut texts = Vec::new();
+        let (mut texts, mut vectors) = (Vec::new(), Vec::new());
         for ((input, columns), writer) in read.iter().zip(columns).zip(&mut writers) {
             let lies = lying(walk, input, lead > 1);
             let made = match lies {
                 Some(_) => Value { statements: String::new(), at: String::new() },
                 None => value(writer, input)?,
             };
-            texts.push(filled(lies.as_deref(), &made, (writer.lanes.vector, columns as usize)));
+            // Of a row that lies there all is taken: what is beyond its columns makes elements that are not put down.
+            let vector = lies.filter(|leaf| leaf.columns == columns).map_or(writer.lanes.vector, |leaf| vector_of(leaf.stride as usize, 4));
+            texts.push(filled(lies, &made, (vector, columns as usize)));
+            vectors.push(vector);
         }
         self.header();
         self.schedule(&schedule.words());
@@ -120,20 +136,29 @@ impl Unit<'_> {
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
-        let vectors = [writers[0].lanes.vector, writers[1].lanes.vector];
+        let vectors = [vectors[0], vectors[1]];
         let sums = [0, 1].map(|operand| self.sum_beside(operand));
-        let body = body_of_tiles(&schedule, (columns, vectors), (&texts, sums.each_ref().map(Option::is_some)), lead);
-        let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
         let mut made = vec![(out.to_owned(), columns[0] * columns[1])];
         made.extend(wider_first(columns).into_iter().filter_map(|side| Some((sums[side].clone()?, columns[side]))));
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let (rows, each) = (walk.rows, (PART_ROWS / lead.max(1) as u32).max(1));
         let most = self.parts_most(elements).min(self.target.processors);
+        let parts = self.parts_expected(rows, (each, most));
+        let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
+        let mut body = body_of_tiles(&schedule, (columns, vectors), (&texts, sums.each_ref().map(Option::is_some)), lead);
+        if joins {
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            let told = told_in_order(&made, &mut parameters, "continue");
+            body.push_str(&format!("{LAST}{}", ADD_TILES_LAST.replace("@ELEMENTS@", &elements.to_string()).replace("@TOLD@", &told)));
+        }
+        let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
         let blocks = Blocks::Parts { rows, each, most, tiles: schedule.blocks };
         let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
-        self.add_parts_of_tiles(&made, Argument::Parts { rows, each, most });
+        if !joins {
+            self.add_parts_of_tiles(&made, Argument::Parts { rows, each, most });
+        }
         Ok(())
     }
 
@@ -149,16 +174,7 @@ impl Unit<'_> {
         // Where there are few elements a block has few of them, so that all processors ask for something.
         let wide = if elements < 64 * u64::from(self.target.processors) { 8 } else { 32 };
         let mut parameters = Parameters::new();
-        let mut told = "unsigned place = element;\n".to_owned();
-        for (number, (buffer, elements)) in made.iter().enumerate() {
-            parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
-            parameters.push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
-            if number + 1 < made.len() {
-                told.push_str(&format!("if (place < elements_{number}) {{ out_{number}[place] = sum; return; }}\nplace -= elements_{number};\n"));
-            } else {
-                told.push_str(&format!("out_{number}[place] = sum;\n"));
-            }
-        }
+        let told = told_in_order(made, &mut parameters, "return");
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned parts", parts);
         let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
@@ -180,11 +196,36 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS, shared_bytes: 0 });
     }
 
+    /// Into how many parts these rows are cut, as far as a plan knows.
+    fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
+        let count = match rows {
+            Rows::Nodes => self.nodes(),
+            Rows::Graphs(count) | Rows::Fixed(count) => count,
+            Rows::Edges | Rows::EdgesTwice => 0,
+        };
+        if count == 0 { u64::from(most) } else { count.div_ceil(u64::from(each)).clamp(1, u64::from(most)) }
+    }
+
     /// Into how many parts a sum over rows is cut, at most.
     fn parts_most(&self, elements: u64) -> u32 {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
     }
+}
+
+/// Statements that put down the sum of an element of what is made, one buffer after the other; `next` leaves it.
+fn told_in_order(made: &[(String, u64)], parameters: &mut Parameters, next: &str) -> String {
+    let mut told = "unsigned place = element;\n".to_owned();
+    for (number, (buffer, elements)) in made.iter().enumerate() {
+        parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
+        parameters.push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
+        if number + 1 < made.len() {
+            told.push_str(&format!("if (place < elements_{number}) {{ out_{number}[place] = sum; {next}; }}\nplace -= elements_{number};\n"));
+        } else {
+            told.push_str(&format!("out_{number}[place] = sum;\n"));
+        }
+    }
+    told
 }
 
 /// What rows of these operands stand for: those of the first that has many.
@@ -267,6 +308,43 @@ UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, d
 if (lane == 0) out[element] = sum;
 ";
 
+/// The block that is done last goes on, when what all others wrote is there; whole numbers alone are counted, so which one it is does not matter.
+pub(super) const LAST: &str = "__shared__ bool is_last;
+__threadfence();
+__syncthreads();
+if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+__syncthreads();
+if (!is_last) return;
+if (threadIdx.x == 0) *ticket = 0;
+__threadfence();
+";
+
+/// The parts of each element, in order, by the lanes of a warp.
+const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+for (unsigned element = threadIdx.x / 32; element < @ELEMENTS@u; element += blockDim.x / 32) {
+real sum = 0;
+for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+real several[8];
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+}
+UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+if (of_warp == 0) out[element] = sum;
+}
+";
+
+/// The same of parts that lie one after the other, by a thread for each element.
+const ADD_TILES_LAST: &str = "const unsigned parts = gridDim.x;
+for (unsigned element = threadIdx.x; element < @ELEMENTS@u; element += blockDim.x) {
+real sum = 0;
+for (unsigned first = 0; first < parts; first += 16) {
+real several[16];
+UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * @ELEMENTS@u + element) : (real)0;
+UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+}
+@TOLD@}
+";
+
 /// Rows of a part, each strand of threads every so many of them.
 const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
 const bool own = column < K;
@@ -285,8 +363,7 @@ for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
 if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
 __syncthreads();
 }
-if (strand > 0 || !own) return;
-UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
 ";
 
 /// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV x KV elements.
@@ -320,8 +397,7 @@ __syncthreads();
 __shared__ real told[STRANDS > 1 ? (STRANDS - 1) * TILE * NV * KV : 1];
 if (strand > 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) told[((strand - 1) * TILE + thread) * NV * KV + i * KV + j] = sums[i][j];
 __syncthreads();
-if (strand > 0) return;
-UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
+if (strand == 0) UNROLL for (int i = 0; i < NV; i++) UNROLL for (int j = 0; j < KV; j++) {
 UNROLL_4 for (int s = 0; s < STRANDS - 1; s++) sums[i][j] += told[(s * TILE + thread) * NV * KV + i * KV + j];
 if (n0 + n + i < N && k0 + k + j < K) scratch[((offset_t)(n0 + n + i) * K + k0 + k + j) * gridDim.x + blockIdx.x] = sums[i][j];
 }

@@ -3,6 +3,7 @@
 //! promises  each step says what a row of it stands for, how many passes over the edges it waits for, and which row of each operand it
 //!           reads; each buffer that is read stands once among the leaves
 //! never     decides how work is divided, or refuses an operation
+use super::padded;
 use super::running::{self, Running};
 use crate::gir::{EdgeSet, Number, Op, Type, broadcast};
 use crate::launch::{Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced};
@@ -17,6 +18,9 @@ pub(super) struct Walk {
     pub leaves: Vec<Leaf>,
     /// Largest scores that sums over the same edges do not wait for.
     pub running: Vec<Running>,
+    pub bytes_per_real: u64,
+    /// Columns of rows that are made to their stride, and that.
+    pub padded: Option<(u64, u64)>,
 }
 
 /// A buffer that is read and not made by the walk.
@@ -26,8 +30,12 @@ pub(super) struct Leaf {
     pub element: Element,
     pub rows: Rows,
     pub columns: u64,
+    /// Elements from one row to the next.
+    pub stride: u64,
     /// Whether it is there from the start, so that it can be laid out as it is read.
     pub given: bool,
+    /// Whether zeros lie beyond its columns: it is taken to the device so.
+    pub ends_in_zeros: bool,
 }
 
 /// One operation.
@@ -42,6 +50,8 @@ pub(super) struct Step {
     pub passes: usize,
     pub inputs: Vec<Input>,
     pub stored: bool,
+    /// Elements from one row to the next, where it is stored.
+    pub stride: u64,
 }
 
 /// What a row of a step stands for.
@@ -94,7 +104,7 @@ pub(super) enum At {
 
 impl Walk {
     /// The steps of a launch; none for what no walk does.
-    pub fn of(list: &LaunchList, operation: &Operation) -> Option<Walk> {
+    pub fn of((list, bytes_per_real): (&LaunchList, u64), operation: &Operation) -> Option<Walk> {
         let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
             Operation::Fused { over, locals, steps } => (*over, locals, steps),
             Operation::Evaluate { out, op, .. } => (alone(list, out, op)?, &[], std::slice::from_ref(operation)),
@@ -105,7 +115,7 @@ impl Walk {
             (Over::Vertices, Some(Operation::Evaluate { out, .. })) if steps.len() == 1 => declared(list, locals, out)?.rows,
             _ => Rows::Nodes,
         };
-        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
+        let mut walk = Walk::empty(over, rows, bytes_per_real);
         for step in steps {
             let Operation::Evaluate { out, shape, op, inputs } = step else { return None };
             let held = declared(list, locals, out)?;
@@ -115,8 +125,10 @@ impl Walk {
             let waits = inputs.iter().flat_map(Input::reads).filter_map(|read| if let From::Step(number) = read.from { Some(number) } else { None });
             let passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0) + usize::from(reduced(op).is_some());
             let stored = !locals.iter().any(|local| local.name == *out);
-            walk.steps.push(Step { out: out.clone(), op: op.clone(), shape: shape.clone(), kind: held.element.kind(), level, passes, inputs, stored });
+            let stride = held.stride(bytes_per_real);
+            walk.steps.push(Step { out: out.clone(), op: op.clone(), shape: shape.clone(), kind: held.element.kind(), level, passes, inputs, stored, stride });
         }
+        padded::widen(&mut walk);
         if matches!(over, Over::EdgesOf(_)) {
             running::find(&mut walk);
         }
@@ -124,19 +136,23 @@ impl Walk {
     }
 
     /// No steps, but operands over rows of this kind.
-    pub fn reading(list: &LaunchList, rows: Rows, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
+    pub fn reading((list, bytes_per_real): (&LaunchList, u64), rows: Rows, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
         let over = if matches!(rows, Rows::Edges | Rows::EdgesTwice) { Over::Edges(rows) } else { Over::Vertices };
-        let mut walk = Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
+        let mut walk = Walk::empty(over, rows, bytes_per_real);
         let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, rows, false))).collect::<Option<_>>()?;
         Some((walk, inputs))
     }
 
     /// No steps, but operands over the edges of vertices.
-    pub fn along(list: &LaunchList, direction: Direction, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
-        let mut walk = Walk { over: Over::EdgesOf(direction), rows: Rows::Nodes, steps: Vec::new(), leaves: Vec::new(), running: Vec::new() };
+    pub fn along((list, bytes_per_real): (&LaunchList, u64), direction: Direction, operands: &[Operand]) -> Option<(Walk, Vec<Input>)> {
+        let mut walk = Walk::empty(Over::EdgesOf(direction), Rows::Nodes, bytes_per_real);
         let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
         let inputs = operands.iter().map(|operand| walk.input(list, &[], (operand, out, true))).collect::<Option<_>>()?;
         Some((walk, inputs))
+    }
+
+    fn empty(over: Over, rows: Rows, bytes_per_real: u64) -> Walk {
+        Walk { over, rows, steps: Vec::new(), leaves: Vec::new(), running: Vec::new(), bytes_per_real, padded: None }
     }
 
     fn input(&mut self, list: &LaunchList, locals: &[Buffer], (operand, out, at_edges): (&Operand, Rows, bool)) -> Option<Input> {
@@ -176,10 +192,16 @@ impl Walk {
 
     fn leaf(&mut self, held: &Buffer) -> usize {
         self.leaves.iter().position(|leaf| leaf.name == held.name).unwrap_or_else(|| {
-            let given = matches!(held.role, Role::Given(_));
-            self.leaves.push(Leaf { name: held.name.clone(), element: held.element, rows: held.rows, columns: held.columns, given });
+            let (given, stride) = (matches!(held.role, Role::Given(_)), held.stride(self.bytes_per_real));
+            let ends_in_zeros = given || held.role == Role::Features;
+            self.leaves.push(Leaf { name: held.name.clone(), element: held.element, rows: held.rows, columns: held.columns, stride, given, ends_in_zeros });
             self.leaves.len() - 1
         })
+    }
+
+    /// The columns that so many places of a row are.
+    pub fn columns_of(&self, places: u64) -> u64 {
+        self.padded.filter(|(_, stride)| *stride == places).map_or(places, |(columns, _)| columns)
     }
 
     /// Passes over the edges.

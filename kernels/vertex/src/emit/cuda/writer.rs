@@ -594,6 +594,8 @@ impl<'a> Writer<'a> {
             let is_one = length == self.lanes.places;
             let value = cast(made.kind, kind, &made.at());
             let value = match (self.lanes.has_tail(), self.lanes.overlaps()) {
+                // What lies beyond the columns of a row is nobody's.
+                _ if self.walk.padded.is_some() => format!("(own[q] && c[q] + j < {}u ? {value} : {begin})", self.walk.columns_of(length as u64)),
                 (false, _) => value,
                 (true, false) => format!("(own[q] ? {value} : {begin})"),
                 // What a lane has in common with its neighbour is the neighbour's.
@@ -623,7 +625,7 @@ impl<'a> Writer<'a> {
             return Err(Refused::new(format!("{} of {length} elements that no lanes share", step.op.words())));
         }
         let mut text = begin;
-        for place in 0..length {
+        for place in 0..self.walk.columns_of(length) {
             let along = along_axis(table, &shape, axis, place);
             let made = self.input(input, &along, scope)?;
             text = join(reduction, kind, &format!("({text})"), &cast(made.kind, kind, &made.at()));
@@ -776,10 +778,10 @@ impl<'a> Writer<'a> {
             _ => Some("v".to_owned()),
         };
         let pointer = pointer(&held.name);
-        let columns = held.columns;
-        let base = row.map_or(String::new(), |row| if columns == 1 { format!("{row} + ") } else { format!("(offset_t){row} * {columns} + ") });
+        let stride = held.stride;
+        let base = row.map_or(String::new(), |row| if stride == 1 { format!("{row} + ") } else { format!("(offset_t){row} * {stride} + ") });
         let mut how = spread(table, self.lanes.vector);
-        if how == Spread::Run && (!columns.is_multiple_of(self.lanes.aligned() as u64) && at != At::One) {
+        if how == Spread::Run && (!stride.is_multiple_of(self.lanes.aligned() as u64) && at != At::One) {
             how = Spread::Each;
         }
         let name = self.name(&held.name);
