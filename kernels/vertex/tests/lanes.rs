@@ -12,7 +12,7 @@ mod generate;
 
 use std::collections::BTreeMap;
 
-use generate::{Draws, case};
+use generate::{Draws, SMALL, case};
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::Facts;
@@ -136,7 +136,7 @@ fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {
 fn random_programs_mean_the_same_for_lanes() {
     let (mut compared, mut different) = (0, 0);
     for seed in 0..programs() {
-        let mut case = case(seed, 1 + (seed % 24) as usize, true);
+        let mut case = case(seed, 1 + (seed % 24) as usize, true, SMALL);
         if case.gir.loss.is_none() {
             continue;
         }

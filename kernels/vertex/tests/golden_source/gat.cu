@@ -742,8 +742,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  const unsigned parts = gridDim.x;
   for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
     real sum = 0;
     for (unsigned first = of_warp; first < parts; first += 8 * 32) {
       real several[8];
@@ -1178,8 +1179,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_b
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  const unsigned parts = gridDim.x;
   for (unsigned element = threadIdx.x / 32; element < 16u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
     real sum = 0;
     for (unsigned first = of_warp; first < parts; first += 8 * 32) {
       real several[8];

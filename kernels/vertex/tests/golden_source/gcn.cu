@@ -536,8 +536,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  const unsigned parts = gridDim.x;
   for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
     real sum = 0;
     for (unsigned first = of_warp; first < parts; first += 8 * 32) {
       real several[8];
@@ -858,8 +859,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  const unsigned parts = gridDim.x;
   for (unsigned element = threadIdx.x / 32; element < 8u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
     real sum = 0;
     for (unsigned first = of_warp; first < parts; first += 8 * 32) {
       real several[8];

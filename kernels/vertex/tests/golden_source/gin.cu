@@ -1163,8 +1163,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+  const unsigned parts = gridDim.x;
   for (unsigned element = threadIdx.x / 32; element < 1u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
     real sum = 0;
     for (unsigned first = of_warp; first < parts; first += 8 * 32) {
       real several[8];

@@ -7,7 +7,7 @@ mod generate;
 
 use std::collections::BTreeMap;
 
-use generate::{Case, Draws, case};
+use generate::{Case, Draws, SMALL, case};
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Data, EdgeSet, Gir, Op, Place};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
@@ -154,7 +154,7 @@ fn forms(case: &Case) -> Vec<(Gir, Data)> {
 fn programs_and_their_lists_mean_the_same() {
     let (mut compared, mut with_gradients, mut with_loops) = (0, 0, 0);
     for seed in 0..programs() {
-        let mut case = case(seed, 1 + (seed % 24) as usize, true);
+        let mut case = case(seed, 1 + (seed % 24) as usize, true, SMALL);
         // The features of a kind may be kept sparse, whatever they are.
         case.data.kinds[0].sparse_features = (seed % 3 == 0).then_some(case.data.kinds[0].nodes * 3);
         for (gir, data) in forms(&case) {

@@ -64,14 +64,8 @@ pub struct Extent {
 /// What shows on a page.
 pub const SMALL: Extent = Extent { nodes: 6, edges: 20, hub: None };
 
-/// The case of a seed, of about so many steps, on a small graph.
-#[allow(dead_code, reason = "some tests take larger graphs alone")]
-pub fn case(seed: u64, size: usize, tame: bool) -> Case {
-    case_within(seed, size, tame, SMALL)
-}
-
-/// The same on a graph within these bounds.
-pub fn case_within(seed: u64, size: usize, tame: bool, extent: Extent) -> Case {
+/// The case of a seed, of about so many steps, on a graph within these bounds.
+pub fn case(seed: u64, size: usize, tame: bool, extent: Extent) -> Case {
     let mut draws = Draws::new(seed);
     let (data, world) = world(&mut draws, tame, extent);
     let mut maker =

@@ -11,7 +11,7 @@ mod generate;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use generate::{Case, Draws, case};
+use generate::{Case, Draws, SMALL, case};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Data, Gir, Node, Op, Place};
@@ -202,7 +202,7 @@ fn check_that_all_changed(changed: &BTreeMap<&'static str, u32>, expected: &[&st
 #[test]
 fn passes_that_keep_values_keep_every_bit() {
     let changed = run_cases(|seed, size, changed| {
-        let case = case(seed, size, false);
+        let case = case(seed, size, false, SMALL);
         for gir in [Some(case.gir.clone()), with_gradients(&case, &case.gir)].into_iter().flatten() {
             let mut chained = gir.clone();
             for pass in PASSES.iter().filter(|pass| pass.numbers == Numbers::Kept && runs(pass, &gir)) {
@@ -280,7 +280,7 @@ fn demanded_values(gir: &Gir, (data, world): (&Data, &World), demand: &[Demand])
 fn rows_that_nothing_demands_can_be_left_out() {
     let left_out = RefCell::new(0);
     run_cases(|seed, size, _| {
-        let case = case(seed, size, true);
+        let case = case(seed, size, true, SMALL);
         let Some(gir) = with_gradients(&case, &case.gir) else { return Ok(()) };
         let demand = demand(&gir);
         let known = (&case.data, &case.world);
@@ -301,7 +301,7 @@ fn rows_that_nothing_demands_can_be_left_out() {
 #[test]
 fn all_passes_keep_meaning_and_gradients() {
     let changed = run_cases(|seed, size, changed| {
-        let case = case(seed, size, true);
+        let case = case(seed, size, true, SMALL);
         let sizes = given(&case.gir, &case.data, &case.world, true);
         let differentiated = with_gradients(&case, &case.gir);
         let slopes = differentiated.as_ref().map(|gir| given(gir, &case.data, &case.world, true));

@@ -34,9 +34,9 @@ pub struct Place {
 pub struct Lying {
     /// Where.
     pub place: Place,
-    /// Elements of a row, and elements from one row to the next.
+    /// Elements of a row.
     pub columns: usize,
-    /// The latter.
+    /// Elements from one row to the next.
     pub stride: usize,
 }
 

@@ -39,8 +39,8 @@ pub struct Machine {
     calls: Vec<Vec<Call>>,
     /// What writes a measurement down, and what turns the clock.
     clockwork: Vec<Call>,
-    /// A measurement and a step, as one graph; and several of them, one after the other.
-    epoch: Option<[Graph; 2]>,
+    /// Measurements and steps, as one graph: by how many.
+    epochs: BTreeMap<usize, Graph>,
     graphs: BTreeMap<(Range, bool), Graph>,
     visits: BTreeMap<(Range, bool), u64>,
     spent: BTreeMap<usize, f64>,
@@ -126,7 +126,7 @@ impl Machine {
             kernels,
             calls,
             clockwork,
-            epoch: None,
+            epochs: BTreeMap::new(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             spent: BTreeMap::new(),
@@ -241,12 +241,8 @@ impl Machine {
     /// Epochs one after the other, from `first` on, as many as there are paces (at most `SLOTS`), each a measurement and a step: what
     /// was measured in each. The host waits once, at the end.
     pub fn epochs<T: Precision>(&mut self, program: &Program<T>, (first, paces): (u64, &[f64])) -> Result<Vec<(f64, Counts)>, StageError> {
-        if self.epoch.is_none() {
-            let graph = |count: usize| self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program))).map_err(failed);
-            self.epoch = Some([graph(1)?, graph(BATCH)?]);
-        }
-        let (Some([one, batch]), Some(ring), Some(table), Some(clock)) =
-            (&self.epoch, self.layout.part(&Argument::Ring), self.layout.part(&Argument::Paces), self.layout.part(&Argument::Clock))
+        let (Some(ring), Some(table), Some(clock)) =
+            (self.layout.part(&Argument::Ring), self.layout.part(&Argument::Paces), self.layout.part(&Argument::Clock))
         else {
             return Err(StageError::defect("a list that trains has no clock on the device"));
         };
@@ -257,8 +253,8 @@ impl Machine {
         self.count_anew().map_err(failed)?;
         for some in paces.chunks(BATCH) {
             match some.len() {
-                BATCH => self.gpu.replay(batch).map_err(failed)?,
-                few => (0..few).try_for_each(|_| self.gpu.replay(one)).map_err(failed)?,
+                BATCH => self.replay_epochs(program, BATCH)?,
+                few => (0..few).try_for_each(|_| self.replay_epochs(program, 1))?,
             }
         }
         let mut bytes = vec![0u8; ring.bytes as usize];
@@ -271,6 +267,15 @@ impl Machine {
             (loss, counts.collect())
         };
         Ok((first..first + paces.len() as u64).map(of_epoch).collect())
+    }
+
+    /// So many epochs as one graph, which is recorded the first time.
+    fn replay_epochs<T: Precision>(&mut self, program: &Program<T>, count: usize) -> Result<(), StageError> {
+        if !self.epochs.contains_key(&count) {
+            let graph = self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program))).map_err(failed)?;
+            self.epochs.insert(count, graph);
+        }
+        self.gpu.replay(&self.epochs[&count]).map_err(failed)
     }
 
     /// A measurement, which is written down; a step; the clock.

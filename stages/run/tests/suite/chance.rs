@@ -31,7 +31,7 @@ use warploom_vertex::{Facts, reference::Reference};
 
 use crate::differential::{SEED, draw, rounding};
 use crate::direct::{Direct, apart, executor, first_apart, go, gpu, held, is_brief, scale_of};
-use generate::{Case, Extent, SMALL, case_within};
+use generate::{Case, Extent, SMALL, case};
 
 /// How many programs, or which.
 const PROGRAMS: &str = "WARPLOOM_TEST_PROGRAMS";
@@ -161,7 +161,7 @@ enum Came {
 }
 
 fn compare<T: Precision>(seed: u64) -> Came {
-    let mut case = case_within(seed, 1 + (seed % 24) as usize, true, EXTENTS[(seed % 3) as usize]);
+    let mut case = case(seed, 1 + (seed % 24) as usize, true, EXTENTS[(seed % 3) as usize]);
     case.data.kinds[0].sparse_features = seed.is_multiple_of(5).then_some(case.data.kinds[0].nodes * 3);
     case.data.sparse_features = seed.is_multiple_of(7).then_some(case.data.nodes * 3);
     (case.data.bytes_per_real, case.data.lanes) = (size_of::<T>() as u64, gpu().is_some());

@@ -239,6 +239,15 @@ impl Unit<'_> {
         self.list.buffers.iter().find_map(of).unwrap_or(0)
     }
 
+    /// How many rows that are, as far as the list tells; 0 where it does not.
+    pub(super) fn count(&self, rows: Rows) -> u64 {
+        match rows {
+            Rows::Nodes => self.nodes(),
+            Rows::Graphs(count) | Rows::Fixed(count) => count,
+            Rows::Edges | Rows::EdgesTwice => 0,
+        }
+    }
+
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
         let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)

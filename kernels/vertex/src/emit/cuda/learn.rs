@@ -6,7 +6,7 @@
 use super::kernel::{THREADS, vector_of, widest_vector};
 use super::total::LAST;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
-use crate::launch::{LossKind, Operation, Rows, gradient_buffer, parameter_buffer};
+use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
 /// decay, epsilon, weight decay.
@@ -77,11 +77,7 @@ impl Unit<'_> {
         // Each lane has as many columns as it holds: what a row costs beside them is done by few.
         let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
         let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
-        let rows = match held.rows {
-            Rows::Nodes => self.nodes(),
-            Rows::Graphs(count) | Rows::Fixed(count) => count,
-            Rows::Edges | Rows::EdgesTwice => 0,
-        };
+        let rows = self.count(held.rows);
         let most = 8 * self.target.processors;
         let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };

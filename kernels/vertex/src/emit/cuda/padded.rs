@@ -11,16 +11,15 @@ use crate::launch::{Element, Over, Rows};
 /// Widens a walk, where it may be.
 pub(super) fn widen(walk: &mut Walk) {
     let Some((columns, stride)) = fitting(walk) else { return };
-    let first = of_rows(walk);
     let widened = |shape: &mut Vec<u64>| {
         if shape.last() == Some(&columns) {
             shape.pop();
             shape.push(stride);
         }
     };
-    for step in &mut walk.steps[first..] {
+    for step in &mut walk.steps {
         widened(&mut step.shape);
-        if !matches!(step.op, Op::Product { .. }) {
+        if !is_product(step) {
             step.inputs.iter_mut().for_each(|input| each(input, &mut |read| widened(&mut read.shape)));
         }
     }
@@ -29,22 +28,26 @@ pub(super) fn widen(walk: &mut Walk) {
 
 /// The columns and the stride of the rows of a walk.
 fn fitting(walk: &Walk) -> Option<(u64, u64)> {
-    if walk.rows != Rows::Nodes || !matches!(walk.over, Over::Vertices | Over::EdgesOf(_)) {
+    // A product is the first of its walk: what stands in front of one has rows of another width.
+    if walk.rows != Rows::Nodes || !matches!(walk.over, Over::Vertices | Over::EdgesOf(_)) || walk.steps.iter().skip(1).any(is_product) {
         return None;
     }
-    let steps = &walk.steps[of_rows(walk)..];
-    let read = |step: &Step| if matches!(step.op, Op::Product { .. }) { Vec::new() } else { step.inputs.iter().map(Input::shape).collect::<Vec<_>>() };
-    let shapes: Vec<Vec<u64>> = steps.iter().flat_map(|step| [vec![step.shape.clone()], read(step)].concat()).collect();
+    let shapes: Vec<Vec<u64>> =
+        walk.steps.iter().flat_map(|step| of_row(step).iter().map(Input::shape).chain([step.shape.clone()]).collect::<Vec<_>>()).collect();
     let columns = shapes.iter().map(|shape| shape.iter().product::<u64>()).max()?;
     let stride = columns.next_multiple_of(widest_vector(walk.bytes_per_real) as u64);
     let is_fit = |shape: &Vec<u64>| shape.iter().product::<u64>() == 1 || (shape.last() == Some(&columns) && shape.iter().product::<u64>() == columns);
     let is_whole = columns > 2 && stride != columns && shapes.iter().all(is_fit);
-    (is_whole && steps.iter().all(|step| may_be_wide(walk, step, (columns, stride)))).then_some((columns, stride))
+    (is_whole && walk.steps.iter().all(|step| may_be_wide(walk, step, (columns, stride)))).then_some((columns, stride))
 }
 
-/// The first step that has rows of the walk: a product and what follows it, or all.
-fn of_rows(walk: &Walk) -> usize {
-    walk.steps.iter().position(|step| matches!(step.op, Op::Product { .. })).unwrap_or(0)
+fn is_product(step: &Step) -> bool {
+    matches!(step.op, Op::Product { .. })
+}
+
+/// What a step reads of the walk's rows: of a product nothing, whose operands have widths of their own.
+fn of_row(step: &Step) -> &[Input] {
+    if is_product(step) { &[] } else { &step.inputs }
 }
 
 fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool {
@@ -56,13 +59,12 @@ fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool 
     };
     let is_one = |shape: &[u64]| shape.iter().product::<u64>() == 1;
     let lies_so = !step.stored || is_one(&step.shape) || (step.level == Level::Row && step.stride == stride);
-    let reads = if matches!(step.op, Op::Product { .. }) { Vec::new() } else { step.inputs.iter().flat_map(Input::reads).collect::<Vec<&Read>>() };
     let is_wide = |leaf: &Leaf| leaf.element == Element::Real && leaf.columns == columns && (leaf.stride == stride || leaf.rows == Rows::Fixed(1));
-    let fits = |read: &&Read| match read.from {
+    let fits = |read: &Read| match read.from {
         From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf]),
         _ => true,
     };
-    is_made_of_elements && lies_so && reads.iter().all(fits)
+    is_made_of_elements && lies_so && of_row(step).iter().flat_map(Input::reads).all(fits)
 }
 
 /// Every row that an input reads.

@@ -1,7 +1,8 @@
 //! tensor: how products and outer products of 32 bits lie over tensor cores: tiles, queues in shared memory, and who does which rows.
 //!
-//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is multiplied as two parts of fewer bits; what is added up is added in an order that
-//!           sizes and the device decide; rows are asked for several steps before they are worked on, by the warp that works on them
+//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is multiplied as two parts of fewer bits; what
+//!           is added up is added in an order that sizes and the device decide; rows are asked for several steps before they are worked
+//!           on, by the warp that works on them
 //! never     is taken for reals of 64 bits, or where a block would need more shared memory than the device has
 //!
 //! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).

@@ -97,7 +97,7 @@ impl Unit<'_> {
         if joins {
             parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
             parameters.push("unsigned* ticket", Argument::Ticket);
-            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ELEMENTS@", &elements.to_string())));
+            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", ADDED).replace("@ELEMENTS@", &elements.to_string())));
         }
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let name = self.define("", (2, &parameters.text()), (&tables, &body));
@@ -191,18 +191,14 @@ impl Unit<'_> {
     /// The parts of a sum, in order: a warp for each element.
     fn add_parts(&mut self, out: &str, (elements, parts): (u32, Argument)) {
         let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
-        let name = self.define("_parts", (1, parameters), ("", ADD_PARTS));
+        let name = self.define("_parts", (1, parameters), ("", &ADD_PARTS.replace("@ADDED@", ADDED)));
         let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements), parts];
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS, shared_bytes: 0 });
     }
 
     /// Into how many parts these rows are cut, as far as a plan knows.
     fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
-        let count = match rows {
-            Rows::Nodes => self.nodes(),
-            Rows::Graphs(count) | Rows::Fixed(count) => count,
-            Rows::Edges | Rows::EdgesTwice => 0,
-        };
+        let count = self.count(rows);
         if count == 0 { u64::from(most) } else { count.div_ceil(u64::from(each)).clamp(1, u64::from(most)) }
     }
 
@@ -296,17 +292,21 @@ const unsigned rows = rows_given;
 }
 
 /// Parts of a sum, in order, by the lanes of a warp.
-const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
-if (element >= elements) return;
+const ADDED: &str = "const unsigned of_warp = threadIdx.x % 32;
 real sum = 0;
-for (unsigned first = lane; first < parts; first += 8 * 32) {
+for (unsigned first = of_warp; first < parts; first += 8 * 32) {
 real several[8];
-UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? scratch[(offset_t)element * parts + first + i * 32] : (real)0;
+UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
 UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-if (lane == 0) out[element] = sum;
+if (of_warp == 0) out[element] = sum;
 ";
+
+/// Every element of them: a warp of the grid for each.
+const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+if (element >= elements) return;
+@ADDED@";
 
 /// The block that is done last goes on, when what all others wrote is there; whole numbers alone are counted, so which one it is does not matter.
 pub(super) const LAST: &str = "__shared__ bool is_last;
@@ -319,18 +319,10 @@ if (threadIdx.x == 0) *ticket = 0;
 __threadfence();
 ";
 
-/// The parts of each element, in order, by the lanes of a warp.
-const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32;
+/// Every element of them, by the warps of the block that is done last.
+const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x;
 for (unsigned element = threadIdx.x / 32; element < @ELEMENTS@u; element += blockDim.x / 32) {
-real sum = 0;
-for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-real several[8];
-UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-}
-UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-if (of_warp == 0) out[element] = sum;
-}
+@ADDED@}
 ";
 
 /// The same of parts that lie one after the other, by a thread for each element.
