@@ -151,18 +151,18 @@ fn every_launch_that_makes_something_has_a_kernel() {
         // Steps of the optimiser have kernels in common, which stand with the first.
         let is_step = |launch: &Launch| matches!(launch.operation, Operation::Optimize { .. });
         let is_sum = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::SumRows, .. });
-        let is_product = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::Outer, .. });
+        let makes_sums = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::Outer, .. } | Operation::Loss { .. });
         let launches = list.launches();
         let of = |is_wanted: &dyn Fn(&Launch) -> bool| -> Vec<Kernel> {
             launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_wanted(launch)).flat_map(|(_, kernels)| kernels.clone()).collect()
         };
-        let (of_steps, of_products) = (of(&is_step), of(&is_product));
+        let (of_steps, of_makers) = (of(&is_step), of(&makes_sums));
         for (launch, kernels) in launches.iter().zip(&emitted.launches) {
-            // A sum of rows may be made beside an outer product of them.
+            // A sum of rows may be made beside an outer product of them, or beside the loss.
             let kernels = if is_step(launch) {
                 &of_steps
             } else if is_sum(launch) && kernels.is_empty() {
-                &of_products
+                &of_makers
             } else {
                 kernels
             };
@@ -277,12 +277,32 @@ fn a_sum_is_made_beside_an_outer_product_of_its_rows() {
     let [gin, sage] = ["gin", "sage"].map(of_program);
     assert_eq!(makers(&gin, "gradient.gin.gin.0.mlp.0.0.bias"), ["gradient.gin.gin.0.mlp.0.0.weight"]);
     assert_eq!(makers(&sage, "gradient.sage.sage.0.linear.2.bias"), ["gradient.sage.sage.0.linear.3.weight"]);
-    // No product is of these rows.
+    // The loss makes these rows, and no product reads them; or neither does.
+    assert_eq!(makers(&of_program("gcn"), "gradient.gcn.gcn.0.bias.1"), ["loss"]);
     let bias = "gradient.gcn.gcn.0.bias.0";
     assert_eq!(makers(&of_program("gcn"), bias), [bias]);
-    // What has no tensor cores for its numbers has a kernel for each.
+    // What has no tensor cores for its numbers has a kernel for each, but of the loss's own rows.
     let emitted = made("gin", &gin, F64);
-    assert!(emitted.launches.iter().zip(gin.launches()).all(|(kernels, launch)| !kernels.is_empty() || launch.name.starts_with("update.")));
+    let without = emitted.launches.iter().zip(gin.launches()).filter(|(kernels, launch)| kernels.is_empty() && !launch.name.starts_with("update."));
+    let without: Vec<&str> = without.map(|(_, launch)| launch.name.as_str()).collect();
+    assert_eq!(without, ["gradient.gin.gin.0.mlp.1.1.bias"]);
+}
+
+#[test]
+fn a_product_that_is_only_added_up_is_made_there() {
+    let list = list(&text("gat"), "gat", &settings("gat"), &data());
+    let launches = list.launches();
+    let sum = launches.iter().find(|launch| launch.name == "gradient.gat.attend.0.param.0").unwrap();
+    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &sum.operation else { panic!("{sum:?}") };
+    let [Operand::Times(slope, rows)] = inputs.as_slice() else { panic!("{inputs:?}") };
+    let columns = |operand: &Operand| operand.shape().iter().product::<u64>();
+    assert_eq!([columns(slope), columns(rows)], [2, 16], "a number a head, and the rows that scores are made of");
+    // A product whose factors would both have to be laid down for it stays where they are made.
+    let norm = "def scaled(v, classes=3):\n    v.h = relu(linear(v.x, 8))\n    v.h = layer_norm(v.h)\n    return linear(v.h, classes)\n";
+    let kept = self::list(norm, "scaled", &json!({}), &data());
+    let takes = |launch: &&Launch| matches!(&launch.operation, Operation::Evaluate { op: Op::SumRows, inputs, .. } if inputs[0].rows().len() > 1);
+    let products: Vec<&str> = kept.launches().into_iter().filter(takes).map(|launch| launch.name.as_str()).collect();
+    assert!(products.is_empty(), "{products:?}");
 }
 
 #[test]
@@ -351,8 +371,8 @@ fn rows_are_made_to_the_end_of_their_stride() {
 #[test]
 fn a_dear_function_of_an_edge_is_made_by_one_lane() {
     let kernel = of_one_head(24, F32);
-    assert_eq!(kernel.matches("exponential(").count(), 1, "{kernel}");
-    let (once, each) = kernel.split_once("exponential(").unwrap();
+    assert_eq!(kernel.matches("exponential_of_share(").count(), 1, "{kernel}");
+    let (once, each) = kernel.split_once("exponential_of_share(").unwrap();
     assert!(once.contains("here_mine ? ") && each.contains("from_lane(exp_"), "{kernel}");
     assert!(!of_one_head(6, F32).contains("here_mine"), "2 lanes have not one for each edge at hand");
 }

@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use warploom_vertex::gir::{Op, Pooling, Reduction};
 
 use super::element::{Element, over_nothing};
-use super::source::{At, Get, Layout, Rows, Way};
+use super::source::{At, Get, Layout, Rows, Source, Way};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 use crate::division::rows_per_task;
@@ -50,8 +50,8 @@ fn flat<'a, A: Element>(rows: &Rows<'a, A>, count: usize) -> std::borrow::Cow<'a
 }
 
 /// How many rows an input has.
-fn row_count<T>(call: &Call<T>, input: usize) -> usize {
-    match &call.inputs[input] {
+fn row_count<T>(call: &Call<T>, input: &Part<T>) -> usize {
+    match input {
         Part::Leaf(leaf) => {
             let columns = leaf.shape.iter().product::<u64>() as usize;
             let held = match leaf.values {
@@ -65,7 +65,8 @@ fn row_count<T>(call: &Call<T>, input: usize) -> usize {
                 _ => held.checked_div(columns).unwrap_or(0),
             }
         }
-        Part::Times(..) => 0,
+        // What is the same for all rows is one.
+        Part::Times(first, second) => row_count(call, first).max(row_count(call, second)),
     }
 }
 
@@ -91,7 +92,7 @@ fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) 
 
 fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
     let (left_columns, right_columns) = (last(&call.inputs[0]), last(&call.inputs[1]));
-    let count = row_count(call, 0);
+    let count = row_count(call, &call.inputs[0]);
     let (left, right) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
     let (left, right) = (flat(&left, count), flat(&right, count));
     let rows = left.len().checked_div(left_columns).unwrap_or(0);
@@ -100,23 +101,30 @@ fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
 
 /// Sums of blocks of rows that depend on sizes only, added in order.
 fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
-    let (source, count) = (rows(call, 0, get), row_count(call, 0));
-    joined(out, count, |row| source.of_row(At::row(row)), (A::default(), A::sum));
+    let input = &call.inputs[0];
+    let source = Source::of(input, get, &call.graph, (&input.shape(), None));
+    joined(out, row_count(call, input), |row, made, scratch| take(made, source.row(At::row(row), scratch), A::sum), (A::default(), A::sum));
 }
 
-fn joined<'r, A: Element>(out: &mut [A], count: usize, row: impl Fn(usize) -> &'r [A] + Sync, (nothing, work): (A, impl Fn(A, A) -> A + Sync)) {
+/// Joins a row to what is made.
+fn take<A: Element>(made: &mut [A], row: &[A], work: impl Fn(A, A) -> A) {
+    made.iter_mut().zip(row).for_each(|(made, value)| *made = work(*made, *value));
+}
+
+/// `row` joins a row of this number to what is made; it may lay it out in the second slice.
+fn joined<A: Element>(out: &mut [A], count: usize, row: impl Fn(usize, &mut [A], &mut [A]) + Sync, (nothing, work): (A, impl Fn(A, A) -> A + Sync)) {
     let columns = out.len();
     let block = |block: usize| {
-        let mut made = vec![nothing; columns];
+        let (mut made, mut scratch) = (vec![nothing; columns], vec![nothing; columns]);
         for index in block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(count) {
-            made.iter_mut().zip(row(index)).for_each(|(made, value)| *made = work(*made, *value));
+            row(index, &mut made, &mut scratch);
         }
         made
     };
     let blocks: Vec<Vec<A>> = (0..count.div_ceil(BLOCK_ROWS)).into_par_iter().map(block).collect();
     out.fill(nothing);
     for made in &blocks {
-        out.iter_mut().zip(made).for_each(|(out, value)| *out = work(*out, *value));
+        take(out, made, &work);
     }
 }
 
@@ -132,7 +140,7 @@ fn pool<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, pooling: Poo
     let Some(graphs) = call.graph.graphs else {
         out.fill(nothing);
         if columns > 0 && !out.is_empty() {
-            joined(&mut out[..columns], call.graph.nodes, |row| source.of_row(At::row(row)), (nothing, work));
+            joined(&mut out[..columns], call.graph.nodes, |row, made, _| take(made, source.of_row(At::row(row)), work), (nothing, work));
         }
         return;
     };
@@ -143,7 +151,7 @@ fn pool<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, pooling: Poo
         out.fill(nothing);
         for vertex in &graphs.vertices[graphs.offsets[graph] as usize..graphs.offsets[graph + 1] as usize] {
             let values = source.of_row(At::row(*vertex as usize));
-            out.iter_mut().zip(values).for_each(|(out, value)| *out = work(*out, *value));
+            take(out, values, work);
         }
     });
 }
@@ -191,7 +199,7 @@ fn lookup<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, transposed
 /// Rows of each place of the table are added in their own order.
 fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
     let (count, columns) = if transposed { (call.shape[1] as usize, call.shape[0] as usize) } else { (call.shape[0] as usize, call.shape[1] as usize) };
-    let (source, index, row_count) = (rows(call, 0, Values::real), rows(call, 1, Values::whole), row_count(call, 0));
+    let (source, index, row_count) = (rows(call, 0, Values::real), rows(call, 1, Values::whole), row_count(call, &call.inputs[0]));
     let keys = (0..row_count).map(|row| usize::try_from(index.of_row(At::row(row))[0]).ok());
     let (starts, sorted) = sorted_by(keys, count);
     if columns == 0 {

@@ -12,6 +12,7 @@
 //! over the same edges that do not wait for each other become one as well.
 mod groups;
 mod halves;
+mod summed;
 mod values;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,9 @@ use values::Values;
 
 /// The list with fused launches.
 pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
+    // Elsewhere sums over all vertices ride along with what is done with their rows.
+    let taken = facts.lanes.then(|| summed::taken_along(list, &Values::of(list, facts)));
+    let list = taken.as_ref().unwrap_or(list);
     let values = Values::of(list, facts);
     let parts: Vec<Vec<Group>> = values::parts(list).iter().enumerate().map(|(part, launches)| grouped(&values, part, launches)).collect();
     let read_outside = |name: &str, by: (usize, usize)| {

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Body, Commit, Iterate, Launch, LaunchList, Loop, Role, Train, Until};
+use super::{Body, Commit, Iterate, Launch, LaunchList, Loop, Operation, Role, Train, Until};
+use crate::gir::Op;
 
 /// Moments from the first to the last at which a buffer's contents are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,11 +93,20 @@ impl<'a> Timeline<'a> {
         let start = self.moments.len();
         self.part(&train.forward);
         self.part(std::slice::from_ref(&train.loss));
+        self.make_beside(train);
         self.look(results.iter().copied());
         self.part(&train.backward);
         self.part(&train.update);
         self.look(train.statistics.iter().map(|commit| commit.next.as_str()));
         self.rounds.push(start..self.moments.len());
+    }
+
+    /// Who has a kernel for it adds up the rows of the loss's gradient where they are made.
+    fn make_beside(&mut self, train: &'a Train) {
+        let (Operation::Loss { gradient, .. }, Some(loss)) = (&train.loss.operation, self.moments.last_mut()) else { return };
+        let is_sum =
+            |operation: &Operation| matches!(operation, Operation::Evaluate { op: Op::SumRows, .. }) && operation.reads().iter().all(|read| read == gradient);
+        loss.writes.extend(train.backward.iter().map(|launch| &launch.operation).filter(|operation| is_sum(operation)).flat_map(Operation::writes));
     }
 
     fn iterate(&mut self, iterate: &'a Iterate, results: &[&'a str]) {

@@ -204,9 +204,14 @@ fn axis(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
     let a = site.inputs[0];
     let node = builder.node(a).clone();
     match site.node.op {
-        // One element: nothing to choose from. A real sum starts at 0 and makes 0 of -0, so it stays.
-        Op::Axis(pooling, axis) if node.shape[axis] == 1 && (pooling != Pooling::Sum || node.kind == Type::Int) => {
-            builder.make_shaped(Op::Reshape, &[a], &site.node.shape).map(Some)
+        // One element: nothing to choose from. A real sum starts at 0 and makes 0 of -0.
+        Op::Axis(pooling, axis) if node.shape[axis] == 1 => {
+            let only = builder.make_shaped(Op::Reshape, &[a], &site.node.shape)?;
+            if pooling != Pooling::Sum || node.kind != Type::Real {
+                return Ok(Some(only));
+            }
+            let zero = builder.real(0.0);
+            builder.binary(Binary::Add, only, zero).map(Some)
         }
         Op::Concat(_) if site.inputs.len() == 1 => Ok(Some(a)),
         Op::Unslice { axis, total, .. } if node.shape[axis] == total => Ok(Some(a)),

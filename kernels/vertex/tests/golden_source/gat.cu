@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_11[(offset_t)v * 2 + (c[q] / 8u)] = axis_11_7[q];
 }
 
-// reduce.147: 138068 bytes at least
+// reduce.148: 138068 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   reduce.17 (nodes x 2) = reduce maximum.in(leakyrelu.16)
@@ -124,13 +124,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
 //   add.35 (nodes x 16) = add(divide.33, parameter.gat.attend.0.bias.0)
 //   h.36 = elu(add.35)
 //   h.38 = dropout 0.5 site 2(h.36)
-//   less.138 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.139 (edges x 2) = select(less.138, 1.0, 0.2)
-//   multiply.140 (edges x 2) = multiply(exp.24, select.139)
-//   dropout.141 (edges x 2) = dropout 0.3 site 1(multiply.140)
-//   reduce.143 = reduce sum.in(dropout.141 * product.3[far.in])
-//   reduce.147 = reduce sum.in(multiply.140)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_143, real* __restrict__ o_reduce_147, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   less.139 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.140 (edges x 2) = select(less.139, 1.0, 0.2)
+//   multiply.141 (edges x 2) = multiply(exp.24, select.140)
+//   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
+//   reduce.144 = reduce sum.in(dropout.142 * product.3[far.in])
+//   reduce.148 = reduce sum.in(multiply.141)
+extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -154,8 +154,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
   real reduce_17_1[Q]; EACH_Q reduce_17_1[q] = (real)-INFINITE;
   real reduce_25_4[Q]; EACH_Q reduce_25_4[q] = 0;
   real reduce_32_7[Q][V]; EACH reduce_32_7[q][j] = 0;
-  real reduce_143_14[Q][V]; EACH reduce_143_14[q][j] = 0;
-  real reduce_147_15[Q]; EACH_Q reduce_147_15[q] = 0;
+  real reduce_144_14[Q][V]; EACH reduce_144_14[q][j] = 0;
+  real reduce_148_15[Q]; EACH_Q reduce_148_15[q] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -171,9 +171,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_7_16[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_7_16[k][q] = __ldg(b_axis_7 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q axis_7_16[k][q] = __ldg(b_axis_7 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         real product_3_26[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_3_26[k][q], b_product_3 + (offset_t)u[k] * 16 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_3_26[k][q], b_product_3 + c[q] + (offset_t)u[k] * 16); }
         real score_20[B][Q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
@@ -187,22 +187,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
         real shift_23[Q]; EACH_Q shift_23[q] = reduce_17_1[q] == (real)-INFINITE ? (real)0 : reduce_17_1[q];
         EACH_Q reduce_25_4[q] = reduce_25_4[q] * scale_22[q];
         EACH reduce_32_7[q][j] = reduce_32_7[q][j] * scale_22[q];
-        EACH reduce_143_14[q][j] = reduce_143_14[q][j] * scale_22[q];
-        EACH_Q reduce_147_15[q] = reduce_147_15[q] * scale_22[q];
+        EACH reduce_144_14[q][j] = reduce_144_14[q][j] * scale_22[q];
+        EACH_Q reduce_148_15[q] = reduce_148_15[q] * scale_22[q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_24_24[Q]; EACH_Q exp_24_24[q] = exponential(score_20[k][q] - shift_23[q]);
+          real exp_24_24[Q]; EACH_Q exp_24_24[q] = exponential_of_share(score_20[k][q] - shift_23[q]);
           EACH_Q if (here) reduce_25_4[q] = reduce_25_4[q] + exp_24_24[q];
           real dropout_30_25[Q]; EACH_Q dropout_30_25[q] = !training ? exp_24_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_24[q] * (real)1.4285776566757493 : (real)0;
           real product_27[Q][V]; EACH product_27[q][j] = dropout_30_25[q] * product_3_26[k][q][j];
           EACH if (here) reduce_32_7[q][j] = reduce_32_7[q][j] + product_27[q][j];
-          bool less_138_28[Q]; EACH_Q less_138_28[q] = ((real)0.0) < score_20[k][q];
-          real select_139_29[Q]; EACH_Q select_139_29[q] = less_138_28[q] ? ((real)1.0) : ((real)0.2);
-          real multiply_140_30[Q]; EACH_Q multiply_140_30[q] = exp_24_24[q] * select_139_29[q];
-          real dropout_141_31[Q]; EACH_Q dropout_141_31[q] = !training ? multiply_140_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_140_30[q] * (real)1.4285776566757493 : (real)0;
-          real product_32[Q][V]; EACH product_32[q][j] = dropout_141_31[q] * product_3_26[k][q][j];
-          EACH if (here) reduce_143_14[q][j] = reduce_143_14[q][j] + product_32[q][j];
-          EACH_Q if (here) reduce_147_15[q] = reduce_147_15[q] + multiply_140_30[q];
+          bool less_139_28[Q]; EACH_Q less_139_28[q] = ((real)0.0) < score_20[k][q];
+          real select_140_29[Q]; EACH_Q select_140_29[q] = less_139_28[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_141_30[Q]; EACH_Q multiply_141_30[q] = exp_24_24[q] * select_140_29[q];
+          real dropout_142_31[Q]; EACH_Q dropout_142_31[q] = !training ? multiply_141_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_141_30[q] * (real)1.4285776566757493 : (real)0;
+          real product_32[Q][V]; EACH product_32[q][j] = dropout_142_31[q] * product_3_26[k][q][j];
+          EACH if (here) reduce_144_14[q][j] = reduce_144_14[q][j] + product_32[q][j];
+          EACH_Q if (here) reduce_148_15[q] = reduce_148_15[q] + multiply_141_30[q];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -241,22 +241,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
       EACH { reduce_32_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_32_7[q][j] = reduce_32_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH reduce_143_14[q][j] = reduce_143_14[q][j] * alone_reduce_17_1[q];
-    EACH { const real own_part = reduce_143_14[q][j]; reduce_143_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_143_14[q][j] = reduce_143_14[q][j] + from_lane(own_part, g * L + part); }
+    EACH reduce_144_14[q][j] = reduce_144_14[q][j] * alone_reduce_17_1[q];
+    EACH { const real own_part = reduce_144_14[q][j]; reduce_144_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_144_14[q][j] = reduce_144_14[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_143_14[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_144_14[q][j]; }
       __syncthreads();
-      EACH { reduce_143_14[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_143_14[q][j] = reduce_143_14[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_144_14[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_144_14[q][j] = reduce_144_14[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH_Q reduce_147_15[q] = reduce_147_15[q] * alone_reduce_17_1[q];
-    EACH_Q { const real own_part = reduce_147_15[q]; reduce_147_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_147_15[q] = reduce_147_15[q] + from_lane(own_part, g * L + part); }
+    EACH_Q reduce_148_15[q] = reduce_148_15[q] * alone_reduce_17_1[q];
+    EACH_Q { const real own_part = reduce_148_15[q]; reduce_148_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_148_15[q] = reduce_148_15[q] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_147_15[q]; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_148_15[q]; }
       __syncthreads();
-      EACH_Q { reduce_147_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_147_15[q] = reduce_147_15[q] + told[(w * L + part) * 1 + q]; }
+      EACH_Q { reduce_148_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_148_15[q] = reduce_148_15[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
   }
@@ -276,8 +276,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_reduce_147(const real* _
   EACH_Q if (own[q]) store<V>(o_divide_33 + (offset_t)v * 16 + c[q], divide_33_8[q]);
   EACH_Q if (own[q]) store<V>(o_h_36 + (offset_t)v * 16 + c[q], h_36_11[q]);
   EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_12[q]);
-  EACH_Q if (own[q]) store<V>(o_reduce_143 + (offset_t)v * 16 + c[q], reduce_143_14[q]);
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_147[(offset_t)v * 2 + (c[q] / 8u)] = reduce_147_15[q];
+  EACH_Q if (own[q]) store<V>(o_reduce_144 + (offset_t)v * 16 + c[q], reduce_144_14[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_148[(offset_t)v * 2 + (c[q] / 8u)] = reduce_148_15[q];
 }
 
 // product.40: 24192 bytes at least
@@ -402,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
   EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_7;
 }
 
-// reduce.97: 30004 bytes at least
+// reduce.98: 34816 bytes at least
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   reduce.54 (nodes x 1) = reduce maximum.in(leakyrelu.53)
@@ -416,19 +416,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
 //   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
 //   reduce.66 (nodes x 3) = reduce sum.in(dropout.64 * product.40[far.in])
 //   divide.67 = divide(reduce.66, select.62)
-//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
-//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
-//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
-//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
-//   reduce.93 = reduce sum.in(dropout.91 * product.40[far.in])
-//   reduce.97 = reduce sum.in(multiply.90)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_reduce_93, real* __restrict__ o_reduce_97, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
+//   add.71 = add(add.69, 0.0)
+//   less.89 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.90 (edges x 1) = select(less.89, 1.0, 0.2)
+//   multiply.91 (edges x 1) = multiply(exp.59, select.90)
+//   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
+//   reduce.94 = reduce sum.in(dropout.92 * product.40[far.in])
+//   reduce.98 = reduce sum.in(multiply.91)
+extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -441,12 +443,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real axis_48_12; axis_48_12 = __ldg(b_axis_48 + v + 0);
+  real axis_48_15; axis_48_15 = __ldg(b_axis_48 + v + 0);
   real reduce_54_1; reduce_54_1 = (real)-INFINITE;
   real reduce_60_4; reduce_60_4 = 0;
   real reduce_66_7[Q][V]; EACH reduce_66_7[q][j] = 0;
-  real reduce_93_9[Q][V]; EACH reduce_93_9[q][j] = 0;
-  real reduce_97_10; reduce_97_10 = 0;
+  real reduce_94_12[Q][V]; EACH reduce_94_12[q][j] = 0;
+  real reduce_98_13; reduce_98_13 = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -461,39 +463,39 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real axis_44_11[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_44_11[k] = __ldg(b_axis_44 + u[k] + 0); }
-        real product_40_21[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_40_21[k][q], b_product_40 + (offset_t)u[k] * 4 + c[q]); }
-        real score_15[B];
+        real axis_44_14[B];
+        UNROLL for (int k = 0; k < B; k++) { axis_44_14[k] = __ldg(b_axis_44 + u[k] + 0); }
+        real product_40_24[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(product_40_24[k][q], b_product_40 + c[q] + (offset_t)u[k] * 4); }
+        real score_18[B];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_52_13; add_52_13 = axis_44_11[k] + axis_48_12;
-          real leakyrelu_53_14; leakyrelu_53_14 = leaky_relu(add_52_13, (real)0.2);
-          score_15[k] = here ? leakyrelu_53_14 : (real)-INFINITE;
+          real add_52_16; add_52_16 = axis_44_14[k] + axis_48_15;
+          real leakyrelu_53_17; leakyrelu_53_17 = leaky_relu(add_52_16, (real)0.2);
+          score_18[k] = here ? leakyrelu_53_17 : (real)-INFINITE;
         }
-        real before_16; before_16 = reduce_54_1;
-        UNROLL for (int k = 0; k < B; k++) reduce_54_1 = most(reduce_54_1, score_15[k]);
-        real scale_17; scale_17 = grown(before_16, reduce_54_1);
-        real shift_18; shift_18 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
-        reduce_60_4 = reduce_60_4 * scale_17;
-        EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_17;
-        EACH reduce_93_9[q][j] = reduce_93_9[q][j] * scale_17;
-        reduce_97_10 = reduce_97_10 * scale_17;
+        real before_19; before_19 = reduce_54_1;
+        UNROLL for (int k = 0; k < B; k++) reduce_54_1 = most(reduce_54_1, score_18[k]);
+        real scale_20; scale_20 = grown(before_19, reduce_54_1);
+        real shift_21; shift_21 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
+        reduce_60_4 = reduce_60_4 * scale_20;
+        EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_20;
+        EACH reduce_94_12[q][j] = reduce_94_12[q][j] * scale_20;
+        reduce_98_13 = reduce_98_13 * scale_20;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real exp_59_19; exp_59_19 = exponential(score_15[k] - shift_18);
-          if (here) reduce_60_4 = reduce_60_4 + exp_59_19;
-          real dropout_64_20; dropout_64_20 = !training ? exp_59_19 : stream_2[k] >> 0 & 1 ? exp_59_19 * (real)1.4285776566757493 : (real)0;
-          real product_22[Q][V]; EACH product_22[q][j] = dropout_64_20 * product_40_21[k][q][j];
-          EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_22[q][j];
-          bool less_88_23; less_88_23 = ((real)0.0) < score_15[k];
-          real select_89_24; select_89_24 = less_88_23 ? ((real)1.0) : ((real)0.2);
-          real multiply_90_25; multiply_90_25 = exp_59_19 * select_89_24;
-          real dropout_91_26; dropout_91_26 = !training ? multiply_90_25 : stream_2[k] >> 0 & 1 ? multiply_90_25 * (real)1.4285776566757493 : (real)0;
-          real product_27[Q][V]; EACH product_27[q][j] = dropout_91_26 * product_40_21[k][q][j];
-          EACH if (here) reduce_93_9[q][j] = reduce_93_9[q][j] + product_27[q][j];
-          if (here) reduce_97_10 = reduce_97_10 + multiply_90_25;
+          real exp_59_22; exp_59_22 = exponential_of_share(score_18[k] - shift_21);
+          if (here) reduce_60_4 = reduce_60_4 + exp_59_22;
+          real dropout_64_23; dropout_64_23 = !training ? exp_59_22 : stream_2[k] >> 0 & 1 ? exp_59_22 * (real)1.4285776566757493 : (real)0;
+          real product_25[Q][V]; EACH product_25[q][j] = dropout_64_23 * product_40_24[k][q][j];
+          EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_25[q][j];
+          bool less_89_26; less_89_26 = ((real)0.0) < score_18[k];
+          real select_90_27; select_90_27 = less_89_26 ? ((real)1.0) : ((real)0.2);
+          real multiply_91_28; multiply_91_28 = exp_59_22 * select_90_27;
+          real dropout_92_29; dropout_92_29 = !training ? multiply_91_28 : stream_2[k] >> 0 & 1 ? multiply_91_28 * (real)1.4285776566757493 : (real)0;
+          real product_30[Q][V]; EACH product_30[q][j] = dropout_92_29 * product_40_24[k][q][j];
+          EACH if (here) reduce_94_12[q][j] = reduce_94_12[q][j] + product_30[q][j];
+          if (here) reduce_98_13 = reduce_98_13 + multiply_91_28;
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -532,22 +534,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
       EACH { reduce_66_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_66_7[q][j] = reduce_66_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH reduce_93_9[q][j] = reduce_93_9[q][j] * alone_reduce_54_1;
-    EACH { const real own_part = reduce_93_9[q][j]; reduce_93_9[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_9[q][j] = reduce_93_9[q][j] + from_lane(own_part, g * L + part); }
+    EACH reduce_94_12[q][j] = reduce_94_12[q][j] * alone_reduce_54_1;
+    EACH { const real own_part = reduce_94_12[q][j]; reduce_94_12[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_94_12[q][j] = reduce_94_12[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_93_9[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_94_12[q][j]; }
       __syncthreads();
-      EACH { reduce_93_9[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_93_9[q][j] = reduce_93_9[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_94_12[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_94_12[q][j] = reduce_94_12[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    reduce_97_10 = reduce_97_10 * alone_reduce_54_1;
-    { const real own_part = reduce_97_10; reduce_97_10 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_97_10 = reduce_97_10 + from_lane(own_part, g * L + part); }
+    reduce_98_13 = reduce_98_13 * alone_reduce_54_1;
+    { const real own_part = reduce_98_13; reduce_98_13 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_98_13 = reduce_98_13 + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_97_10; }
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_98_13; }
       __syncthreads();
-      { reduce_97_10 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_97_10 = reduce_97_10 + told[(w * L + part) * 1 + 0]; }
+      { reduce_98_13 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_98_13 = reduce_98_13 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
   }
@@ -556,42 +558,27 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_97(const real* __
   bool equal_61_5; equal_61_5 = reduce_60_4 == ((real)0.0);
   real select_62_6; select_62_6 = equal_61_5 ? ((real)1.0) : reduce_60_4;
   real divide_67_8[Q][V]; EACH divide_67_8[q][j] = reduce_66_7[q][j] / select_62_6;
+  real parameter_gat_attend_1_bias_0_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_bias_0_9[q], b_parameter_gat_attend_1_bias_0 + c[q]);
+  real add_69_10[Q][V]; EACH add_69_10[q][j] = divide_67_8[q][j] + parameter_gat_attend_1_bias_0_9[q][j];
+  real add_71_11[Q][V]; EACH add_71_11[q][j] = add_69_10[q][j] + ((real)0.0);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_select_56[v + 0] = select_56_3;
   EACH if (own[q] && (c[q] + j) == 0) o_equal_61[v + 0] = (whole)(equal_61_5);
   EACH if (own[q] && (c[q] + j) == 0) o_select_62[v + 0] = select_62_6;
   EACH_Q if (own[q]) store<V>(o_divide_67 + (offset_t)v * 4 + c[q], divide_67_8[q]);
-  EACH_Q if (own[q]) store<V>(o_reduce_93 + (offset_t)v * 4 + c[q], reduce_93_9[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_reduce_97[v + 0] = reduce_97_10;
-}
-
-// axis.70: 9612 bytes at least
-//   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
-//   axis.70 = axis sum 0(add.69)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_axis_70(const real* __restrict__ b_divide_67, const real* __restrict__ b_parameter_gat_attend_1_bias_0, real* __restrict__ o_axis_70, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real divide_67_1[Q]; EACH_Q divide_67_1[q] = __ldg(b_divide_67 + (offset_t)v * 4 + c[q]);
-  real parameter_gat_attend_1_bias_0_2[Q]; EACH_Q parameter_gat_attend_1_bias_0_2[q] = __ldg(b_parameter_gat_attend_1_bias_0 + c[q]);
-  real add_69_3[Q]; EACH_Q add_69_3[q] = divide_67_1[q] + parameter_gat_attend_1_bias_0_2[q];
-  real axis_70_4[Q]; EACH_Q axis_70_4[q] = (0) + add_69_3[q];
-  if (!live) return;
-  EACH if (own[q]) o_axis_70[(offset_t)v * 4 + c[q]] = axis_70_4[q];
+  EACH_Q if (own[q]) store<V>(o_add_71 + (offset_t)v * 4 + c[q], add_71_11[q]);
+  EACH_Q if (own[q]) store<V>(o_reduce_94 + (offset_t)v * 4 + c[q], reduce_94_12[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_reduce_98[v + 0] = reduce_98_13;
 }
 
 // loss: 10804 bytes at least
-//   slope.result, loss = gradient and value of cross_entropy(axis.70, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
+//   slope.result, loss = gradient and value of cross_entropy(add.71, target)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 3;
+  real slopes[PER / V][V] = {};
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -650,6 +637,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
     // Of a row that counts, the lane that has its class adds the loss.
     if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
@@ -672,6 +660,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
     if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+  __shared__ real told_slopes[8][L * PER];
+  UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) slopes[i][j] += across(slopes[i][j], distance);
+    if (threadIdx.x % 32 < L) told_slopes[threadIdx.x / 32][(i * L + lane) * V + j] = slopes[i][j];
+  }
+  __syncthreads();
+  for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
+    real of_block = told_slopes[0][column];
+    UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
+    reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
+  }
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
@@ -680,6 +679,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
+  for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
+    const real* const scratch = reinterpret_cast<const real*>(scratch_given);
+    const unsigned parts = BLOCKS;
+    const unsigned of_warp = threadIdx.x % 32;
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
+  }
   double added[SUMS];
   UNROLL for (int which = 0; which < SUMS; which++) {
     double sum = 0;
@@ -711,7 +723,56 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
 
 // gradient.gat.attend.1.bias.0: 4812 bytes at least
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bias_0(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
+// with that of loss
+
+// slope of right.100: 26400 bytes at least
+//   divide.77 = divide(slope.result, select.62)
+//   multiply.78 (nodes x 3) = multiply(divide.77, divide.67)
+//   axis.79 (nodes x 1) = axis sum 1(multiply.78)
+//   negative.80 (nodes x 1) = negative(axis.79)
+//   select.86 = select(equal.61, 0.0, negative.80)
+//   multiply.95 (nodes x 3) = multiply(reduce.94, divide.77)
+//   axis.96 (nodes x 1) = axis sum 1(multiply.95)
+//   multiply.99 (nodes x 1) = multiply(reduce.98, select.86)
+//   slope of right.100 = add(axis.96, multiply.99)
+extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_100(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_94, const real* __restrict__ b_reduce_98, real* __restrict__ o_divide_77, real* __restrict__ o_select_86, real* __restrict__ o_slope_20_of_20_right_100, const unsigned rows) {
+  after_others();
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
+  real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
+  real divide_77_3[Q][V]; EACH divide_77_3[q][j] = slope_result_1[q][j] / select_62_2;
+  bool equal_61_4; equal_61_4 = __ldg(b_equal_61 + v + 0) != 0;
+  real divide_67_5[Q][V]; EACH_Q load<V>(divide_67_5[q], b_divide_67 + (offset_t)v * 4 + c[q]);
+  real multiply_78_6[Q][V]; EACH multiply_78_6[q][j] = divide_77_3[q][j] * divide_67_5[q][j];
+  real axis_79_7;
+  axis_79_7 = 0;
+  EACH axis_79_7 = axis_79_7 + (own[q] && c[q] + j < 3u ? multiply_78_6[q][j] : 0);
+  real negative_80_8; negative_80_8 = negative(axis_79_7);
+  real select_86_9; select_86_9 = equal_61_4 ? ((real)0.0) : negative_80_8;
+  real reduce_94_10[Q][V]; EACH_Q load<V>(reduce_94_10[q], b_reduce_94 + (offset_t)v * 4 + c[q]);
+  real multiply_95_11[Q][V]; EACH multiply_95_11[q][j] = reduce_94_10[q][j] * divide_77_3[q][j];
+  real axis_96_12;
+  axis_96_12 = 0;
+  EACH axis_96_12 = axis_96_12 + (own[q] && c[q] + j < 3u ? multiply_95_11[q][j] : 0);
+  real reduce_98_13; reduce_98_13 = __ldg(b_reduce_98 + v + 0);
+  real multiply_99_14; multiply_99_14 = reduce_98_13 * select_86_9;
+  real slope_of_right_100_15; slope_of_right_100_15 = axis_96_12 + multiply_99_14;
+  if (!live) return;
+  EACH_Q if (own[q]) store<V>(o_divide_77 + (offset_t)v * 4 + c[q], divide_77_3[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_select_86[v + 0] = select_86_9;
+  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_right_100[v + 0] = slope_of_right_100_15;
+}
+
+// gradient.gat.attend.1.param.1: 6012 bytes at least
+//   gradient.gat.attend.1.param.1 = sum rows(slope of right.100 * product.40)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_1(const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_product_40, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -723,8 +784,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
-    EACH sums[j] += slope_result_1[q];
+    real slope_of_right_100_1; slope_of_right_100_1 = __ldg(b_slope_20_of_20_right_100 + v + 0);
+    real product_40_2[Q]; EACH_Q product_40_2[q] = __ldg(b_product_40 + (offset_t)v * 4 + c[q]);
+    real product_3[Q]; EACH_Q product_3[q] = slope_of_right_100_1 * product_40_2[q];
+    EACH sums[j] += product_3[q];
   }
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
@@ -756,84 +819,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_gradient_gat_attend_1_bi
   }
 }
 
-// multiply.111: 39612 bytes at least
-//   divide.76 = divide(slope.result, select.62)
-//   multiply.77 (nodes x 3) = multiply(divide.76, divide.67)
-//   axis.78 (nodes x 1) = axis sum 1(multiply.77)
-//   negative.79 (nodes x 1) = negative(axis.78)
-//   select.85 = select(equal.61, 0.0, negative.79)
-//   multiply.94 (nodes x 3) = multiply(reduce.93, divide.76)
-//   axis.95 (nodes x 1) = axis sum 1(multiply.94)
-//   multiply.98 (nodes x 1) = multiply(reduce.97, select.85)
-//   slope of right.99 (nodes x 1) = add(axis.95, multiply.98)
-//   multiply.109 = multiply(slope of right.99, parameter.gat.attend.1.param.1)
-//   multiply.111 = multiply(slope of right.99, product.40)
-extern "C" __global__ void __launch_bounds__(256, 2) k10_multiply_111(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_product_40, real* __restrict__ o_divide_76, real* __restrict__ o_select_85, real* __restrict__ o_multiply_109, real* __restrict__ o_multiply_111, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
-  real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
-  real divide_76_3[Q][V]; EACH divide_76_3[q][j] = slope_result_1[q][j] / select_62_2;
-  bool equal_61_4; equal_61_4 = __ldg(b_equal_61 + v + 0) != 0;
-  real divide_67_5[Q][V]; EACH_Q load<V>(divide_67_5[q], b_divide_67 + (offset_t)v * 4 + c[q]);
-  real multiply_77_6[Q][V]; EACH multiply_77_6[q][j] = divide_76_3[q][j] * divide_67_5[q][j];
-  real axis_78_7;
-  axis_78_7 = 0;
-  EACH axis_78_7 = axis_78_7 + (own[q] && c[q] + j < 3u ? multiply_77_6[q][j] : 0);
-  real negative_79_8; negative_79_8 = negative(axis_78_7);
-  real select_85_9; select_85_9 = equal_61_4 ? ((real)0.0) : negative_79_8;
-  real reduce_93_10[Q][V]; EACH_Q load<V>(reduce_93_10[q], b_reduce_93 + (offset_t)v * 4 + c[q]);
-  real multiply_94_11[Q][V]; EACH multiply_94_11[q][j] = reduce_93_10[q][j] * divide_76_3[q][j];
-  real axis_95_12;
-  axis_95_12 = 0;
-  EACH axis_95_12 = axis_95_12 + (own[q] && c[q] + j < 3u ? multiply_94_11[q][j] : 0);
-  real reduce_97_13; reduce_97_13 = __ldg(b_reduce_97 + v + 0);
-  real multiply_98_14; multiply_98_14 = reduce_97_13 * select_85_9;
-  real slope_of_right_99_15; slope_of_right_99_15 = axis_95_12 + multiply_98_14;
-  real parameter_gat_attend_1_param_1_16[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_16[q], b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_109_17[Q][V]; EACH multiply_109_17[q][j] = slope_of_right_99_15 * parameter_gat_attend_1_param_1_16[q][j];
-  real product_40_18[Q][V]; EACH_Q load<V>(product_40_18[q], b_product_40 + (offset_t)v * 4 + c[q]);
-  real multiply_111_19[Q][V]; EACH multiply_111_19[q][j] = slope_of_right_99_15 * product_40_18[q][j];
-  if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_divide_76 + (offset_t)v * 4 + c[q], divide_76_3[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_select_85[v + 0] = select_85_9;
-  EACH_Q if (own[q]) store<V>(o_multiply_109 + (offset_t)v * 4 + c[q], multiply_109_17[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_111 + (offset_t)v * 4 + c[q], multiply_111_19[q]);
-}
-
-// gradient.gat.attend.1.param.1: 4812 bytes at least
-//   gradient.gat.attend.1.param.1 = sum rows(multiply.111)
-// as k9_gradient_gat_attend_1_bias_0
-
-// multiply.115: 36016 bytes at least
+// slope of z.115: 28828 bytes at least
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
 //   exp.59 (edges x 1) = exp(subtract.58)
 //   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
-//   reduce.84 (nodes x 3) = reduce sum.out(divide.76[far.out] * dropout.64)
-//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
-//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
-//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
-//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
-//   reduce.103 (nodes x 3) = reduce sum.out(dropout.91 * divide.76[near.in])
-//   multiply.104 (nodes x 3) = multiply(reduce.103, product.40)
-//   axis.105 (nodes x 1) = axis sum 1(multiply.104)
-//   multiply.100 (edges x 1) = multiply(select.85[near.in], exp.59)
-//   reduce.107 (nodes x 1) = reduce sum.out(multiply.100 * select.89)
-//   slope of left.108 (nodes x 1) = add(axis.105, reduce.107)
-//   add.110 (nodes x 3) = add(reduce.84, multiply.109)
-//   multiply.113 (nodes x 3) = multiply(slope of left.108, parameter.gat.attend.1.param.0)
-//   slope of z.114 = add(add.110, multiply.113)
-//   multiply.115 = multiply(slope of left.108, product.40)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_76, const real* __restrict__ b_product_40, const real* __restrict__ b_select_85, const real* __restrict__ b_multiply_109, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_114, real* __restrict__ o_multiply_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   reduce.85 (nodes x 3) = reduce sum.out(divide.77[far.out] * dropout.64)
+//   less.89 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.90 (edges x 1) = select(less.89, 1.0, 0.2)
+//   multiply.91 (edges x 1) = multiply(exp.59, select.90)
+//   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
+//   reduce.104 (nodes x 3) = reduce sum.out(dropout.92 * divide.77[near.in])
+//   multiply.105 (nodes x 3) = multiply(reduce.104, product.40)
+//   axis.106 (nodes x 1) = axis sum 1(multiply.105)
+//   multiply.101 (edges x 1) = multiply(select.86[near.in], exp.59)
+//   reduce.108 (nodes x 1) = reduce sum.out(multiply.101 * select.90)
+//   slope of left.109 = add(axis.106, reduce.108)
+//   multiply.110 (nodes x 3) = multiply(slope of right.100, parameter.gat.attend.1.param.1)
+//   add.111 (nodes x 3) = add(reduce.85, multiply.110)
+//   multiply.114 (nodes x 3) = multiply(slope of left.109, parameter.gat.attend.1.param.0)
+//   slope of z.115 = add(add.111, multiply.114)
+extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -852,10 +859,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
+  real slope_of_right_100_8; slope_of_right_100_8 = __ldg(b_slope_20_of_20_right_100 + v + 0);
+  real parameter_gat_attend_1_param_1_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_9[q], b_parameter_gat_attend_1_param_1 + c[q]);
+  real multiply_110_10[Q][V]; EACH multiply_110_10[q][j] = slope_of_right_100_8 * parameter_gat_attend_1_param_1_9[q][j];
   real axis_44_15; axis_44_15 = __ldg(b_axis_44 + v + 0);
-  real reduce_84_1[Q][V]; EACH reduce_84_1[q][j] = 0;
-  real reduce_103_4[Q][V]; EACH reduce_103_4[q][j] = 0;
-  real reduce_107_8; reduce_107_8 = 0;
+  real reduce_104_1[Q][V]; EACH reduce_104_1[q][j] = 0;
+  real reduce_108_5; reduce_108_5 = 0;
+  real reduce_85_7[Q][V]; EACH reduce_85_7[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -870,32 +880,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_76_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_76_14[k][q], b_divide_76 + (offset_t)u[k] * 4 + c[q]); }
         real axis_48_16[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { axis_48_16[k] = __ldg(b_axis_48 + u[k] + 0); }
+        UNROLL for (int k = 0; k < B; k++) { axis_48_16[k] = __ldg(b_axis_48 + u[k] + 0); }
         real select_56_19[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_56_19[k] = __ldg(b_select_56 + u[k] + 0); }
-        real select_85_29[B];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { select_85_29[k] = __ldg(b_select_85 + u[k] + 0); }
+        UNROLL for (int k = 0; k < B; k++) { select_56_19[k] = __ldg(b_select_56 + u[k] + 0); }
+        real divide_77_26[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_77_26[k][q], b_divide_77 + c[q] + (offset_t)u[k] * 4); }
+        real select_86_28[B];
+        UNROLL for (int k = 0; k < B; k++) { select_86_28[k] = __ldg(b_select_86 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_52_17; add_52_17 = axis_44_15 + axis_48_16[k];
           real leakyrelu_53_18; leakyrelu_53_18 = leaky_relu(add_52_17, (real)0.2);
           real subtract_58_20; subtract_58_20 = leakyrelu_53_18 - select_56_19[k];
-          real exp_59_21; exp_59_21 = exponential(subtract_58_20);
-          real dropout_64_22; dropout_64_22 = !training ? exp_59_21 : stream_2[k] >> 0 & 1 ? exp_59_21 * (real)1.4285776566757493 : (real)0;
-          real product_23[Q][V]; EACH product_23[q][j] = divide_76_14[k][q][j] * dropout_64_22;
-          EACH if (here) reduce_84_1[q][j] = reduce_84_1[q][j] + product_23[q][j];
-          bool less_88_24; less_88_24 = ((real)0.0) < leakyrelu_53_18;
-          real select_89_25; select_89_25 = less_88_24 ? ((real)1.0) : ((real)0.2);
-          real multiply_90_26; multiply_90_26 = exp_59_21 * select_89_25;
-          real dropout_91_27; dropout_91_27 = !training ? multiply_90_26 : stream_2[k] >> 0 & 1 ? multiply_90_26 * (real)1.4285776566757493 : (real)0;
-          real product_28[Q][V]; EACH product_28[q][j] = dropout_91_27 * divide_76_14[k][q][j];
-          EACH if (here) reduce_103_4[q][j] = reduce_103_4[q][j] + product_28[q][j];
-          real multiply_100_30; multiply_100_30 = select_85_29[k] * exp_59_21;
-          real product_31; product_31 = multiply_100_30 * select_89_25;
-          if (here) reduce_107_8 = reduce_107_8 + product_31;
+          real exp_59_21; exp_59_21 = exponential_of_share(subtract_58_20);
+          bool less_89_22; less_89_22 = ((real)0.0) < leakyrelu_53_18;
+          real select_90_23; select_90_23 = less_89_22 ? ((real)1.0) : ((real)0.2);
+          real multiply_91_24; multiply_91_24 = exp_59_21 * select_90_23;
+          real dropout_92_25; dropout_92_25 = !training ? multiply_91_24 : stream_2[k] >> 0 & 1 ? multiply_91_24 * (real)1.4285776566757493 : (real)0;
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_92_25 * divide_77_26[k][q][j];
+          EACH if (here) reduce_104_1[q][j] = reduce_104_1[q][j] + product_27[q][j];
+          real multiply_101_29; multiply_101_29 = select_86_28[k] * exp_59_21;
+          real product_30; product_30 = multiply_101_29 * select_90_23;
+          if (here) reduce_108_5 = reduce_108_5 + product_30;
+          real dropout_64_31; dropout_64_31 = !training ? exp_59_21 : stream_2[k] >> 0 & 1 ? exp_59_21 * (real)1.4285776566757493 : (real)0;
+          real product_32[Q][V]; EACH product_32[q][j] = divide_77_26[k][q][j] * dropout_64_31;
+          EACH if (here) reduce_85_7[q][j] = reduce_85_7[q][j] + product_32[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -906,56 +916,54 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_115(const real
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_84_1[q][j]; reduce_84_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_84_1[q][j] = reduce_84_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_104_1[q][j]; reduce_104_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_104_1[q][j] = reduce_104_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_84_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_104_1[q][j]; }
       __syncthreads();
-      EACH { reduce_84_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_84_1[q][j] = reduce_84_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_104_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_104_1[q][j] = reduce_104_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = reduce_103_4[q][j]; reduce_103_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_4[q][j] = reduce_103_4[q][j] + from_lane(own_part, g * L + part); }
+    { const real own_part = reduce_108_5; reduce_108_5 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_108_5 = reduce_108_5 + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_103_4[q][j]; }
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_108_5; }
       __syncthreads();
-      EACH { reduce_103_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_103_4[q][j] = reduce_103_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      { reduce_108_5 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_108_5 = reduce_108_5 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
-    { const real own_part = reduce_107_8; reduce_107_8 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_107_8 = reduce_107_8 + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_85_7[q][j]; reduce_85_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_85_7[q][j] = reduce_85_7[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_107_8; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_85_7[q][j]; }
       __syncthreads();
-      { reduce_107_8 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_107_8 = reduce_107_8 + told[(w * L + part) * 1 + 0]; }
+      EACH { reduce_85_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_85_7[q][j] = reduce_85_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
-  real multiply_109_2[Q][V]; EACH_Q load<V>(multiply_109_2[q], b_multiply_109 + (offset_t)v * 4 + c[q]);
-  real add_110_3[Q][V]; EACH add_110_3[q][j] = reduce_84_1[q][j] + multiply_109_2[q][j];
-  real product_40_5[Q][V]; EACH_Q load<V>(product_40_5[q], b_product_40 + (offset_t)v * 4 + c[q]);
-  real multiply_104_6[Q][V]; EACH multiply_104_6[q][j] = reduce_103_4[q][j] * product_40_5[q][j];
-  real axis_105_7;
-  axis_105_7 = 0;
-  EACH axis_105_7 = axis_105_7 + (own[q] && c[q] + j < 3u ? multiply_104_6[q][j] : 0);
-  real slope_of_left_108_9; slope_of_left_108_9 = axis_105_7 + reduce_107_8;
-  real parameter_gat_attend_1_param_0_10[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_10[q], b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_113_11[Q][V]; EACH multiply_113_11[q][j] = slope_of_left_108_9 * parameter_gat_attend_1_param_0_10[q][j];
-  real slope_of_z_114_12[Q][V]; EACH slope_of_z_114_12[q][j] = add_110_3[q][j] + multiply_113_11[q][j];
-  real multiply_115_13[Q][V]; EACH multiply_115_13[q][j] = slope_of_left_108_9 * product_40_5[q][j];
+  real product_40_2[Q][V]; EACH_Q load<V>(product_40_2[q], b_product_40 + (offset_t)v * 4 + c[q]);
+  real multiply_105_3[Q][V]; EACH multiply_105_3[q][j] = reduce_104_1[q][j] * product_40_2[q][j];
+  real axis_106_4;
+  axis_106_4 = 0;
+  EACH axis_106_4 = axis_106_4 + (own[q] && c[q] + j < 3u ? multiply_105_3[q][j] : 0);
+  real slope_of_left_109_6; slope_of_left_109_6 = axis_106_4 + reduce_108_5;
+  real add_111_11[Q][V]; EACH add_111_11[q][j] = reduce_85_7[q][j] + multiply_110_10[q][j];
+  real parameter_gat_attend_1_param_0_12[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_12[q], b_parameter_gat_attend_1_param_0 + c[q]);
+  real multiply_114_13[Q][V]; EACH multiply_114_13[q][j] = slope_of_left_109_6 * parameter_gat_attend_1_param_0_12[q][j];
+  real slope_of_z_115_14[Q][V]; EACH slope_of_z_115_14[q][j] = add_111_11[q][j] + multiply_114_13[q][j];
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q], slope_of_z_114_12[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_115 + (offset_t)v * 4 + c[q], multiply_115_13[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_left_109[v + 0] = slope_of_left_109_6;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q], slope_of_z_115_14[q]);
 }
 
-// gradient.gat.attend.1.param.0: 4812 bytes at least
-//   gradient.gat.attend.1.param.0 = sum rows(multiply.115)
-// as k9_gradient_gat_attend_1_bias_0
+// gradient.gat.attend.1.param.0: 6012 bytes at least
+//   gradient.gat.attend.1.param.0 = sum rows(slope of left.109 * product.40)
+// as k10_gradient_gat_attend_1_param_1
 
 // gradient.gat.attend.1.linear.0.weight: 24192 bytes at least
-//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
+//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.115, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
@@ -984,7 +992,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<16>(to, b_slope_20_of_20_z_114 + (here ? (offset_t)row * 4 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_115 + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1073,15 +1081,15 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gat_attend_1_l
   }
 }
 
-// divide.127: 64992 bytes at least
-//   slope of h.118 (nodes x 16) = product(slope of z.114, parameter.gat.attend.1.linear.0.weight)
-//   dropout.120 (nodes x 16) = dropout 0.5 site 2(slope of h.118)
-//   add.122 (nodes x 16) = add(h.36, 1.0)
-//   multiply.123 (nodes x 16) = multiply(dropout.120, add.122)
-//   less.124 (nodes x 16) = less(0.0, h.36)
-//   select.125 = select(less.124, dropout.120, multiply.123)
-//   divide.127 = divide(select.125, select.28)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_125, real* __restrict__ o_divide_127, const unsigned rows_given) {
+// divide.128: 64992 bytes at least
+//   slope of h.119 (nodes x 16) = product(slope of z.115, parameter.gat.attend.1.linear.0.weight)
+//   dropout.121 (nodes x 16) = dropout 0.5 site 2(slope of h.119)
+//   add.123 (nodes x 16) = add(h.36, 1.0)
+//   multiply.124 (nodes x 16) = multiply(dropout.121, add.123)
+//   less.125 (nodes x 16) = less(0.0, h.36)
+//   select.126 = select(less.125, dropout.121, multiply.124)
+//   divide.128 = divide(select.126, select.28)
+extern "C" __global__ void __launch_bounds__(256, 2) k14_divide_128(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_126, real* __restrict__ o_divide_128, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1098,8 +1106,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
       const bool here = i < ALL && row < rows && k0 + kk < K;
       [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
       constexpr unsigned V = KV;
-      real slope_of_z_114_1[Q]; EACH_Q slope_of_z_114_1[q] = __ldg(b_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_z_114_1[q] : (real)0;
+      real slope_of_z_115_1[Q]; EACH_Q slope_of_z_115_1[q] = __ldg(b_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here ? slope_of_z_115_1[q] : (real)0;
     }
   };
   fetch(0);
@@ -1134,21 +1142,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_divide_127(const real* 
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_36_1[Q][V]; EACH_Q load<V>(h_36_1[q], b_h_36 + (offset_t)v * 16 + c[q]);
-    bool less_124_2[Q][V]; EACH less_124_2[q][j] = ((real)0.0) < h_36_1[q][j];
-    real dropout_120_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_120_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
-    real add_122_5[Q][V]; EACH add_122_5[q][j] = h_36_1[q][j] + ((real)1.0);
-    real multiply_123_6[Q][V]; EACH multiply_123_6[q][j] = dropout_120_3[q][j] * add_122_5[q][j];
-    real select_125_7[Q][V]; EACH select_125_7[q][j] = less_124_2[q][j] ? dropout_120_3[q][j] : multiply_123_6[q][j];
+    bool less_125_2[Q][V]; EACH less_125_2[q][j] = ((real)0.0) < h_36_1[q][j];
+    real dropout_121_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_121_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
+    real add_123_5[Q][V]; EACH add_123_5[q][j] = h_36_1[q][j] + ((real)1.0);
+    real multiply_124_6[Q][V]; EACH multiply_124_6[q][j] = dropout_121_3[q][j] * add_123_5[q][j];
+    real select_126_7[Q][V]; EACH select_126_7[q][j] = less_125_2[q][j] ? dropout_121_3[q][j] : multiply_124_6[q][j];
     real select_28_8[Q]; EACH_Q select_28_8[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_127_9[Q][V]; EACH divide_127_9[q][j] = select_125_7[q][j] / select_28_8[q];
-    EACH_Q if (own[q]) store<V>(o_select_125 + (offset_t)v * 16 + c[q], select_125_7[q]);
-    EACH_Q if (own[q]) store<V>(o_divide_127 + (offset_t)v * 16 + c[q], divide_127_9[q]);
+    real divide_128_9[Q][V]; EACH divide_128_9[q][j] = select_126_7[q][j] / select_28_8[q];
+    EACH_Q if (own[q]) store<V>(o_select_126 + (offset_t)v * 16 + c[q], select_126_7[q]);
+    EACH_Q if (own[q]) store<V>(o_divide_128 + (offset_t)v * 16 + c[q], divide_128_9[q]);
   }
 }
 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least
-//   gradient.gat.attend.0.bias.0 = sum rows(select.125)
-extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_125, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
+//   gradient.gat.attend.0.bias.0 = sum rows(select.126)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_126, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
   const unsigned rows = rows_given;
@@ -1160,8 +1168,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_b
   UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real select_125_1[Q][V]; EACH_Q load<V>(select_125_1[q], b_select_125 + (offset_t)v * 16 + c[q]);
-    EACH sums[j] += select_125_1[q][j];
+    real select_126_1[Q][V]; EACH_Q load<V>(select_126_1[q], b_select_126 + (offset_t)v * 16 + c[q]);
+    EACH sums[j] += select_126_1[q][j];
   }
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
@@ -1193,18 +1201,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_b
   }
 }
 
-// multiply.161: 124864 bytes at least
-//   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
-//   axis.129 (nodes x 2) = axis sum 1(multiply.128)
-//   negative.130 (nodes x 2) = negative(axis.129)
-//   select.136 = select(equal.27, 0.0, negative.130)
-//   multiply.144 (nodes x 16) = multiply(reduce.143, divide.127)
-//   axis.145 (nodes x 2) = axis sum 1(multiply.144)
-//   multiply.148 (nodes x 2) = multiply(reduce.147, select.136)
-//   slope of right.149 (nodes x 2) = add(axis.145, multiply.148)
-//   multiply.159 = multiply(slope of right.149, parameter.gat.attend.0.param.1)
-//   multiply.161 = multiply(slope of right.149, product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_multiply_161(const real* __restrict__ b_divide_127, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_143, const real* __restrict__ b_reduce_147, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_product_3, real* __restrict__ o_select_136, real* __restrict__ o_multiply_159, real* __restrict__ o_multiply_161, const unsigned rows) {
+// slope of right.150: 69600 bytes at least
+//   multiply.129 (nodes x 16) = multiply(divide.128, divide.33)
+//   axis.130 (nodes x 2) = axis sum 1(multiply.129)
+//   negative.131 (nodes x 2) = negative(axis.130)
+//   select.137 = select(equal.27, 0.0, negative.131)
+//   multiply.145 (nodes x 16) = multiply(reduce.144, divide.128)
+//   axis.146 (nodes x 2) = axis sum 1(multiply.145)
+//   multiply.149 (nodes x 2) = multiply(reduce.148, select.137)
+//   slope of right.150 = add(axis.146, multiply.149)
+extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_right_150(const real* __restrict__ b_divide_128, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_144, const real* __restrict__ b_reduce_148, real* __restrict__ o_select_137, real* __restrict__ o_slope_20_of_20_right_150, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1215,66 +1221,106 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_multiply_161(const real
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
   bool equal_27_1[Q]; EACH_Q equal_27_1[q] = __ldg(b_equal_27 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
-  real divide_127_2[Q][V]; EACH_Q load<V>(divide_127_2[q], b_divide_127 + (offset_t)v * 16 + c[q]);
+  real divide_128_2[Q][V]; EACH_Q load<V>(divide_128_2[q], b_divide_128 + (offset_t)v * 16 + c[q]);
   real divide_33_3[Q][V]; EACH_Q load<V>(divide_33_3[q], b_divide_33 + (offset_t)v * 16 + c[q]);
-  real multiply_128_4[Q][V]; EACH multiply_128_4[q][j] = divide_127_2[q][j] * divide_33_3[q][j];
-  real axis_129_5[Q];
-  EACH_Q axis_129_5[q] = 0;
-  EACH axis_129_5[q] = axis_129_5[q] + multiply_128_4[q][j];
-  EACH_Q axis_129_5[q] = axis_129_5[q] + across(axis_129_5[q], 1);
-  real negative_130_6[Q]; EACH_Q negative_130_6[q] = negative(axis_129_5[q]);
-  real select_136_7[Q]; EACH_Q select_136_7[q] = equal_27_1[q] ? ((real)0.0) : negative_130_6[q];
-  real reduce_143_8[Q][V]; EACH_Q load<V>(reduce_143_8[q], b_reduce_143 + (offset_t)v * 16 + c[q]);
-  real multiply_144_9[Q][V]; EACH multiply_144_9[q][j] = reduce_143_8[q][j] * divide_127_2[q][j];
-  real axis_145_10[Q];
-  EACH_Q axis_145_10[q] = 0;
-  EACH axis_145_10[q] = axis_145_10[q] + multiply_144_9[q][j];
-  EACH_Q axis_145_10[q] = axis_145_10[q] + across(axis_145_10[q], 1);
-  real reduce_147_11[Q]; EACH_Q reduce_147_11[q] = __ldg(b_reduce_147 + (offset_t)v * 2 + (c[q] / 8u));
-  real multiply_148_12[Q]; EACH_Q multiply_148_12[q] = reduce_147_11[q] * select_136_7[q];
-  real slope_of_right_149_13[Q]; EACH_Q slope_of_right_149_13[q] = axis_145_10[q] + multiply_148_12[q];
-  real parameter_gat_attend_0_param_1_14[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_14[q], b_parameter_gat_attend_0_param_1 + c[q]);
-  real multiply_159_15[Q][V]; EACH multiply_159_15[q][j] = slope_of_right_149_13[q] * parameter_gat_attend_0_param_1_14[q][j];
-  real product_3_16[Q][V]; EACH_Q load<V>(product_3_16[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real multiply_161_17[Q][V]; EACH multiply_161_17[q][j] = slope_of_right_149_13[q] * product_3_16[q][j];
+  real multiply_129_4[Q][V]; EACH multiply_129_4[q][j] = divide_128_2[q][j] * divide_33_3[q][j];
+  real axis_130_5[Q];
+  EACH_Q axis_130_5[q] = 0;
+  EACH axis_130_5[q] = axis_130_5[q] + multiply_129_4[q][j];
+  EACH_Q axis_130_5[q] = axis_130_5[q] + across(axis_130_5[q], 1);
+  real negative_131_6[Q]; EACH_Q negative_131_6[q] = negative(axis_130_5[q]);
+  real select_137_7[Q]; EACH_Q select_137_7[q] = equal_27_1[q] ? ((real)0.0) : negative_131_6[q];
+  real reduce_144_8[Q][V]; EACH_Q load<V>(reduce_144_8[q], b_reduce_144 + (offset_t)v * 16 + c[q]);
+  real multiply_145_9[Q][V]; EACH multiply_145_9[q][j] = reduce_144_8[q][j] * divide_128_2[q][j];
+  real axis_146_10[Q];
+  EACH_Q axis_146_10[q] = 0;
+  EACH axis_146_10[q] = axis_146_10[q] + multiply_145_9[q][j];
+  EACH_Q axis_146_10[q] = axis_146_10[q] + across(axis_146_10[q], 1);
+  real reduce_148_11[Q]; EACH_Q reduce_148_11[q] = __ldg(b_reduce_148 + (offset_t)v * 2 + (c[q] / 8u));
+  real multiply_149_12[Q]; EACH_Q multiply_149_12[q] = reduce_148_11[q] * select_137_7[q];
+  real slope_of_right_150_13[Q]; EACH_Q slope_of_right_150_13[q] = axis_146_10[q] + multiply_149_12[q];
   if (!live) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_136[(offset_t)v * 2 + (c[q] / 8u)] = select_136_7[q];
-  EACH_Q if (own[q]) store<V>(o_multiply_159 + (offset_t)v * 16 + c[q], multiply_159_15[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_161 + (offset_t)v * 16 + c[q], multiply_161_17[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_137[(offset_t)v * 2 + (c[q] / 8u)] = select_137_7[q];
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_150[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_150_13[q];
 }
 
-// gradient.gat.attend.0.param.1: 19264 bytes at least
-//   gradient.gat.attend.0.param.1 = sum rows(multiply.161)
-// as k16_gradient_gat_attend_0_bias_0
+// gradient.gat.attend.0.param.1: 21664 bytes at least
+//   gradient.gat.attend.0.param.1 = sum rows(slope of right.150 * product.3)
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_1(const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_product_3, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
+  after_others();
+  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[V];
+  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_of_right_150_1[Q]; EACH_Q slope_of_right_150_1[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
+    real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
+    real product_3[Q][V]; EACH product_3[q][j] = slope_of_right_150_1[q] * product_3_2[q][j];
+    EACH sums[j] += product_3[q][j];
+  }
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
+  __syncthreads();
+  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+    __syncthreads();
+  }
+  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x / 32; element < 16u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
+  }
+}
 
-// multiply.165: 130868 bytes at least
+// slope of z.165: 97332 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
 //   exp.24 (edges x 2) = exp(subtract.23)
 //   dropout.30 (edges x 2) = dropout 0.3 site 1(exp.24)
-//   reduce.135 (nodes x 16) = reduce sum.out(divide.127[far.out] * dropout.30)
-//   less.138 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.139 (edges x 2) = select(less.138, 1.0, 0.2)
-//   multiply.140 (edges x 2) = multiply(exp.24, select.139)
-//   dropout.141 (edges x 2) = dropout 0.3 site 1(multiply.140)
-//   reduce.153 (nodes x 16) = reduce sum.out(dropout.141 * divide.127[near.in])
-//   multiply.154 (nodes x 16) = multiply(reduce.153, product.3)
-//   axis.155 (nodes x 2) = axis sum 1(multiply.154)
-//   multiply.150 (edges x 2) = multiply(select.136[near.in], exp.24)
-//   reduce.157 (nodes x 2) = reduce sum.out(multiply.150 * select.139)
-//   slope of left.158 (nodes x 2) = add(axis.155, reduce.157)
-//   add.160 (nodes x 16) = add(reduce.135, multiply.159)
-//   multiply.163 (nodes x 16) = multiply(slope of left.158, parameter.gat.attend.0.param.0)
-//   slope of z.164 = add(add.160, multiply.163)
-//   multiply.165 = multiply(slope of left.158, product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_select_136, const real* __restrict__ b_multiply_159, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_z_164, real* __restrict__ o_multiply_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+//   reduce.136 (nodes x 16) = reduce sum.out(divide.128[far.out] * dropout.30)
+//   less.139 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.140 (edges x 2) = select(less.139, 1.0, 0.2)
+//   multiply.141 (edges x 2) = multiply(exp.24, select.140)
+//   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
+//   reduce.154 (nodes x 16) = reduce sum.out(dropout.142 * divide.128[near.in])
+//   multiply.155 (nodes x 16) = multiply(reduce.154, product.3)
+//   axis.156 (nodes x 2) = axis sum 1(multiply.155)
+//   multiply.151 (edges x 2) = multiply(select.137[near.in], exp.24)
+//   reduce.158 (nodes x 2) = reduce sum.out(multiply.151 * select.140)
+//   slope of left.159 = add(axis.156, reduce.158)
+//   multiply.160 (nodes x 16) = multiply(slope of right.150, parameter.gat.attend.0.param.1)
+//   add.161 (nodes x 16) = add(reduce.136, multiply.160)
+//   multiply.164 (nodes x 16) = multiply(slope of left.159, parameter.gat.attend.0.param.0)
+//   slope of z.165 = add(add.161, multiply.164)
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
   const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
   unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
@@ -1287,10 +1333,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
+  real slope_of_right_150_8[Q]; EACH_Q slope_of_right_150_8[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
+  real parameter_gat_attend_0_param_1_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_9[q], b_parameter_gat_attend_0_param_1 + c[q]);
+  real multiply_160_10[Q][V]; EACH multiply_160_10[q][j] = slope_of_right_150_8[q] * parameter_gat_attend_0_param_1_9[q][j];
   real axis_7_15[Q]; EACH_Q axis_7_15[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
-  real reduce_135_1[Q][V]; EACH reduce_135_1[q][j] = 0;
-  real reduce_153_4[Q][V]; EACH reduce_153_4[q][j] = 0;
-  real reduce_157_8[Q]; EACH_Q reduce_157_8[q] = 0;
+  real reduce_154_1[Q][V]; EACH reduce_154_1[q][j] = 0;
+  real reduce_158_5[Q]; EACH_Q reduce_158_5[q] = 0;
+  real reduce_136_7[Q][V]; EACH reduce_136_7[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1305,32 +1354,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_127_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_127_14[k][q], b_divide_127 + (offset_t)u[k] * 16 + c[q]); }
         real axis_11_16[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q axis_11_16[k][q] = __ldg(b_axis_11 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q axis_11_16[k][q] = __ldg(b_axis_11 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         real select_21_19[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_21_19[k][q] = __ldg(b_select_21 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
-        real select_136_29[B][Q];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q select_136_29[k][q] = __ldg(b_select_136 + (offset_t)u[k] * 2 + (c[q] / 8u)); }
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_21_19[k][q] = __ldg(b_select_21 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        real divide_128_26[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_128_26[k][q], b_divide_128 + c[q] + (offset_t)u[k] * 16); }
+        real select_137_28[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_137_28[k][q] = __ldg(b_select_137 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_15_17[Q]; EACH_Q add_15_17[q] = axis_7_15[q] + axis_11_16[k][q];
           real leakyrelu_16_18[Q]; EACH_Q leakyrelu_16_18[q] = leaky_relu(add_15_17[q], (real)0.2);
           real subtract_23_20[Q]; EACH_Q subtract_23_20[q] = leakyrelu_16_18[q] - select_21_19[k][q];
-          real exp_24_21[Q]; EACH_Q exp_24_21[q] = exponential(subtract_23_20[q]);
-          real dropout_30_22[Q]; EACH_Q dropout_30_22[q] = !training ? exp_24_21[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_21[q] * (real)1.4285776566757493 : (real)0;
-          real product_23[Q][V]; EACH product_23[q][j] = divide_127_14[k][q][j] * dropout_30_22[q];
-          EACH if (here) reduce_135_1[q][j] = reduce_135_1[q][j] + product_23[q][j];
-          bool less_138_24[Q]; EACH_Q less_138_24[q] = ((real)0.0) < leakyrelu_16_18[q];
-          real select_139_25[Q]; EACH_Q select_139_25[q] = less_138_24[q] ? ((real)1.0) : ((real)0.2);
-          real multiply_140_26[Q]; EACH_Q multiply_140_26[q] = exp_24_21[q] * select_139_25[q];
-          real dropout_141_27[Q]; EACH_Q dropout_141_27[q] = !training ? multiply_140_26[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_140_26[q] * (real)1.4285776566757493 : (real)0;
-          real product_28[Q][V]; EACH product_28[q][j] = dropout_141_27[q] * divide_127_14[k][q][j];
-          EACH if (here) reduce_153_4[q][j] = reduce_153_4[q][j] + product_28[q][j];
-          real multiply_150_30[Q]; EACH_Q multiply_150_30[q] = select_136_29[k][q] * exp_24_21[q];
-          real product_31[Q]; EACH_Q product_31[q] = multiply_150_30[q] * select_139_25[q];
-          EACH_Q if (here) reduce_157_8[q] = reduce_157_8[q] + product_31[q];
+          real exp_24_21[Q]; EACH_Q exp_24_21[q] = exponential_of_share(subtract_23_20[q]);
+          bool less_139_22[Q]; EACH_Q less_139_22[q] = ((real)0.0) < leakyrelu_16_18[q];
+          real select_140_23[Q]; EACH_Q select_140_23[q] = less_139_22[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_141_24[Q]; EACH_Q multiply_141_24[q] = exp_24_21[q] * select_140_23[q];
+          real dropout_142_25[Q]; EACH_Q dropout_142_25[q] = !training ? multiply_141_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_141_24[q] * (real)1.4285776566757493 : (real)0;
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_142_25[q] * divide_128_26[k][q][j];
+          EACH if (here) reduce_154_1[q][j] = reduce_154_1[q][j] + product_27[q][j];
+          real multiply_151_29[Q]; EACH_Q multiply_151_29[q] = select_137_28[k][q] * exp_24_21[q];
+          real product_30[Q]; EACH_Q product_30[q] = multiply_151_29[q] * select_140_23[q];
+          EACH_Q if (here) reduce_158_5[q] = reduce_158_5[q] + product_30[q];
+          real dropout_30_31[Q]; EACH_Q dropout_30_31[q] = !training ? exp_24_21[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_21[q] * (real)1.4285776566757493 : (real)0;
+          real product_32[Q][V]; EACH product_32[q][j] = divide_128_26[k][q][j] * dropout_30_31[q];
+          EACH if (here) reduce_136_7[q][j] = reduce_136_7[q][j] + product_32[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1341,57 +1390,55 @@ extern "C" __global__ void __launch_bounds__(256, 2) k19_multiply_165(const real
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = reduce_135_1[q][j]; reduce_135_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_135_1[q][j] = reduce_135_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_154_1[q][j]; reduce_154_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_154_1[q][j] = reduce_154_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_135_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_154_1[q][j]; }
       __syncthreads();
-      EACH { reduce_135_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_135_1[q][j] = reduce_135_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_154_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_154_1[q][j] = reduce_154_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = reduce_153_4[q][j]; reduce_153_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_153_4[q][j] = reduce_153_4[q][j] + from_lane(own_part, g * L + part); }
+    EACH_Q { const real own_part = reduce_158_5[q]; reduce_158_5[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_158_5[q] = reduce_158_5[q] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_153_4[q][j]; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_158_5[q]; }
       __syncthreads();
-      EACH { reduce_153_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_153_4[q][j] = reduce_153_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH_Q { reduce_158_5[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_158_5[q] = reduce_158_5[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
-    EACH_Q { const real own_part = reduce_157_8[q]; reduce_157_8[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_157_8[q] = reduce_157_8[q] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_136_7[q][j]; reduce_136_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_136_7[q][j] = reduce_136_7[q][j] + from_lane(own_part, g * L + part); }
     if (tier == 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_157_8[q]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_136_7[q][j]; }
       __syncthreads();
-      EACH_Q { reduce_157_8[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_157_8[q] = reduce_157_8[q] + told[(w * L + part) * 1 + q]; }
+      EACH { reduce_136_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_136_7[q][j] = reduce_136_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
-  real multiply_159_2[Q][V]; EACH_Q load<V>(multiply_159_2[q], b_multiply_159 + (offset_t)v * 16 + c[q]);
-  real add_160_3[Q][V]; EACH add_160_3[q][j] = reduce_135_1[q][j] + multiply_159_2[q][j];
-  real product_3_5[Q][V]; EACH_Q load<V>(product_3_5[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real multiply_154_6[Q][V]; EACH multiply_154_6[q][j] = reduce_153_4[q][j] * product_3_5[q][j];
-  real axis_155_7[Q];
-  EACH_Q axis_155_7[q] = 0;
-  EACH axis_155_7[q] = axis_155_7[q] + multiply_154_6[q][j];
-  EACH_Q axis_155_7[q] = axis_155_7[q] + across(axis_155_7[q], 1);
-  real slope_of_left_158_9[Q]; EACH_Q slope_of_left_158_9[q] = axis_155_7[q] + reduce_157_8[q];
-  real parameter_gat_attend_0_param_0_10[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_10[q], b_parameter_gat_attend_0_param_0 + c[q]);
-  real multiply_163_11[Q][V]; EACH multiply_163_11[q][j] = slope_of_left_158_9[q] * parameter_gat_attend_0_param_0_10[q][j];
-  real slope_of_z_164_12[Q][V]; EACH slope_of_z_164_12[q][j] = add_160_3[q][j] + multiply_163_11[q][j];
-  real multiply_165_13[Q][V]; EACH multiply_165_13[q][j] = slope_of_left_158_9[q] * product_3_5[q][j];
+  real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
+  real multiply_155_3[Q][V]; EACH multiply_155_3[q][j] = reduce_154_1[q][j] * product_3_2[q][j];
+  real axis_156_4[Q];
+  EACH_Q axis_156_4[q] = 0;
+  EACH axis_156_4[q] = axis_156_4[q] + multiply_155_3[q][j];
+  EACH_Q axis_156_4[q] = axis_156_4[q] + across(axis_156_4[q], 1);
+  real slope_of_left_159_6[Q]; EACH_Q slope_of_left_159_6[q] = axis_156_4[q] + reduce_158_5[q];
+  real add_161_11[Q][V]; EACH add_161_11[q][j] = reduce_136_7[q][j] + multiply_160_10[q][j];
+  real parameter_gat_attend_0_param_0_12[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_12[q], b_parameter_gat_attend_0_param_0 + c[q]);
+  real multiply_164_13[Q][V]; EACH multiply_164_13[q][j] = slope_of_left_159_6[q] * parameter_gat_attend_0_param_0_12[q][j];
+  real slope_of_z_165_14[Q][V]; EACH slope_of_z_165_14[q][j] = add_161_11[q][j] + multiply_164_13[q][j];
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_164 + (offset_t)v * 16 + c[q], slope_of_z_164_12[q]);
-  EACH_Q if (own[q]) store<V>(o_multiply_165 + (offset_t)v * 16 + c[q], multiply_165_13[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_left_159[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_left_159_6[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_165 + (offset_t)v * 16 + c[q], slope_of_z_165_14[q]);
 }
 
-// gradient.gat.attend.0.param.0: 19264 bytes at least
-//   gradient.gat.attend.0.param.0 = sum rows(multiply.165)
-// as k16_gradient_gat_attend_0_bias_0
+// gradient.gat.attend.0.param.0: 21664 bytes at least
+//   gradient.gat.attend.0.param.0 = sum rows(slope of left.159 * product.3)
+// as k17_gradient_gat_attend_0_param_1
 
 // gradient.gat.attend.0.linear.0.weight: 29184 bytes at least
-//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.164, dropout.1)
+//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.165, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_164, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k20_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_165, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
@@ -1412,7 +1459,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_slope_20_of_20_z_164 + (here ? (offset_t)row * 16 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_165 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -1511,7 +1558,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_gat_attend_0_l
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k22_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
+extern "C" __global__ void __launch_bounds__(256, 1) k21_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

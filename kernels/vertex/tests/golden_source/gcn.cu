@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real multiply_9_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_9_2[k][q], b_multiply_9 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_9_2[k][q], b_multiply_9 + c[q] + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_3[Q][V]; EACH product_3[q][j] = multiply_9_2[k][q][j] * stream_1[k];
@@ -348,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restr
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real multiply_21_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_21_6[k][q], b_multiply_21 + (offset_t)u[k] * 4 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_21_6[k][q], b_multiply_21 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_7[Q][V]; EACH product_7[q][j] = stream_0[k] * multiply_21_6[k][q][j];
@@ -382,10 +382,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 3;
+  real slopes[PER / V][V] = {};
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -444,6 +446,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
       held[i / V][i % V] = made;
     }
     if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
     // Of a row that counts, the lane that has its class adds the loss.
     if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
     if (of_part && counts && lane == 0) {
@@ -466,6 +469,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
     if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
   }
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+  __shared__ real told_slopes[8][L * PER];
+  UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) slopes[i][j] += across(slopes[i][j], distance);
+    if (threadIdx.x % 32 < L) told_slopes[threadIdx.x / 32][(i * L + lane) * V + j] = slopes[i][j];
+  }
+  __syncthreads();
+  for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
+    real of_block = told_slopes[0][column];
+    UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
+    reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
+  }
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
@@ -474,6 +488,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
+  for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
+    const real* const scratch = reinterpret_cast<const real*>(scratch_given);
+    const unsigned parts = BLOCKS;
+    const unsigned of_warp = threadIdx.x % 32;
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) out[element] = sum;
+  }
   double added[SUMS];
   UNROLL for (int which = 0; which < SUMS; which++) {
     double sum = 0;
@@ -505,50 +532,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_loss(const real* __restr
 
 // gradient.gcn.gcn.0.bias.1: 4812 bytes at least
 //   gradient.gcn.gcn.0.bias.1 = sum rows(slope.result)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_gradient_gcn_gcn_0_bias_1(const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
-    EACH sums[j] += slope_result_1[q];
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
-  }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-    }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
-  }
-}
+// with that of loss
 
 // multiply.32: 10800 bytes at least
 //   multiply.32 = multiply(slope.result, scale.5)
@@ -606,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real stream_1[B]; UNROLL for (int k = 0; k < B; k++) stream_1[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real multiply_32_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_32_4[k][q], b_multiply_32 + (offset_t)u[k] * 4 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_32_4[k][q], b_multiply_32 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_5[Q][V]; EACH product_5[q][j] = multiply_32_4[k][q][j] * stream_1[k];

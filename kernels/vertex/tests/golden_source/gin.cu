@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real x_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(x_2[k][q], b_x + c[q] + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_6_1[q][j] = reduce_6_1[q][j] + x_2[k][q][j];
@@ -301,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_18_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + c[q] + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_23_4[q][j] = reduce_23_4[q][j] + h_18_6[k][q][j];
@@ -520,10 +520,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 0;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -1100,7 +1101,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real slope_of_z_44_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_47_7[q][j] = reduce_47_7[q][j] + slope_of_z_44_14[k][q][j];

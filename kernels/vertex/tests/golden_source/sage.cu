@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_1_4[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + (offset_t)u[k] * 8 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_1_4[k][q], b_h_1 + c[q] + (offset_t)u[k] * 8); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_3_1[q][j] = reduce_3_1[q][j] + h_1_4[k][q][j];
@@ -351,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_19_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_6[k][q], b_product_19 + (offset_t)u[k] * 4 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_6[k][q], b_product_19 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_6[k][q][j];
@@ -477,10 +477,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 0;
   const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
@@ -834,7 +835,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_34_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_2[k][q], b_divide_34 + (offset_t)u[k] * 4 + c[q]); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_2[k][q], b_divide_34 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_36_1[q][j] = reduce_36_1[q][j] + divide_34_2[k][q][j];

@@ -21,7 +21,7 @@ use warploom_spec::RunSpec;
 use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::compile::compile;
 use warploom_vertex::gir::Loss;
-use warploom_vertex::launch::{Body, Dropout, LaunchList, LossKind};
+use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind, Role};
 use warploom_vertex::reference::{self, Draw, Reference};
 
 use crate::direct::{Direct, apart, executor, first_apart, go, gpu, held, is_brief, scale_of};
@@ -93,8 +93,18 @@ const STEPPED: f64 = 1e-10;
 const EPSILON: f64 = 1e-3;
 
 /// Every buffer that both have.
-pub fn compare<T: Precision>(what: &str, tolerance: f64, (list, executor, reference): (&LaunchList, &Executor<T>, &Reference)) {
-    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
+pub fn compare<T: Precision>(what: &str, tolerance: f64, of: (&LaunchList, &Executor<T>, &Reference)) {
+    compare_those(what, tolerance, of, |_| true);
+}
+
+/// The same of some of them.
+fn compare_those<T: Precision>(
+    what: &str,
+    tolerance: f64,
+    (list, executor, reference): (&LaunchList, &Executor<T>, &Reference),
+    is_wanted: impl Fn(&Buffer) -> bool,
+) {
+    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && is_wanted(buffer)) {
         let got = held(executor, list, &buffer.name).unwrap();
         let want = reference.get(&buffer.name).unwrap();
         // The reference fills with NaN what nobody has written yet.
@@ -181,7 +191,9 @@ pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Execut
             reference.loss();
             go(&mut executor, Part::Forward);
             go(&mut executor, Part::Loss);
-            compare(&format!("{what}, epoch {epoch}, forward"), tolerance, (list, &executor, &reference));
+            // The loss may add up rows of its gradient already: gradients are looked at when all are there.
+            let is_there = |buffer: &Buffer| buffer.role != Role::Gradient;
+            compare_those(&format!("{what}, epoch {epoch}, forward"), tolerance, (list, &executor, &reference), is_there);
             if training {
                 reference.backward();
                 go(&mut executor, Part::Backward);

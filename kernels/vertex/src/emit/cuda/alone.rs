@@ -236,7 +236,8 @@ fn of_edge(writer: &mut Writer, (task, edges): (&Task, EdgeSet), (value, mask): 
     // Which edge it is stands in what is put down.
     writer.stream(Stream::Edge);
     let holds = if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") };
-    let text = format!("{}{}{holds}{}", writer.passes[1].loads, writer.passes[1].work, held.at());
+    let loads = writer.passes[1].loads(true);
+    let text = format!("{}{}{holds}{}", loads, writer.passes[1].work, held.at());
     let mut edge = String::new();
     for (number, stream) in writer.streams.iter().enumerate() {
         let name = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
@@ -245,7 +246,7 @@ fn of_edge(writer: &mut Writer, (task, edges): (&Task, EdgeSet), (value, mask): 
             edge.push_str(&format!("const {of} {name}[1] = {{__ldg({list} + p)}};\n"));
         }
     }
-    edge.push_str(&writer.passes[1].loads);
+    edge.push_str(&loads);
     edge.push_str(&writer.passes[1].work);
     Ok(Made { rows: writer.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
 }

@@ -1,17 +1,18 @@
-//! beside: sums over rows that an outer product of the same rows makes beside its own, so that these are read once.
+//! beside: sums over rows that whoever makes or reads these rows makes too, so that they are read once: outer products, and the loss.
 //!
-//! promises  a sum is made by one launch: its own, or one of an outer product on tensor cores that has the summed rows as an operand and
-//!           is of the backward part as well; between the two nobody reads or writes the sum or writes the rows, and what lies in the
+//! promises  a sum is made by one launch: its own, or the loss, of its gradient, or an outer product on tensor cores that has the summed
+//!           rows as an operand and is of the backward part as well; between the two nobody reads or writes the sum or writes the rows, and what lies in the
 //!           sum's place is wanted by nobody
-//! never     changes the list: a sum that is made beside an outer product keeps its launch, without a kernel
+//! never     changes the list: a sum that is made beside something else keeps its launch, without a kernel
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Target;
+use super::learn::OfLoss;
 use super::tensor::OfColumns;
 use super::total::rows_of;
 use crate::gir::Op;
-use crate::launch::{Body, Launch, LaunchList, Lifetime, Operand, Operation, Timeline};
+use crate::launch::{Body, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Timeline, View};
 
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
@@ -19,13 +20,13 @@ pub(super) type Beside = BTreeMap<usize, Maker>;
 /// What makes a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Maker {
-    /// Number of its launch, an outer product.
+    /// Number of its launch: the loss, or an outer product.
     pub launch: usize,
-    /// Which of its operands is summed.
+    /// Which of its operands is summed; of the loss the gradient.
     pub operand: usize,
 }
 
-/// The sums of a list that outer products make.
+/// The sums of a list that are made beside something else.
 pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
     let mut beside = Beside::new();
     let Body::Train(train) = &list.body else { return beside };
@@ -33,7 +34,11 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
     let mut lifetimes = timeline.lifetimes(list);
     let first = train.prepare.len() + train.forward.len() + 1;
     let backward = first..first + train.backward.len();
-    for (number, operands) in backward.clone().filter_map(|number| Some((number, tiled(launches[number], target)?))) {
+    let slope = slope(list, target);
+    let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
+    let outer = backward.clone().filter_map(|number| Some((number, tiled(launches[number], target)?)));
+    // What reads the rows anyway makes their sum for nothing.
+    for (number, operands) in outer.chain(of_loss) {
         for (operand, of_rows) in operands.iter().enumerate() {
             let moments = |sum: usize| {
                 let [first, last] = [number.min(sum), number.max(sum)].map(|launch| timeline.launches()[launch]);
@@ -56,6 +61,17 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
     beside
 }
 
+/// The gradient of the loss as an operand, where lanes hold its rows.
+fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
+    let Body::Train(train) = &list.body else { return None };
+    let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } = &train.loss.operation else { return None };
+    let index = list.index();
+    let (result, held) = (index.get(result.as_str())?, index.get(gradient.as_str())?);
+    let strides = [result, held].map(|buffer| buffer.stride(target.bytes_per_real));
+    let rows = Rowed { buffer: gradient.clone(), shape: vec![held.columns], view: View::Own };
+    (held.columns > 0 && OfLoss::of(held.columns, strides, target).is_held).then_some(Operand::Rows(rows))
+}
+
 /// The operands of an outer product on tensor cores, of one row a vertex each.
 fn tiled(launch: &Launch, target: Target) -> Option<&[Operand]> {
     let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
@@ -68,7 +84,13 @@ fn tiled(launch: &Launch, target: Target) -> Option<&[Operand]> {
 
 /// Whether a launch adds up these rows.
 fn adds(launch: &Launch, rows: &Operand) -> bool {
-    matches!(&launch.operation, Operation::Evaluate { op: Op::SumRows, inputs, .. } if *inputs == [rows.clone()])
+    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return false };
+    // Axes of a row do not matter.
+    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
+    match (inputs.as_slice(), rows) {
+        ([Operand::Rows(added)], Operand::Rows(wanted)) => added.buffer == wanted.buffer && added.view == wanted.view && elements(&inputs[0]) == elements(rows),
+        (inputs, _) => *inputs == [rows.clone()],
+    }
 }
 
 /// Whether a launch neither reads nor writes a sum, nor writes what it adds up.

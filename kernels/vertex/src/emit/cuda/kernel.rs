@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::running;
 use super::table::{Table, identity};
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
@@ -250,8 +251,9 @@ impl Unit<'_> {
 
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), Refused> {
-        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+        let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
             .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+        running::say(&mut walk, self.shares);
         if walk.steps.iter().any(|step| step.columns() == 0) {
             let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
             return if is_nothing { Ok(()) } else { Err(Refused::new("a value without columns beside others".to_owned())) };
@@ -383,6 +385,14 @@ const REGISTERS_OF_TWO: usize = 92;
 const REGISTERS_OF_FOUR: usize = 72;
 const REGISTERS_OF_THREE: usize = 60;
 const REGISTERS_OF_THREE_PLAIN: usize = 76;
+/// The same of 32 bits where several rows are read of an edge, or much is done with one: loads do not ask whether their edge is there, so that all
+/// are on their way at once, and the compiler needs less than this counts (one H200, amazon0505, GAT: with four blocks for three
+/// 422 -> 423 us forward and 518 -> 478 backward).
+const REGISTERS_OF_TWO_MIXED: usize = 112;
+const REGISTERS_OF_FOUR_MIXED: usize = 94;
+
+/// Lanes of a group from which on few edges at a time and many warps are worth more than many edges.
+const WIDE_LANES: usize = 16;
 
 /// What a walk over edges holds, in registers of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -399,6 +409,10 @@ struct Load {
     kept: usize,
     /// Sums, of one row each.
     sums: usize,
+    /// Whether lanes draw for their edges.
+    draws: bool,
+    /// Whether something of the row is there before its edges are walked, and may be wanted after.
+    waits: bool,
     bytes_per_real: u64,
 }
 
@@ -425,6 +439,8 @@ impl Load {
             made: made.registers(bytes_per_real),
             kept,
             sums: writer.passes[pass].sums.len(),
+            waits: !writer.rows[pass - 1].is_empty(),
+            draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
             bytes_per_real,
         }
     }
@@ -439,6 +455,9 @@ impl Load {
 
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
     fn in_flight(self) -> usize {
+        if self.is_wide() {
+            return 4;
+        }
         let most = match self.loaded {
             // Several sums keep a group busy enough with four (laboratory, attention).
             0..=6 if self.sums <= 2 => 8,
@@ -447,11 +466,40 @@ impl Load {
             13..=20 => 2,
             _ => 1,
         };
-        [8, 4, 2].into_iter().find(|edges| *edges <= most && self.registers(*edges) <= REGISTERS_OF_TWO).unwrap_or(1)
+        [8, 4, 2].into_iter().find(|edges| *edges <= most && self.registers(*edges) <= self.most()).unwrap_or(1)
+    }
+
+    /// Whether loads do not ask for their edges.
+    fn is_mixed(self) -> bool {
+        self.bytes_per_real == 4 && !self.is_plain()
+    }
+
+    /// Registers that a thread may need for two blocks of a processor.
+    fn most(self) -> usize {
+        if self.is_mixed() { REGISTERS_OF_TWO_MIXED } else { REGISTERS_OF_TWO }
     }
 
     /// Blocks that a processor can hold.
     fn blocks(self, in_flight: usize) -> u32 {
+        if self.is_mixed() {
+            // What is drawn takes registers for a while, and so do several lists.
+            return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED {
+                2
+            } else if self.draws || self.listed > 1 {
+                3
+            } else {
+                4
+            };
+        }
+        if self.is_wide() {
+            // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5, 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4;
+            // 38.7, 79.1. soc-BlogCatalog 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1, 121.7; 56.0, 114.6; 59.9, 117.2.
+            return match (self.waits, self.listed) {
+                (true, _) => 4,
+                (false, ..=1) => 6,
+                (false, _) => 5,
+            };
+        }
         // With eight short rows on their way, four blocks are worth more than registers (one H200, amazon0505: sums of 64 columns 250 -> 210 us);
         // a chunk of the lists is one turn of the loop then, and takes few registers.
         let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes);
@@ -464,6 +512,11 @@ impl Load {
             ..=REGISTERS_OF_TWO => 2,
             _ => 1,
         }
+    }
+
+    /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many warps.
+    fn is_wide(self) -> bool {
+        self.is_plain() && self.lanes >= WIDE_LANES
     }
 
     /// Whether one short row is read of an edge and little done with it, so that several turns may be done as one.
@@ -489,7 +542,7 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
     for (number, pass) in writer.passes.iter().enumerate() {
         if number > 0 {
             pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-            body.push_str(&edges_of_pass(writer, number, loads[number - 1].is_plain()));
+            body.push_str(&edges_of_pass(writer, number, loads[number - 1]));
             body.push_str(&joins(writer, number));
         }
         body.push_str(&writer.rows[number]);
@@ -530,9 +583,10 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
 }
 
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
-fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
+fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
     let pass = &writer.passes[number];
-    let text = format!("{}{}{}", pass.loads, pass.first, pass.work);
+    let loads = pass.loads(!load.is_mixed());
+    let text = format!("{loads}{}{}", pass.first, pass.work);
     let named = |at: usize| if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") };
     let of_all = |at: usize| text.contains(&format!("{}[k]", named(at)));
     let of_lane = |at: usize| text.contains(&format!("{}_mine", named(at)));
@@ -571,7 +625,7 @@ fn edges_of_pass(writer: &Writer, number: usize, is_plain: bool) -> String {
     if text.contains("here_mine") {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
-    let turns = if is_plain { "UNROLL_4" } else { "UNROLL_1" };
+    let turns = if load.is_plain() { "UNROLL_4" } else { "UNROLL_1" };
     format!(
         "{{
 unsigned at = from;
@@ -589,7 +643,7 @@ const bool here = ALL || here_[k];
 while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
 }}
 ",
-        pass.loads, pass.first, pass.work
+        loads, pass.first, pass.work
     )
 }
 

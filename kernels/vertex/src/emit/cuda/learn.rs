@@ -4,8 +4,8 @@
 //!           decide; counts of right answers are whole numbers, so their order is all the same
 //! never     looks at the target of a row that belongs to no part
 use super::kernel::{THREADS, vector_of, widest_vector};
-use super::total::LAST;
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::total::{ADDED, JOINED_MOST, LAST};
+use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3 AdamW), rate, first decay or momentum, second
@@ -63,6 +63,27 @@ clock->pace = paces[next % slots];
 }
 ";
 
+/// How the columns of a row lie over lanes.
+pub(super) struct OfLoss {
+    lanes: usize,
+    vector: usize,
+    /// Whether lanes hold a row.
+    pub is_held: bool,
+}
+
+impl OfLoss {
+    /// Of so many columns, where rows of the result and of its gradient lie so far apart.
+    pub fn of(columns: u64, strides: [u64; 2], target: Target) -> OfLoss {
+        // Each lane has as many columns as it holds: what a row costs beside them is done by few.
+        let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
+        let widest = strides.into_iter().map(|stride| vector_of(stride as usize, widest_vector(target.bytes_per_real))).min();
+        // What is computed of a place costs more than to ask for it: places beyond the columns are worth a narrower vector.
+        let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
+        let vector = [4, 2, 1].into_iter().filter(|vector| Some(*vector) <= widest).min_by_key(cost).unwrap_or(1);
+        OfLoss { lanes, vector, is_held: (columns as usize).div_ceil(lanes * vector) * vector <= HELD }
+    }
+}
+
 impl Unit<'_> {
     pub(super) fn loss(&mut self) -> Result<(), Refused> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else {
@@ -74,19 +95,16 @@ impl Unit<'_> {
         if columns == 0 {
             return Err(Refused::new("a loss of rows without columns".to_owned()));
         }
-        // Each lane has as many columns as it holds: what a row costs beside them is done by few.
-        let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
+        let OfLoss { lanes, vector, is_held } = OfLoss::of(columns, [self.stride(result), self.stride(gradient)], self.target);
         let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
         let rows = self.count(held.rows);
         let most = 8 * self.target.processors;
         let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };
-        let widest = [result, gradient].into_iter().map(|buffer| vector_of(self.stride(buffer) as usize, widest_vector(self.target.bytes_per_real))).min();
-        // What is computed of a place costs more than to ask for it: places beyond the columns are worth a narrower vector.
-        let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
-        let vector = [4, 2, 1].into_iter().filter(|vector| Some(*vector) <= widest).min_by_key(cost).unwrap_or(1);
+        // A sum over the rows of its gradient that is wanted is made beside it.
+        let slopes = self.sum_beside(0);
         let work = match kind {
-            LossKind::CrossEntropy => cross_entropy((columns as usize).div_ceil(lanes * vector) * vector <= HELD),
+            LossKind::CrossEntropy => cross_entropy(is_held, slopes.is_some()),
             LossKind::MeanSquares => MEAN_SQUARES.to_owned(),
             LossKind::Binary => BINARY.to_owned(),
         };
@@ -94,20 +112,34 @@ impl Unit<'_> {
         // Sums are not counted: they come from the blocks, in their order.
         let counted_here = if sums > 1 { 0 } else { counted };
         let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
-        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket";
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket";
+        let sum_elements = if slopes.is_some() { columns } else { 0 };
+        let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
+        let mut parameters = parameters.to_owned();
+        let (mut ends, mut last) = (LOSS_END.to_owned(), LOSS_PARTS.to_owned());
+        if slopes.is_some() {
+            ends.push_str(SLOPES_END);
+            if joins {
+                parameters.push_str(", real* __restrict__ out");
+                last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", ADDED));
+            }
+        }
+        let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
-constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\n{LOSS_OPENING}{work}{LOSS_END}{LAST}{LOSS_PARTS}",
+constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\ndouble* const scratch = scratch_given + {};\n{}{LOSS_OPENING}{work}{ends}{LAST}{last}",
             counts_of_part(*kind, columns),
             self.stride(result),
             self.stride(gradient),
             self.stride(target),
             slot_bytes(*kind, columns),
+            of_slopes.div_ceil(8),
+            if slopes.is_some() { SLOPES_OPENING } else { "" },
         );
-        let name = self.define("", (2, parameters), ("", &body));
-        self.scratch_bytes = self.scratch_bytes.max(u64::from(blocks) * 8 * sums as u64);
+        let name = self.define("", (2, &parameters), ("", &body));
+        self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
         let buffer = |name: &str| Argument::Buffer(name.to_owned());
-        let arguments = vec![
+        let mut arguments = vec![
             buffer(result),
             buffer(target),
             buffer(gradient),
@@ -122,7 +154,11 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             Argument::Clock,
             Argument::Ticket,
         ];
+        arguments.extend(slopes.iter().filter(|_| joins).map(|sum| buffer(sum)));
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
+        if let Some(sum) = slopes.filter(|_| !joins) {
+            self.add_parts(&sum, (columns as u32, Argument::Number(blocks)));
+        }
         Ok(())
     }
 
@@ -197,11 +233,12 @@ const STEPPED: usize = 24;
 const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, real* second_#, const double* __restrict__ settings_#";
 
 /// Cross entropy, of rows that lanes hold, or read as often as they need them.
-fn cross_entropy(is_held: bool) -> String {
+fn cross_entropy(is_held: bool, sums: bool) -> String {
     let [hold, score, turns] = if is_held { [HOLD, "held[i / V][i % V]", "UNROLL"] } else { ["", "at[column]", "UNROLL_4"] };
     let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential(at[column] - best)"] };
     let [made, put] = if is_held { ["held[i / V][i % V]", PUT] } else { ["slope[column]", ""] };
-    let parts = [("@HOLD@", hold), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", put)];
+    let put = if sums { format!("{put}{SLOPES}") } else { put.to_owned() };
+    let parts = [("@HOLD@", hold), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", &put)];
     parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part))
 }
 
@@ -283,6 +320,29 @@ if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
 
 /// The same for what is made of them.
 const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+";
+
+/// The gradient added up over rows, beside it.
+const SLOPES_OPENING: &str = "real slopes[PER / V][V] = {};
+";
+const SLOPES: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
+";
+const SLOPES_END: &str = "__shared__ real told_slopes[8][L * PER];
+UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) {
+UNROLL for (int distance = L; distance < 32; distance *= 2) slopes[i][j] += across(slopes[i][j], distance);
+if (threadIdx.x % 32 < L) told_slopes[threadIdx.x / 32][(i * L + lane) * V + j] = slopes[i][j];
+}
+__syncthreads();
+for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
+real of_block = told_slopes[0][column];
+UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
+reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
+}
+";
+const SLOPES_LAST: &str = "for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
+const real* const scratch = reinterpret_cast<const real*>(scratch_given);
+const unsigned parts = BLOCKS;
+@ADDED@}
 ";
 
 const MEAN_SQUARES: &str = "const real scale = (real)(2 / all);

@@ -21,7 +21,7 @@ mod total;
 mod walk;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -302,9 +302,10 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
         scratch_bytes: 0,
         clockwork: Vec::new(),
     };
-    let (mut known, beside) = (BTreeMap::new(), beside::sums(list, target));
+    let (mut known, beside, shares) = (BTreeMap::new(), beside::sums(list, target), running::shares(list, target));
     for (number, launch) in list.launches().into_iter().enumerate() {
-        let mut unit = Unit { list, target, beside: &beside, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
+        let mut unit =
+            Unit { list, target, beside: &beside, shares: &shares, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
@@ -365,6 +366,8 @@ struct Unit<'a> {
     target: Target,
     /// Sums over rows that outer products make.
     beside: &'a beside::Beside,
+    /// Exponentials of softmaxes, by name.
+    shares: &'a BTreeSet<String>,
     number: usize,
     launch: &'a Launch,
     /// Names of definitions that were written, by what they are without names.

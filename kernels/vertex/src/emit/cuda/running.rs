@@ -6,9 +6,12 @@
 //! never     changes a step; takes a sum that needs the largest score in any other way (it waits for the pass, as it always did)
 //!
 //! This is the softmax of one pass (Milakov & Gimelshein 2018): edges are read once and not three times.
+use std::collections::BTreeSet;
+
+use super::Target;
 use super::walk::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Binary, Number, Op, Reduction, Type, Unary, broadcast};
-use crate::launch::reduced;
+use crate::launch::{LaunchList, reduced};
 
 use super::table::broadcast_elements;
 
@@ -49,6 +52,23 @@ pub(super) fn find(walk: &mut Walk) {
             *walk = tried;
         }
     }
+}
+
+/// Exponentials that belong to a running largest score, by name: what is made again of them in other launches is of what is at most 0, too.
+pub(super) fn shares(list: &LaunchList, target: Target) -> BTreeSet<String> {
+    let walks = list.launches().into_iter().filter_map(|launch| Walk::of((list, target.bytes_per_real), &launch.operation));
+    let of_walk = |walk: Walk| walk.running.iter().map(|running| plain(&walk.steps[running.exponential].out).to_owned()).collect::<Vec<String>>();
+    walks.flat_map(of_walk).collect()
+}
+
+/// Says of steps that they are such.
+pub(super) fn say(walk: &mut Walk, shares: &BTreeSet<String>) {
+    walk.steps.iter_mut().for_each(|step| step.is_share = step.op == Op::Unary(Unary::Exp) && shares.contains(plain(&step.out)));
+}
+
+/// The name of a value, where it is made again and where it is not.
+fn plain(name: &str) -> &str {
+    name.strip_suffix(".again").unwrap_or(name)
 }
 
 /// Which step a read is of.

@@ -20,7 +20,7 @@ const PARTS_OF_PROCESSOR: u64 = 4;
 const PART_ROWS: u32 = 64;
 /// Elements of all parts that the block which is done last adds up itself, at most, and parts that lie one after the other: with more, a kernel
 /// of their own adds them up sooner.
-const JOINED_MOST: u64 = 8 << 10;
+pub(super) const JOINED_MOST: u64 = 8 << 10;
 const JOINED_PARTS: u64 = 64;
 
 /// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
@@ -163,7 +163,7 @@ impl Unit<'_> {
     }
 
     /// The sum over rows of an operand, where this launch makes that too.
-    fn sum_beside(&self, operand: usize) -> Option<String> {
+    pub(super) fn sum_beside(&self, operand: usize) -> Option<String> {
         let (sum, _) = self.beside.iter().find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
     }
@@ -189,7 +189,7 @@ impl Unit<'_> {
     }
 
     /// The parts of a sum, in order: a warp for each element.
-    fn add_parts(&mut self, out: &str, (elements, parts): (u32, Argument)) {
+    pub(super) fn add_parts(&mut self, out: &str, (elements, parts): (u32, Argument)) {
         let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
         let name = self.define("_parts", (1, parameters), ("", &ADD_PARTS.replace("@ADDED@", ADDED)));
         let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements), parts];
@@ -292,7 +292,7 @@ const unsigned rows = rows_given;
 }
 
 /// Parts of a sum, in order, by the lanes of a warp.
-const ADDED: &str = "const unsigned of_warp = threadIdx.x % 32;
+pub(super) const ADDED: &str = "const unsigned of_warp = threadIdx.x % 32;
 real sum = 0;
 for (unsigned first = of_warp; first < parts; first += 8 * 32) {
 real several[8];

@@ -52,6 +52,8 @@ pub(super) struct Step {
     pub stored: bool,
     /// Elements from one row to the next, where it is stored.
     pub stride: u64,
+    /// Whether it is the exponential of a softmax: of what is at most 0, and added up with others.
+    pub is_share: bool,
 }
 
 /// What a row of a step stands for.
@@ -126,7 +128,18 @@ impl Walk {
             let passes = waits.map(|number| walk.steps[number].passes).max().unwrap_or(0) + usize::from(reduced(op).is_some());
             let stored = !locals.iter().any(|local| local.name == *out);
             let stride = held.stride(bytes_per_real);
-            walk.steps.push(Step { out: out.clone(), op: op.clone(), shape: shape.clone(), kind: held.element.kind(), level, passes, inputs, stored, stride });
+            walk.steps.push(Step {
+                out: out.clone(),
+                op: op.clone(),
+                shape: shape.clone(),
+                kind: held.element.kind(),
+                level,
+                passes,
+                inputs,
+                stored,
+                stride,
+                is_share: false,
+            });
         }
         padded::widen(&mut walk);
         if matches!(over, Over::EdgesOf(_)) {

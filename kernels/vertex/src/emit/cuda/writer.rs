@@ -131,7 +131,7 @@ pub(super) struct Largest {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
     /// Loads, for edge `k` of those at hand.
-    pub loads: String,
+    loads: String,
     /// What is done with all edges at hand before each of them: what each lane makes of an edge of its own, the largest score so far, and
     /// sums relative to it.
     pub first: String,
@@ -169,6 +169,18 @@ impl Elements {
     /// Registers that they take.
     pub fn registers(&self, bytes_per_real: u64) -> usize {
         self.reals * (bytes_per_real / 4) as usize + 2 * self.wholes + self.bools
+    }
+}
+
+/// Where a load says that it is only of edges that are there: of those at hand, and of a lane's own.
+const HERE: &str = "@HERE@";
+const HERE_MINE: &str = "@HERE_MINE@";
+
+impl Pass {
+    /// Loads, where not all edges at hand are there of those that are, or of all: what is not there is number 0, whose row is.
+    pub fn loads(&self, of_those_there: bool) -> String {
+        let (of_all, of_lane) = if of_those_there { ("if (ALL || here_[k]) ", "if (here_mine) ") } else { ("", "") };
+        self.loads.replace(HERE_MINE, of_lane).replace(HERE, of_all)
     }
 }
 
@@ -290,7 +302,7 @@ impl<'a> Writer<'a> {
         let held = match (&step.op, reduced(&step.op)) {
             _ if running.is_some() => {
                 let largest = self.largest(running.unwrap_or_default(), table)?;
-                let made = unary(crate::gir::Unary::Exp, Type::Real, &format!("{} - {}", largest.score.at(), largest.shift.at()));
+                let made = format!("exponential_of_share({} - {})", largest.score.at(), largest.shift.at());
                 self.put(&step.out, step.kind, spread(table, self.lanes.vector), &made, scope)
             }
             (Op::Reduce(reduction, _), Some(_)) if start(*reduction, step.kind).is_none() => {
@@ -519,6 +531,7 @@ impl<'a> Writer<'a> {
         }
         let at: Vec<String> = operands.iter().map(Held::at).collect();
         let text = match &step.op {
+            Op::Unary(_) if step.is_share => format!("exponential_of_share({})", at[0]),
             Op::Unary(operator) => unary(*operator, operands[0].kind, &at[0]),
             Op::Binary(operator) => {
                 let of = if operands.iter().any(|operand| operand.kind == Type::Real) { Type::Real } else { operands[0].kind };
@@ -779,7 +792,13 @@ impl<'a> Writer<'a> {
         };
         let pointer = pointer(&held.name);
         let stride = held.stride;
-        let base = row.map_or(String::new(), |row| if stride == 1 { format!("{row} + ") } else { format!("(offset_t){row} * {stride} + ") });
+        // Of an edge, where a lane's place of all rows lies is found once, and then a row's.
+        let base = |element: &str| match &row {
+            None => element.to_owned(),
+            Some(row) if stride == 1 => format!("{row} + {element}"),
+            Some(row) if in_pass => format!("{element} + (offset_t){row} * {stride}"),
+            Some(row) => format!("(offset_t){row} * {stride} + {element}"),
+        };
         let mut how = spread(table, self.lanes.vector);
         if how == Spread::Run && (!stride.is_multiple_of(self.lanes.aligned() as u64) && at != At::One) {
             how = Spread::Each;
@@ -787,13 +806,13 @@ impl<'a> Writer<'a> {
         let name = self.name(&held.name);
         let value = Held { name, spread: how, many, kind };
         let into = value.at();
-        let plain = |element: &str| cast_stored(held.element, kind, &format!("__ldg({pointer} + {base}{element})"));
+        let plain = |element: &str| cast_stored(held.element, kind, &format!("__ldg({pointer} + {})", base(element)));
         let line = match how {
             Spread::All => format!("{into} = {};", plain(&self.element(table))),
             Spread::Run if held.element == Element::Real => {
                 let element = self.group_element(table);
                 let many = if many { "[k]" } else { "" };
-                format!("EACH_Q load<{}>({}{many}[q], {pointer} + {base}{element});", self.lanes.vectors(), value.name)
+                format!("EACH_Q load<{}>({}{many}[q], {pointer} + {});", self.lanes.vectors(), value.name, base(&element))
             }
             _ => {
                 let element = self.element(table);
@@ -804,7 +823,7 @@ impl<'a> Writer<'a> {
         match scope {
             Scope::Lane(pass) => {
                 self.hold(&value, scope);
-                let _infallible = writeln!(self.passes[pass].loads, "{open};\nif (here_mine) {{ {line} }}");
+                let _infallible = writeln!(self.passes[pass].loads, "{open};\n{HERE_MINE}{{ {line} }}");
             }
             Scope::Row(_) => {
                 self.hold(&value, scope);
@@ -815,7 +834,7 @@ impl<'a> Writer<'a> {
                 let pass = &mut self.passes[pass];
                 pass.loaded.add(kind, count);
                 pass.reads += 1;
-                let _infallible = writeln!(pass.loads, "{open};\nUNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) {{ {line} }}");
+                let _infallible = writeln!(pass.loads, "{open};\nUNROLL for (int k = 0; k < B; k++) {HERE}{{ {line} }}");
             }
         }
         Ok(value)
