@@ -20,7 +20,7 @@ export WARPLOOM_TEST_GPU=1
 echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
 echo "suite: $(sha256sum "$suite" | cut -c1-16)"
 "$suite" exact:: totals:: widths:: library:: chance:: differential:: --test-threads "${THREADS:-8}" --nocapture 2>&1 |
-  grep -v '^ptxas' | grep -E 'apart|compared|^test |SKIPPED|panicked|: got |test result'
+  grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|^test |SKIPPED|panicked|: got |test result'
 if [ -n "${SANITIZE:-}" ]; then
   for tool in memcheck racecheck synccheck; do
     echo "compute-sanitizer, $tool:"
