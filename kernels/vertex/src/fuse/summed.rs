@@ -13,7 +13,7 @@ pub(super) fn taken_along(list: &LaunchList, values: &Values) -> LaunchList {
     let Body::Train(train) = &mut made.body else { return made };
     let all = list.launches();
     for (part, launches) in [&mut train.prepare, &mut train.forward, &mut train.backward].into_iter().enumerate() {
-        let products: Vec<(BufferName, Operand)> = launches.iter().filter_map(|launch| product(values, &all, (launch, part))).collect();
+        let products: Vec<(BufferName, Operand)> = launches.iter().filter_map(|launch| product(values, (&all, launches), (launch, part))).collect();
         for (name, operand) in products {
             launches.retain(|launch| launch.operation.writes().iter().all(|written| *written != name));
             let reads_it = |launch: &&mut Launch| launch.operation.reads().iter().any(|read| *read == name);
@@ -28,7 +28,7 @@ pub(super) fn taken_along(list: &LaunchList, values: &Values) -> LaunchList {
 }
 
 /// A product that is better made where it is added up: its name, and what is added up instead.
-fn product(values: &Values, all: &[&Launch], (launch, part): (&Launch, usize)) -> Option<(BufferName, Operand)> {
+fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), (launch, part): (&Launch, usize)) -> Option<(BufferName, Operand)> {
     let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } = &launch.operation else { return None };
     let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
     let is_plain = [first, second].iter().all(|rows| rows.view == View::Own) && first.buffer != second.buffer;
@@ -43,7 +43,9 @@ fn product(values: &Values, all: &[&Launch], (launch, part): (&Launch, usize)) -
         }
         _ => false,
     };
-    if readers.is_empty() || !readers.iter().all(adds) {
+    // What another part reads stays where it is.
+    let is_apart = here.iter().filter(|launch| reads(launch, out)).count() < readers.len();
+    if readers.is_empty() || is_apart || !readers.iter().all(adds) {
         return None;
     }
     let bytes =
