@@ -115,15 +115,7 @@ impl Unit<'_> {
         let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
-        let mut parameters = parameters.to_owned();
-        let (mut ends, mut last) = (LOSS_END.to_owned(), LOSS_PARTS.to_owned());
-        if slopes.is_some() {
-            ends.push_str(SLOPES_END);
-            if joins {
-                parameters.push_str(", real* __restrict__ out");
-                last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", ADDED));
-            }
-        }
+        let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins));
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
@@ -224,6 +216,19 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         ];
         Ok((given, rows * held.columns))
     }
+}
+
+/// What the loss's kernel is given, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
+fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, String) {
+    let (mut parameters, mut ends, mut last) = (parameters.to_owned(), LOSS_END.to_owned(), LOSS_PARTS.to_owned());
+    if sums {
+        ends.push_str(SLOPES_END);
+    }
+    if sums && joins {
+        parameters.push_str(", real* __restrict__ out");
+        last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", ADDED));
+    }
+    (parameters, ends, last)
 }
 
 /// Parameters that one kernel steps at most: what it is given has to fit in 4 KiB.

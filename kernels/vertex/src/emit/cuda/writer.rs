@@ -765,6 +765,23 @@ impl<'a> Writer<'a> {
         Ok(held)
     }
 
+    /// Which row is read, of each edge at hand within a pass; none where there is one alone.
+    fn row_read(&mut self, at: At, in_pass: bool) -> Option<String> {
+        Some(match (at, in_pass) {
+            _ if matches!(self.walk.rows, Rows::Fixed(_)) => return None,
+            (At::One, _) => return None,
+            (At::Graph, _) => {
+                self.graphs = true;
+                "graph".to_owned()
+            }
+            (At::Far, true) => self.stream(Stream::Far),
+            (At::Own, true) => self.stream(Stream::Edge),
+            (At::Far, false) => "far".to_owned(),
+            (At::Near, false) => "near".to_owned(),
+            _ => "v".to_owned(),
+        })
+    }
+
     fn loaded(&mut self, (leaf, at, kind): (usize, At, Type), table: &Table, scope: Scope) -> Result<Held, Refused> {
         let held = &self.walk.leaves[leaf];
         if matches!(held.element, Element::Half(_)) {
@@ -777,19 +794,7 @@ impl<'a> Writer<'a> {
             let name = name.trim_end_matches("[k]").to_owned();
             return Ok(Held { name, spread: Spread::All, many, kind });
         }
-        let row = match (at, in_pass) {
-            _ if matches!(self.walk.rows, Rows::Fixed(_)) => None,
-            (At::One, _) => None,
-            (At::Graph, _) => {
-                self.graphs = true;
-                Some("graph".to_owned())
-            }
-            (At::Far, true) => Some(of_edge(self.stream(Stream::Far))),
-            (At::Own, true) => Some(of_edge(self.stream(Stream::Edge))),
-            (At::Far, false) => Some("far".to_owned()),
-            (At::Near, false) => Some("near".to_owned()),
-            _ => Some("v".to_owned()),
-        };
+        let row = self.row_read(at, in_pass).map(of_edge);
         let pointer = pointer(&held.name);
         let stride = held.stride;
         // Of an edge, where a lane's place of all rows lies is found once, and then a row's.
