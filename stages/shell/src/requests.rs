@@ -274,7 +274,7 @@ pub struct Learned {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 13;
+pub const COMPILER_VERSION: u32 = 14;
 
 impl Request for PlanRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {

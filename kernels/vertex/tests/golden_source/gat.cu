@@ -130,21 +130,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
 //   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
 //   reduce.144 = reduce sum.in(dropout.142 * product.3[far.in])
 //   reduce.148 = reduce sum.in(multiply.141)
-extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -215,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
     real alone_reduce_17_1[Q]; EACH_Q alone_reduce_17_1[q] = reduce_17_1[q];
     EACH_Q { const real own_part = reduce_17_1[q]; reduce_17_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_17_1[q] = most(reduce_17_1[q], from_lane(own_part, g * L + part)); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_17_1[q]; }
       __syncthreads();
@@ -225,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
     EACH_Q alone_reduce_17_1[q] = grown(alone_reduce_17_1[q], reduce_17_1[q]);
     EACH_Q reduce_25_4[q] = reduce_25_4[q] * alone_reduce_17_1[q];
     EACH_Q { const real own_part = reduce_25_4[q]; reduce_25_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_25_4[q] = reduce_25_4[q] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_25_4[q]; }
       __syncthreads();
@@ -234,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
     }
     EACH reduce_32_7[q][j] = reduce_32_7[q][j] * alone_reduce_17_1[q];
     EACH { const real own_part = reduce_32_7[q][j]; reduce_32_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_32_7[q][j] = reduce_32_7[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_32_7[q][j]; }
       __syncthreads();
@@ -243,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
     }
     EACH reduce_144_14[q][j] = reduce_144_14[q][j] * alone_reduce_17_1[q];
     EACH { const real own_part = reduce_144_14[q][j]; reduce_144_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_144_14[q][j] = reduce_144_14[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_144_14[q][j]; }
       __syncthreads();
@@ -252,12 +253,45 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
     }
     EACH_Q reduce_148_15[q] = reduce_148_15[q] * alone_reduce_17_1[q];
     EACH_Q { const real own_part = reduce_148_15[q]; reduce_148_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_148_15[q] = reduce_148_15[q] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_148_15[q]; }
       __syncthreads();
       EACH_Q { reduce_148_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_148_15[q] = reduce_148_15[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 11;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH_Q tell(of_piece + (0 + q) * L, reduce_17_1[q]);EACH_Q tell(of_piece + (1 + q) * L, reduce_25_4[q]);EACH tell(of_piece + (2 + q * V + j) * L, reduce_32_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_144_14[q][j]);EACH_Q tell(of_piece + (10 + q) * L, reduce_148_15[q]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH_Q reduce_17_1[q] = heard<real>(of_piece + (0 + q) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH_Q reduce_17_1[q] = most(reduce_17_1[q], heard<real>(of_piece + (0 + q) * L));
+      }
+    }
+    {
+      const double* of_piece = of_item;
+      EACH_Q reduce_25_4[q] = heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_144_14[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_148_15[q] = heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH_Q reduce_25_4[q] = reduce_25_4[q] + heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = reduce_32_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_144_14[q][j] = reduce_144_14[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_148_15[q] = reduce_148_15[q] + heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
+      }
     }
   }
   bool equal_20_2[Q]; EACH_Q equal_20_2[q] = reduce_17_1[q] == ((real)-INFINITE);
@@ -424,21 +458,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
 //   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
 //   reduce.94 = reduce sum.in(dropout.92 * product.40[far.in])
 //   reduce.98 = reduce sum.in(multiply.91)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -508,7 +543,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     real alone_reduce_54_1; alone_reduce_54_1 = reduce_54_1;
     { const real own_part = reduce_54_1; reduce_54_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_54_1 = most(reduce_54_1, from_lane(own_part, g * L + part)); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_54_1; }
       __syncthreads();
@@ -518,7 +553,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
     alone_reduce_54_1 = grown(alone_reduce_54_1, reduce_54_1);
     reduce_60_4 = reduce_60_4 * alone_reduce_54_1;
     { const real own_part = reduce_60_4; reduce_60_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_60_4 = reduce_60_4 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_60_4; }
       __syncthreads();
@@ -527,7 +562,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
     }
     EACH reduce_66_7[q][j] = reduce_66_7[q][j] * alone_reduce_54_1;
     EACH { const real own_part = reduce_66_7[q][j]; reduce_66_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_66_7[q][j] = reduce_66_7[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_66_7[q][j]; }
       __syncthreads();
@@ -536,7 +571,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
     }
     EACH reduce_94_12[q][j] = reduce_94_12[q][j] * alone_reduce_54_1;
     EACH { const real own_part = reduce_94_12[q][j]; reduce_94_12[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_94_12[q][j] = reduce_94_12[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_94_12[q][j]; }
       __syncthreads();
@@ -545,12 +580,45 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
     }
     reduce_98_13 = reduce_98_13 * alone_reduce_54_1;
     { const real own_part = reduce_98_13; reduce_98_13 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_98_13 = reduce_98_13 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_98_13; }
       __syncthreads();
       { reduce_98_13 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_98_13 = reduce_98_13 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 11;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      tell(of_piece + (0 + 0) * L, reduce_54_1);tell(of_piece + (1 + 0) * L, reduce_60_4);EACH tell(of_piece + (2 + q * V + j) * L, reduce_66_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_94_12[q][j]);tell(of_piece + (10 + 0) * L, reduce_98_13);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      reduce_54_1 = heard<real>(of_piece + (0 + 0) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_54_1 = most(reduce_54_1, heard<real>(of_piece + (0 + 0) * L));
+      }
+    }
+    {
+      const double* of_piece = of_item;
+      reduce_60_4 = heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_94_12[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_98_13 = heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_60_4 = reduce_60_4 + heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = reduce_66_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_94_12[q][j] = reduce_94_12[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_98_13 = reduce_98_13 + heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
+      }
     }
   }
   bool equal_55_2; equal_55_2 = reduce_54_1 == ((real)-INFINITE);
@@ -840,21 +908,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
 //   add.111 (nodes x 3) = add(reduce.85, multiply.110)
 //   multiply.114 (nodes x 3) = multiply(slope of left.109, parameter.gat.attend.1.param.0)
 //   slope of z.115 = add(add.111, multiply.114)
-extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -917,7 +986,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const re
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     EACH { const real own_part = reduce_104_1[q][j]; reduce_104_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_104_1[q][j] = reduce_104_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_104_1[q][j]; }
       __syncthreads();
@@ -925,7 +994,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const re
       __syncthreads();
     }
     { const real own_part = reduce_108_5; reduce_108_5 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_108_5 = reduce_108_5 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_108_5; }
       __syncthreads();
@@ -933,12 +1002,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const re
       __syncthreads();
     }
     EACH { const real own_part = reduce_85_7[q][j]; reduce_85_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_85_7[q][j] = reduce_85_7[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_85_7[q][j]; }
       __syncthreads();
       EACH { reduce_85_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_85_7[q][j] = reduce_85_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 9;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_104_1[q][j]);tell(of_piece + (4 + 0) * L, reduce_108_5);EACH tell(of_piece + (5 + q * V + j) * L, reduce_85_7[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_104_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);reduce_108_5 = heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_104_1[q][j] = reduce_104_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);reduce_108_5 = reduce_108_5 + heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = reduce_85_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
+      }
     }
   }
   real product_40_2[Q][V]; EACH_Q load<V>(product_40_2[q], b_product_40 + (offset_t)v * 4 + c[q]);
@@ -1314,21 +1408,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
 //   add.161 (nodes x 16) = add(reduce.136, multiply.160)
 //   multiply.164 (nodes x 16) = multiply(slope of left.159, parameter.gat.attend.0.param.0)
 //   slope of z.165 = add(add.161, multiply.164)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -1391,7 +1486,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const re
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
     EACH { const real own_part = reduce_154_1[q][j]; reduce_154_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_154_1[q][j] = reduce_154_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_154_1[q][j]; }
       __syncthreads();
@@ -1399,7 +1494,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const re
       __syncthreads();
     }
     EACH_Q { const real own_part = reduce_158_5[q]; reduce_158_5[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_158_5[q] = reduce_158_5[q] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_158_5[q]; }
       __syncthreads();
@@ -1407,12 +1502,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const re
       __syncthreads();
     }
     EACH { const real own_part = reduce_136_7[q][j]; reduce_136_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_136_7[q][j] = reduce_136_7[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_136_7[q][j]; }
       __syncthreads();
       EACH { reduce_136_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_136_7[q][j] = reduce_136_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 9;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_154_1[q][j]);EACH_Q tell(of_piece + (4 + q) * L, reduce_158_5[q]);EACH tell(of_piece + (5 + q * V + j) * L, reduce_136_7[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_154_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_158_5[q] = heard<real>(of_piece + (4 + q) * L);EACH reduce_136_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_154_1[q][j] = reduce_154_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_158_5[q] = reduce_158_5[q] + heard<real>(of_piece + (4 + q) * L);EACH reduce_136_7[q][j] = reduce_136_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
+      }
     }
   }
   real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);

@@ -3,21 +3,22 @@
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -46,12 +47,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __re
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 8];
     { const real own_part = reduce_1_1; reduce_1_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_1_1 = reduce_1_1 + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_1_1; }
       __syncthreads();
       { reduce_1_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_1_1 = reduce_1_1 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 1;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      tell(of_piece + (0 + 0) * L, reduce_1_1);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      reduce_1_1 = heard<real>(of_piece + (0 + 0) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_1_1 = reduce_1_1 + heard<real>(of_piece + (0 + 0) * L);
+      }
     }
   }
   bool less_3_2; less_3_2 = ((real)0.0) < reduce_1_1;
@@ -85,21 +111,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* _
 
 // reduce.12: 30004 bytes at least
 //   reduce.12 = reduce sum.in(multiply.9[far.in] * given.weight)
-extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -135,12 +162,37 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 64];
     EACH { const real own_part = reduce_12_1[q][j]; reduce_12_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_12_1[q][j] = reduce_12_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_12_1[q][j]; }
       __syncthreads();
       EACH { reduce_12_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_12_1[q][j] = reduce_12_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_12_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_12_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_12_1[q][j] = reduce_12_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   if (!writes) return;
@@ -314,21 +366,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
 //   reduce.24 (nodes x 3) = reduce sum.in(given.weight * multiply.21[far.in])
 //   multiply.25 (nodes x 3) = multiply(scale.5, reduce.24)
 //   h.27 = add(multiply.25, parameter.gcn.gcn.0.bias.1)
-extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -364,12 +417,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restr
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     EACH { const real own_part = reduce_24_2[q][j]; reduce_24_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_24_2[q][j] = reduce_24_2[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_24_2[q][j]; }
       __syncthreads();
       EACH { reduce_24_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_24_2[q][j] = reduce_24_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_24_2[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_24_2[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_24_2[q][j] = reduce_24_2[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
@@ -556,21 +634,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* 
 // slope of z.36: 19204 bytes at least
 //   reduce.35 (nodes x 3) = reduce sum.out(multiply.32[far.out] * given.weight)
 //   slope of z.36 = multiply(reduce.35, scale.5)
-extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -606,12 +685,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     EACH { const real own_part = reduce_35_1[q][j]; reduce_35_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_35_1[q][j] = reduce_35_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_35_1[q][j]; }
       __syncthreads();
       EACH { reduce_35_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_35_1[q][j] = reduce_35_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_35_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_35_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_35_1[q][j] = reduce_35_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real scale_5_2; scale_5_2 = __ldg(b_scale_5 + v + 0);

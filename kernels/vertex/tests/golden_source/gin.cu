@@ -1,20 +1,21 @@
 // reduce.6: 27604 bytes at least
 //   reduce.6 = reduce sum.in(x[far.in])
-extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -45,12 +46,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 64];
     EACH { const real own_part = reduce_6_1[q][j]; reduce_6_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_6_1[q][j] = reduce_6_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_6_1[q][j]; }
       __syncthreads();
       EACH { reduce_6_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_6_1[q][j] = reduce_6_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_6_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_6_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_6_1[q][j] = reduce_6_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   if (!writes) return;
@@ -267,21 +293,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
 //   multiply.21 (nodes x 8) = multiply(add.20, h.18)
 //   reduce.23 (nodes x 8) = reduce sum.in(h.18[far.in])
 //   z.24 = add(multiply.21, reduce.23)
-extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -315,12 +342,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 64];
     EACH { const real own_part = reduce_23_4[q][j]; reduce_23_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_23_4[q][j] = reduce_23_4[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_23_4[q][j]; }
       __syncthreads();
       EACH { reduce_23_4[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_23_4[q][j] = reduce_23_4[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_23_4[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_23_4[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_23_4[q][j] = reduce_23_4[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real z_24_5[Q][V]; EACH z_24_5[q][j] = multiply_21_3[q][j] + reduce_23_4[q][j];
@@ -1058,21 +1110,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
 //   dropout.53 (nodes x 8) = dropout 0.5 site 0(slope of h.52)
 //   less.54 (nodes x 8) = less(0.0, relu.17)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -1115,12 +1168,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 64];
     EACH { const real own_part = reduce_47_7[q][j]; reduce_47_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_7[q][j] = reduce_47_7[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_7[q][j]; }
       __syncthreads();
       EACH { reduce_47_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_7[q][j] = reduce_47_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_47_7[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_47_7[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_47_7[q][j] = reduce_47_7[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real slope_of_h_52_10[Q][V]; EACH slope_of_h_52_10[q][j] = reduce_47_7[q][j] + multiply_51_9[q][j];

@@ -40,21 +40,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
 // divide.8: 28804 bytes at least
 //   reduce.3 (nodes x 6) = reduce sum.in(h.1[far.in])
 //   divide.8 = divide(reduce.3, cast.7)
-extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -85,12 +86,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 64];
     EACH { const real own_part = reduce_3_1[q][j]; reduce_3_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_3_1[q][j] = reduce_3_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_3_1[q][j]; }
       __syncthreads();
       EACH { reduce_3_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_3_1[q][j] = reduce_3_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_3_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_3_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_3_1[q][j] = reduce_3_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
@@ -320,21 +346,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
 //   reduce.21 (nodes x 3) = reduce sum.in(product.19[far.in])
 //   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
 //   add.24 = add(divide.22, parameter.sage.sage.0.linear.2.bias)
-extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -365,12 +392,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     EACH { const real own_part = reduce_21_1[q][j]; reduce_21_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_21_1[q][j] = reduce_21_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_21_1[q][j]; }
       __syncthreads();
       EACH { reduce_21_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_21_1[q][j] = reduce_21_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_21_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_21_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_21_1[q][j] = reduce_21_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   real cast_7_2; cast_7_2 = __ldg(b_cast_7 + v + 0);
@@ -804,21 +856,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
 
 // reduce.36: 15604 bytes at least
 //   reduce.36 = reduce sum.out(divide.34[far.out])
-extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
   constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-  const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-  const bool live = item < (tier == 1 ? block_items + warp_items : items);
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
   const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
   const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -849,12 +902,37 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     EACH { const real own_part = reduce_36_1[q][j]; reduce_36_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_36_1[q][j] = reduce_36_1[q][j] + from_lane(own_part, g * L + part); }
-    if (tier == 2) {
+    if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_36_1[q][j]; }
       __syncthreads();
       EACH { reduce_36_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_36_1[q][j] = reduce_36_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_36_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_36_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_36_1[q][j] = reduce_36_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
     }
   }
   if (!writes) return;

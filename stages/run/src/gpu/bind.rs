@@ -9,7 +9,7 @@ use bytemuck::Pod;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Kernel, Part, Tier, Walked, loss_of};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Kernel, Part, Tier, Walked, hub, loss_of};
 use warploom_vertex::launch::{LaunchList, LossKind, Role, Rows};
 
 use super::{items::Items, rows_of};
@@ -247,7 +247,7 @@ pub fn contents<'a, T: Precision>(
             }
             Some(Cow::Owned(split))
         }
-        Argument::Ticket => Some(Cow::Owned(vec![0; 4])),
+        Argument::Ticket => Some(Cow::Owned(vec![0; hub::BLOCKS as usize * 4])),
         Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
         _ => None,
     }
@@ -353,8 +353,9 @@ impl<T: Precision> Bound<'_, T> {
                 let items = self.lists.get(walked);
                 let count = |tier: Tier| items.map_or(0, |items| items.count(*cut, (tier, self.processors)));
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
-                let light = all - block - warp;
-                [block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
+                let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
+                let light = all - hub - block - warp;
+                [hub * pieces + block + warp.div_ceil(cut.warps) + light.div_ceil(cut.warps * cut.groups_of_warp), *slices, 1]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }

@@ -34,6 +34,9 @@ const NEAR: usize = 2048;
 /// 152 us, with all rows sorted 179).
 const WINDOW: usize = 256;
 
+/// Turns of a group that a block takes of a row that has several blocks, at least.
+const TURNS_OF_PIECE: u32 = 16;
+
 impl Items {
     /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all in-edges.
     pub fn of(graph: &EdgeGraph, direction: Direction, (cuts, processors): (&[Cut], u32)) -> Option<Items> {
@@ -127,11 +130,26 @@ impl Items {
     pub fn count(&self, cut: Cut, (tier, processors): (Tier, u32)) -> u32 {
         let [block, warp] = thresholds(self.far.len(), cut, processors);
         let longer = |than: u32| self.longer(than);
+        let (hubs, pieces) = self.hubs(cut, (block, processors));
         match tier {
-            Tier::Block => longer(block),
+            Tier::Hub => hubs,
+            Tier::Pieces => pieces,
+            Tier::Block => longer(block) - hubs,
             Tier::Warp => longer(warp) - longer(block),
             Tier::All => self.row.len() as u32,
         }
+    }
+
+    /// How many items have several blocks, of those that have a block, and how many each: the longest would still be walked when all else is
+    /// done.
+    fn hubs(&self, cut: Cut, (block, processors): (u32, u32)) -> (u32, u32) {
+        let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
+        let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * TURNS_OF_PIECE;
+        let of_block = self.far.len() as u64 / (2 * u64::from(processors) * u64::from(cut.blocks_per_processor));
+        let piece = of_turns.max(of_block as u32).max(block.div_ceil(2));
+        let hubs = self.longer(2 * piece).min(cut.hub_blocks / 2);
+        let pieces = longest.div_ceil(piece).min(cut.hub_blocks.checked_div(hubs).unwrap_or(0));
+        if hubs == 0 || pieces < 2 { (0, 1) } else { (hubs, pieces) }
     }
 
     /// How many items have more edges than this: those come first.
@@ -179,6 +197,21 @@ fn thresholds(edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_all_else_would_wait_for_have_several_blocks() {
+        let of = |degrees: &[u32], cut: Cut| {
+            let items = Items::sorted(degrees.len(), |row| degrees[row], None);
+            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, (tier, 2)))
+        };
+        let cut = Cut { groups_of_warp: 8, warps: 8, in_flight: 8, blocks_per_processor: 4, hub_blocks: 512 };
+        assert_eq!(of(&[20_000, 9000, 3], cut), [1, 3, 1]);
+        assert_eq!(of(&[20_000, 9000, 3], Cut { hub_blocks: 0, ..cut }), [0, 1, 2]);
+        // Where all have as much to do, none is waited for.
+        assert_eq!(of(&[20_000; 64], cut)[0], 0);
+        // As many blocks as there is room for.
+        assert_eq!(of(&[600_000; 3], Cut { hub_blocks: 4, ..cut }), [2, 2, 1]);
+    }
 
     #[test]
     fn an_order_is_kept_by_windows_but_for_rows_of_many_edges() {

@@ -30,12 +30,16 @@ def widths(v, width=5, drop=0.0):
     return linear(v.m, v.classes)
 "#;
 
+/// Edges of the row that a block has, and of one that several blocks share.
+const MORE: usize = 1700;
+const MOST: usize = 20_000;
+
 /// Random edges, a vertex of many, and one of more: rows that groups, warps and blocks share.
-fn direct() -> Direct {
+fn direct(most: usize) -> Direct {
     let end = |stream: u32, edge: usize| (uniform(stream, edge) * (NODES - 2) as f64) as u32;
     let random = (0..4 * NODES).map(|edge| (end(31, edge), end(32, edge)));
     let many = (0..150).map(|edge| (end(33, edge), 7));
-    let more = (0..1700).map(|edge| (end(34, edge), 11));
+    let more = (0..most).map(|edge| (end(34, edge), 11));
     let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
     Direct {
         nodes: NODES,
@@ -59,8 +63,8 @@ fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
     stepped(what, &list, executor::<T>(&list, direct.data(&list), SEED), reference, &initial);
 }
 
-fn agree(widths: &[u64], drop: f64) {
-    let direct = direct();
+fn agree(widths: &[u64], (most, drop): (usize, f64)) {
+    let direct = direct(most);
     for width in widths {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
@@ -76,15 +80,21 @@ fn agree(widths: &[u64], drop: f64) {
 
 #[test]
 fn narrow_rows_agree() {
-    agree(&[5, 7, 22, 39, 47], 0.0);
+    agree(&[5, 7, 22, 39, 47], (MORE, 0.0));
 }
 
 #[test]
 fn wide_rows_agree() {
-    agree(&[100, 121, 130], 0.0);
+    agree(&[100, 121, 130], (MORE, 0.0));
 }
 
 #[test]
 fn rows_that_are_dropped_agree() {
-    agree(&[7, 22, 130], 0.4);
+    agree(&[7, 22, 130], (MORE, 0.4));
+}
+
+#[test]
+fn rows_that_several_blocks_share_agree() {
+    agree(&[22, 64], (MOST, 0.0));
+    agree(&[130], (MOST, 0.4));
 }

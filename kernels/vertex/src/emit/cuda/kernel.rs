@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::hub;
 use super::running;
 use super::table::{Table, identity};
 use super::walk::{Level, Step, Walk};
@@ -51,6 +52,12 @@ impl Parameters {
 
     /// How many items each tier has.
     pub fn tiers(&mut self, walked: &Walked, cut: Cut) {
+        if cut.hub_blocks > 0 {
+            self.push("const unsigned hub_items", Argument::Count(walked.clone(), cut, Tier::Hub));
+            self.push("const unsigned pieces", Argument::Count(walked.clone(), cut, Tier::Pieces));
+            self.push("double* __restrict__ parts_of_hubs", Argument::Scratch);
+            self.push("unsigned* ticket", Argument::Ticket);
+        }
         for (declared, tier) in [("const unsigned block_items", Tier::Block), ("const unsigned warp_items", Tier::Warp), ("const unsigned items", Tier::All)] {
             self.push(declared, Argument::Count(walked.clone(), cut, tier));
         }
@@ -286,6 +293,10 @@ impl Unit<'_> {
             lists(&mut parameters, &writer, (direction, cut));
         }
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
+        if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
+            let slots = hub::slots_of_lane(&writer, 1) * lanes.lanes;
+            self.scratch_bytes = self.scratch_bytes.max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
+        }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
         let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
         let each = (groups * turns) as u32;
@@ -534,16 +545,20 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
         warps: THREADS / 32,
         in_flight: in_flight as u32,
         blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
+        hub_blocks: if writer.walk.passes() == 1 { hub::BLOCKS / writer.lanes.slices as u32 } else { 0 },
     };
     let mut body = opening(&writer.lanes);
     body.push_str(&format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n"));
-    body.push_str(WHO);
+    body.push_str(&who(cut.hub_blocks > 0));
     body.push_str(&about_row(&writer.rows.concat()));
     for (number, pass) in writer.passes.iter().enumerate() {
         if number > 0 {
             pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
             body.push_str(&edges_of_pass(writer, number, loads[number - 1]));
             body.push_str(&joins(writer, number));
+            if cut.hub_blocks > 0 {
+                body.push_str(&hub::join(writer, number));
+            }
         }
         body.push_str(&writer.rows[number]);
     }
@@ -552,15 +567,33 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
     (body, Some(cut))
 }
 
-/// Which item is whose, and which of its edges.
-pub(super) const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS, block = blockIdx.x;
-const int tier = block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-unsigned item = tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-                                             : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group;
-const bool live = item < (tier == 1 ? block_items + warp_items : items);
+/// Which item is whose, and which of its edges; with rows that several blocks share, or without.
+pub(super) fn who(with_hubs: bool) -> String {
+    let text = if with_hubs {
+        WHO.replace("@HUBS@", HUBS)
+            .replace("@HUB@", "blockIdx.x < hub_blocks ? 3 : ")
+            .replace("@ITEM@", "tier == 3 ? blockIdx.x / pieces : hub_items + (")
+            .replace("@END@", ")")
+            .replace("@BEFORE@", "hub_items + ")
+            .replace("@SHARES@", "tier == 3 ? GROUPS * pieces : ")
+            .replace("@MINE@", "tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : ")
+    } else {
+        let nothing = |text: String, mark: &str| text.replace(mark, "");
+        let blocks = WHO.replace("@HUBS@", "const unsigned block = blockIdx.x;\n");
+        ["@HUB@", "@ITEM@", "@END@", "@BEFORE@", "@SHARES@", "@MINE@"].into_iter().fold(blocks, nothing)
+    };
+    text
+}
+
+const HUBS: &str = "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
+const WHO: &str = "const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+@HUBS@const int tier = @HUB@block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+unsigned item = @ITEM@tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+                                             : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group@END@;
+const bool live = item < (tier == 1 ? @BEFORE@block_items + warp_items : items);
 item = live ? item : 0;
 [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-const unsigned shares = tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+const unsigned shares = @SHARES@tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = @MINE@tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
 const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
 const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
@@ -681,7 +714,7 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
     let place = |of_warp: &str| format!("told[({of_warp} * L + part) * {elements} + {}]", sum.number());
     let hear = sum.for_each(|at| format!("{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}", place("0"), sum.joined(&place("w"))));
     format!(
-        "{in_warp}\nif (tier == 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
+        "{in_warp}\nif (tier >= 2) {{\n{of}* told = reinterpret_cast<{of}*>(told_{number});\nif (group == 0) {{ {tell} }}\n__syncthreads();\n{hear}\n__syncthreads();\n}}\n"
     )
 }
 

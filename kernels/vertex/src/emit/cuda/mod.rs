@@ -6,6 +6,7 @@
 mod alone;
 mod beside;
 mod dense;
+pub mod hub;
 mod kernel;
 pub mod learn;
 pub mod memory;
@@ -160,6 +161,8 @@ pub struct Cut {
     pub in_flight: u32,
     /// Blocks that a processor holds at least.
     pub blocks_per_processor: u32,
+    /// Blocks of rows that several blocks share, at most; none where a row is one block's.
+    pub hub_blocks: u32,
 }
 
 /// What a kernel is given.
@@ -171,7 +174,7 @@ pub enum Argument {
     Slots(BufferName, Direction),
     /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges, relations, values.
     Items(Walked, Part),
-    /// Number of items that have a block, or a warp; of all items.
+    /// Number of items that have several blocks, a block, or a warp; of all items.
     Count(Walked, Cut, Tier),
     /// For each row of a table of so many the rows of this given index that name it, ascending: where those of each row start and the end,
     /// then all of them. An index outside of the table is in none.
@@ -213,7 +216,7 @@ pub enum Argument {
     Split,
     /// Training rows, or known elements of these, over which the loss is a mean: a double.
     LossTerms,
-    /// Counts the blocks of a kernel that are done; 0 between kernels.
+    /// Counts the blocks of a kernel that are done, or of each of its hubs; 0 between kernels.
     Ticket,
     /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
     Measures,
@@ -264,6 +267,10 @@ pub enum Part {
 /// Which items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
+    /// Several blocks each.
+    Hub,
+    /// No item: how many blocks each of those has.
+    Pieces,
     /// A block each.
     Block,
     /// A warp each.

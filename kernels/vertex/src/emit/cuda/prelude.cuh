@@ -152,6 +152,11 @@ template <typename T> __device__ __forceinline__ T leaky_relu(T a, T slope) { re
 template <typename T> __device__ __forceinline__ T elu(T a) { return a > 0 ? a : less_one(a); }
 // What sums relative to a largest score are multiplied with when it grows; nothing is in them as long as there is none.
 template <typename T> __device__ __forceinline__ T grown(T before, T largest) { return before == (T)-INFINITE ? (T)0 : exponential_of_share(before - largest); }
+
+// What a block tells another, in 8 bytes of its own.
+template <typename T> __device__ __forceinline__ void tell(double* to, T value) { *reinterpret_cast<T*>(to) = value; }
+template <typename T> __device__ __forceinline__ T heard(const double* from) { return __ldcg(reinterpret_cast<const T*>(from)); }
+template <> __device__ __forceinline__ bool heard<bool>(const double* from) { return __ldcg(reinterpret_cast<const unsigned char*>(from)) != 0; }
 // a // b and a % b as Python has them; by 0: a / b and no number.
 template <typename T> __device__ __forceinline__ T rest(T a, T b) {
   if (b == 0) return (T)ODD;

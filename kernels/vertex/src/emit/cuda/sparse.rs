@@ -3,7 +3,7 @@
 //! promises  a row of the result is one group's of lanes, which reads a row of the other matrix for each entry; rows of many entries have a
 //!           warp or a block, joined in order; what is not kept is neither drawn for nor multiplied
 //! never     writes features out with their zeros; adds a float with an atomic
-use super::kernel::{Parameters, THREADS, WHO, opening, plain_lanes, vector_of, widest_vector};
+use super::kernel::{Parameters, THREADS, opening, plain_lanes, vector_of, who, widest_vector};
 use super::operators::dropped;
 use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Unit, Walked};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
@@ -67,11 +67,12 @@ impl Unit<'_> {
         let (of_nodes, walked) = (held.rows == Rows::Nodes && held.role == Role::SparseFeatures, Walked::Entries(held.name.clone(), walk.by_columns));
         let columns = walk.columns as usize;
         let lanes = plain_lanes(columns, vector_of(columns, widest_vector(self.target.bytes_per_real)), true);
-        let cut = Cut { groups_of_warp: 32 / lanes.lanes as u32, warps: THREADS / 32, in_flight: IN_FLIGHT as u32, blocks_per_processor: 2 };
+        let cut = Cut { groups_of_warp: 32 / lanes.lanes as u32, warps: THREADS / 32, in_flight: IN_FLIGHT as u32, blocks_per_processor: 2, hub_blocks: 0 };
         let drawn = walk.dropout.map(|dropout| drawn(dropout, walk.by_columns, of_nodes)).unwrap_or_default();
         let body = format!(
-            "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{WHO}{}if (!writes) return;\n{stores}",
+            "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if (!writes) return;\n{stores}",
             opening(&lanes),
+            who(false),
             ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
         );
         let mut parameters = Parameters::new();

@@ -923,7 +923,12 @@ impl Sum {
 
     /// Whether it is a largest score that others are relative to.
     pub fn is_running(&self, pass: &Pass) -> bool {
-        pass.largest.iter().any(|largest| largest.held.name == self.held.name)
+        pass.largest.iter().any(|largest| self.is_that(largest))
+    }
+
+    /// Whether it is this one.
+    pub fn is_that(&self, largest: &Largest) -> bool {
+        largest.held.name == self.held.name
     }
 
     /// Joins another part, which comes later.
