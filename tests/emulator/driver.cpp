@@ -1,9 +1,10 @@
 // driver.cpp: a libcuda.so.1 with one device, which is this CPU: kernels are shared objects that nvrtc.cpp made.
 //
 // promises  everything asked for is done at once, in order; captured launches, fills and copies are done when their graph is launched;
-//           what is copied or filled outside of an allocation, and what is launched without a context, is refused
+//           what is copied or filled outside of an allocation, and what is launched without a context, is refused; pinned memory of the host is
+//           no memory of the device, and a page that nobody may touch is behind it as well
 // never     overlaps anything; takes time as a GPU does
-// limits    4 GiB; the address of an allocation is the host's, with a page behind it that nobody may touch
+// limits    4 GiB, and EMULATOR_PINNED bytes of pinned memory, if that is set; the address of an allocation is the host's, with a page behind it that nobody may touch
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,10 @@ struct Event { double at = 0; };
 static std::recursive_mutex lock;
 static std::map<Address, size_t> allocated;
 static size_t used = 0;
+// Pinned memory of the host: where it starts, how long it is, whether kernels may read it.
+struct Pages { size_t bytes; bool mapped; };
+static std::map<void*, Pages> pinned;
+static size_t pinned_bytes = 0;
 static thread_local void* current = nullptr;
 #define CONTEXT if (!current) return NO_CONTEXT
 
@@ -84,15 +89,23 @@ ASKED Result cuEventSynchronize(Event*) { CONTEXT; return SUCCESS; }
 ASKED Result cuEventElapsedTime_v2(float* milliseconds, Event* from, Event* to) { CONTEXT; return *milliseconds = (float)(to->at - from->at), SUCCESS; }
 ASKED Result cuEventDestroy_v2(Event* event) { return delete event, SUCCESS; }
 
+static const size_t PAGE = 4096;
+static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+// Pages, and one behind them that nobody may touch; null if there are none.
+static char* fenced(size_t bytes) {
+  const size_t room = whole_pages(bytes);
+  char* start = (char*)mmap(nullptr, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  mprotect(start + room, PAGE, PROT_NONE);
+  return start;
+}
 ASKED Result cuMemAlloc_v2(Address* address, size_t bytes) {
   CONTEXT;
   std::lock_guard<std::recursive_mutex> held(lock);
   if (bytes == 0) return INVALID;
   if (bytes > TOTAL - used) return MEMORY;
-  const size_t page = 4096, room = (bytes + page - 1) / page * page;
-  char* start = (char*)mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) return MEMORY;
-  mprotect(start + room, page, PROT_NONE);
+  char* start = fenced(bytes);
+  if (!start) return MEMORY;
   allocated[(Address)start] = bytes;
   used += bytes;
   return *address = (Address)start, SUCCESS;
@@ -101,14 +114,41 @@ ASKED Result cuMemFree_v2(Address address) {
   std::lock_guard<std::recursive_mutex> held(lock);
   auto found = allocated.find(address);
   if (found == allocated.end()) return INVALID;
-  munmap((void*)address, (found->second + 4095) / 4096 * 4096 + 4096);
+  munmap((void*)address, whole_pages(found->second) + PAGE);
   used -= found->second;
   allocated.erase(found);
   return SUCCESS;
 }
 ASKED Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total) { CONTEXT; return *free_bytes = TOTAL - used, *total = TOTAL, SUCCESS; }
-ASKED Result cuMemHostAlloc(void** start, size_t bytes, unsigned) { CONTEXT; return *start = std::malloc(bytes), *start ? SUCCESS : MEMORY; }
-ASKED Result cuMemFreeHost(void* start) { return std::free(start), SUCCESS; }
+ASKED Result cuMemHostAlloc(void** start, size_t bytes, unsigned flags) {
+  CONTEXT;
+  std::lock_guard<std::recursive_mutex> held(lock);
+  static const char* const limit = std::getenv("EMULATOR_PINNED");
+  if (bytes == 0 || flags > 7) return INVALID;
+  if (limit && bytes + pinned_bytes > std::strtoull(limit, nullptr, 10)) return MEMORY;
+  *start = fenced(bytes);
+  if (!*start) return MEMORY;
+  pinned[*start] = {bytes, (flags & 2) != 0};
+  pinned_bytes += bytes;
+  return SUCCESS;
+}
+// What was not mapped has no address on the device; what was has that of the host.
+ASKED Result cuMemHostGetDevicePointer_v2(Address* address, void* start, unsigned flags) {
+  CONTEXT;
+  std::lock_guard<std::recursive_mutex> held(lock);
+  auto found = pinned.find(start);
+  if (flags != 0 || found == pinned.end() || !found->second.mapped) return INVALID;
+  return *address = (Address)start, SUCCESS;
+}
+ASKED Result cuMemFreeHost(void* start) {
+  std::lock_guard<std::recursive_mutex> held(lock);
+  auto found = pinned.find(start);
+  if (found == pinned.end()) return INVALID;
+  munmap(start, whole_pages(found->second.bytes) + PAGE);
+  pinned_bytes -= found->second.bytes;
+  pinned.erase(found);
+  return SUCCESS;
+}
 ASKED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Stream* stream) {
   CONTEXT;
   if (!is_inside(to, bytes)) return ILLEGAL;

@@ -30,6 +30,8 @@ mod kills;
 #[cfg(test)]
 mod learning;
 #[cfg(test)]
+mod on_host;
+#[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod peers;

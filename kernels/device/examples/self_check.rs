@@ -5,7 +5,7 @@
 //!           self_check --write CUBIN [MAJOR.MINOR]    compiles its kernels for a machine without NVRTC (9.0), and needs no GPU
 //! promises  exits with 0 only if everything was done, and with 1 otherwise; says what it left out for want of a compiler
 //! never     leaves a file behind, but the CUBIN that was asked for
-//! limits    1 GiB of memory on the device; its last step breaks the device for this process, on purpose
+//! limits    1 GiB of memory on the device, 256 MiB pinned on the host; its last step breaks the device for this process, on purpose
 #![allow(unsafe_code)]
 use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
@@ -81,6 +81,7 @@ fn check() -> Done {
             turn(&gpu, &module)?;
             launches(&gpu, &saxpy, &x, &y)?;
             graphs(&gpu, &saxpy, &x, &y)?;
+            pinned(&gpu, &saxpy, &x, &y)?;
             refused(&gpu, &saxpy, &bytes)?;
             too_large(&gpu)?;
             broken(&gpu, &saxpy)?;
@@ -278,6 +279,25 @@ fn launches(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
         expect("a time", time > 0.0)?;
     }
     Ok(())
+}
+
+/// The same numbers, read over the bus.
+fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
+    expect("a misuse", fault("no bytes to pin", gpu.pin(0))?.code == Code::Misuse)?;
+    let mut host = gpu.pin(BYTES as u64)?;
+    expect("zeros", host.contents()?.iter().all(|byte| *byte == 0))?;
+    gpu.download(x, 0, host.contents()?)?;
+    gpu.fill(y, 0, BYTES as u64, 0)?;
+    let given = [Value::Pointer(y.pointer()), Value::Pointer(host.pointer()), Value::F32(1.0), Value::U32(NUMBERS)];
+    let [from, to] = [gpu.event()?, gpu.event()?];
+    for round in 0..3 {
+        gpu.record(&from)?;
+        gpu.launch(saxpy, grid(), &given)?;
+        gpu.record(&to)?;
+        let time = gpu.elapsed_ms(&from, &to)?;
+        println!("saxpy of pinned memory, {round}: {time:.4} ms, {:.1} GB/s over the bus", BYTES as f64 / time / 1e6);
+    }
+    expect("y = 3 x after three launches", is_times(gpu, x, y, 3.0)?)
 }
 
 fn graphs(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {

@@ -33,6 +33,9 @@ pub struct Facts {
     /// Memory of its own; none: that of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub memory_bytes: Option<u64>,
+    /// Bytes of the host's memory that kernels read in a second, where that is known; else it follows from the architecture, and no key has it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
+    pub host_bytes_per_second: Option<u64>,
     /// What keeps rows that were read for the next reader.
     pub cache: Cache,
     /// How threads are put together, on a GPU.
@@ -104,7 +107,20 @@ pub struct Gather {
     pub tables: Vec<[u64; 2]>,
 }
 
+/// What reads over PCIe with 16 lanes reach, of the fifth generation (63 GB/s are promised) and of the fourth (32): stated, not measured.
+const BUS_OF_FIFTH: u64 = 50_000_000_000;
+const BUS_OF_FOURTH: u64 = 25_000_000_000;
+/// Instruction set of the first GPUs with the fifth generation.
+const FIRST_OF_FIFTH: u32 = 90;
+
 impl Facts {
+    /// Bytes of the host's memory that kernels read in a second: as the file says, else what the bus of such a GPU gives.
+    pub fn bytes_per_second_of_host(&self) -> u64 {
+        let version = || self.architecture.strip_prefix("sm_").and_then(|version| version.parse::<u32>().ok());
+        let of_bus = || if version().is_none_or(|version| version >= FIRST_OF_FIFTH) { BUS_OF_FIFTH } else { BUS_OF_FOURTH };
+        self.host_bytes_per_second.unwrap_or_else(of_bus).max(1)
+    }
+
     /// Bytes of rows in a second, for rows of this width out of a table of this size: between what was measured, by logarithms; beyond it,
     /// what was measured nearest. Rows narrower than the narrowest cost as much each as that one.
     pub fn gathered_per_second(&self, row_bytes: u64, table_bytes: u64) -> f64 {
@@ -171,6 +187,16 @@ mod tests {
         assert!(wider > middle);
         assert!((facts.gathered_per_second(16, 1 << 40) / (2.2e12 / 4.0) - 1.0).abs() < 1e-9);
         assert!((facts.gathered_per_second(4096, 1) / 9.6e12 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_way_from_the_host_is_what_a_file_says_or_that_of_the_architecture() {
+        let facts = crate::known("h200").unwrap();
+        assert_eq!(facts.bytes_per_second_of_host(), 50_000_000_000);
+        assert_eq!(Facts { architecture: "sm_80".to_owned(), ..facts.clone() }.bytes_per_second_of_host(), 25_000_000_000);
+        assert!(!serde_yaml::to_string(&facts).unwrap().contains("host_bytes_per_second"), "what is not said is in no key");
+        let text = format!("{}host_bytes_per_second: 400e9\n", include_str!("../facts/h200.yaml"));
+        assert_eq!(serde_yaml::from_str::<Facts>(&text).unwrap().bytes_per_second_of_host(), 400_000_000_000);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! promises  work is done in the order of the calls: launches, fills and copies on one stream, transfers on another that waits for it and
 //!           is waited for; bounds, parameters and grids are checked before the driver is called; the first fault that breaks the
 //!           device comes back from every later call
-//! never     panics where no driver is; makes anything on the default stream; frees what a thread still asks for (`Memory`, `Kernel` and
-//!           `Graph` keep the device open)
+//! never     panics where no driver is; makes anything on the default stream; frees what a thread still asks for (`Memory`, `Pinned`,
+//!           `Kernel` and `Graph` keep the device open)
 //! limits    addresses are numbers: a launch may be given one whose memory has gone, and a kernel may write where it likes on the
 //!           device; a graph keeps its kernels loaded, and not the memory they touch. Methods may be called from any thread, but
 //!           while one captures a graph the others are refused
@@ -14,6 +14,7 @@ mod graph;
 mod kernel;
 mod memory;
 mod parameters;
+mod pinned;
 mod transfer;
 
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,7 @@ pub use graph::{Event, Graph};
 pub use kernel::{Grid, Kernel, KernelFacts, Module};
 pub use memory::Memory;
 pub use parameters::{Parameter, ParameterKind, Value};
+pub use pinned::Pinned;
 
 use crate::fault::Fault;
 

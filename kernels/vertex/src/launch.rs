@@ -35,7 +35,7 @@ pub use frontier::frontier;
 pub use fused::{is_row_wise, is_total, reduced};
 pub use liveness::{Lifetime, Timeline};
 pub use validate::Flaw;
-pub use work::{Gathered, Work};
+pub use work::{Gathered, Seen, Work};
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`, `gradient.<parameter>`.
 pub type BufferName = String;

@@ -10,6 +10,7 @@
 pub mod compile;
 mod decider;
 mod facts;
+mod features;
 mod predict;
 mod walks;
 
@@ -28,7 +29,7 @@ use warploom_shell::{
     budget, contracts, kernels,
     requests::{PlanRequest, mistake_error},
 };
-use warploom_spec::{Dtype, Loss, MistakeKind, Mode};
+use warploom_spec::{Dtype, Loss, MistakeKind, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
@@ -37,6 +38,7 @@ use warploom_vertex::{
 };
 
 use compile::{Compiled, Program};
+use features::Needed;
 
 /// The setting that a program's widths follow, where it has one.
 const WIDTH: &str = "hidden";
@@ -54,11 +56,12 @@ impl Stage for PlanStage {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
         let emitted = for_gpu(request, &list)?;
-        let needed = needed(emitted.as_ref(), &list, &facts);
+        let Needed { memory, host, by_launch, reason } = needed(request, emitted.as_ref(), &list, &facts);
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
-        let memory = Memory { smaller: smaller(inputs, request, &settings), ..needed };
+        list.reasons.extend(reason);
+        let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
@@ -83,7 +86,8 @@ impl Stage for PlanStage {
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
             memory,
-            predicted: predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?),
+            host,
+            predicted: predict::predicted(&list, &facts, (&request.device, &by_launch), &profile::open(inputs.get(Kind::Profile)?)?),
         };
         plan::write(outputs, &page)
     }
@@ -99,11 +103,14 @@ impl Stage for PlanStage {
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
         let emitted = for_gpu(request, &list).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        let expected = needed(emitted.as_ref(), &list, &facts);
+        let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
+        if host != page.host {
+            return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
+        }
         if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
         }
-        let predicted = predict::predicted(&list, &facts, &request.device, &profile::open(inputs.get(Kind::Profile)?)?);
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), &profile::open(inputs.get(Kind::Profile)?)?);
         if predicted != page.predicted {
             let (expected, found) = (predicted.nanoseconds_step, page.predicted.nanoseconds_step);
             return Err(Violation::new(format!("plan.json: predicted step: expected {expected} ns, found {found}")));
@@ -325,11 +332,10 @@ fn memory(list: &LaunchList, facts: &Facts) -> Memory {
     Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
 }
 
-/// What a run needs on its device. On a GPU all that kernels are given is there from start to end.
-fn needed(emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Memory {
-    let Some(emitted) = emitted else { return memory(list, facts) };
-    let predicted = warploom_vertex::emit::cuda::memory::predicted(list, emitted, facts);
-    Memory { bytes_peak: predicted.bytes, bytes_by_use: predicted.by_use, smaller: Vec::new() }
+/// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host.
+fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Needed {
+    let Some(emitted) = emitted else { return Needed { memory: memory(list, facts), host: None, by_launch: Vec::new(), reason: None } };
+    features::decide(request, list, (emitted, facts))
 }
 
 /// What a run would need with smaller numbers, or fewer of them: each is planned.
@@ -338,9 +344,14 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
-        let needed = made.and_then(|made| Some(needed(for_gpu(request, &made.list).ok()?.as_ref(), &made.list, &made.facts)));
-        ways.extend(needed.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
+        let needed = made.and_then(|made| Some(needed(request, for_gpu(request, &made.list).ok()?.as_ref(), &made.list, &made.facts)));
+        ways.extend(needed.map(|needed| Smaller { set, bytes_peak: needed.memory.bytes_peak }));
     };
+    if is_gpu(request) && request.spec.features == Residence::Device {
+        let mut on_host = request.clone();
+        on_host.spec.features = Residence::Host;
+        weigh(format!("plan.features={}", Residence::Host.name()), &on_host, &request.given_settings());
+    }
     let fewer: &[Dtype] = match request.run.dtype {
         Dtype::F64 => &[Dtype::F32, Dtype::Bf16],
         Dtype::F32 => &[Dtype::Bf16],

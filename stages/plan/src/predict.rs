@@ -1,7 +1,7 @@
 //! predict: how long each launch of a list should take on a device, by what limits it.
 //!
-//! promises  the slowest of rows read at random, all bytes in a row, and arithmetic, and the cost of a launch; for a GPU the cut of every
-//!           launch that walks edges; a figure for a device that is not here is made like any other
+//! promises  the slowest of rows read at random, all bytes in a row, arithmetic, and what comes over the bus from the host, and the cost of a
+//!           launch; for a GPU the cut of every launch that walks edges; a figure for a device that is not here is made like any other
 //! never     measures; promises that a kernel reaches the limit
 use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
@@ -15,11 +15,13 @@ use warploom_vertex::{
 
 use crate::decider::{Decider, Rows};
 
-/// Every launch, and a step: an epoch, or a superstep of each loop.
-pub fn predicted(list: &LaunchList, facts: &Facts, device: &Device, profile: &Profile) -> Predicted {
+/// Every launch, and a step: an epoch, or a superstep of each loop. Of the device, what each launch reads of its host; nothing if none does.
+pub fn predicted(list: &LaunchList, facts: &Facts, (device, over_bus): (&Device, &[u64]), profile: &Profile) -> Predicted {
     let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
     let mut decider = Decider::new(device, rows);
-    let launches: Vec<PredictedLaunch> = list.launches().into_iter().map(|launch| of_launch(list, launch, (facts, device), &mut decider)).collect();
+    let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
+    let of_one = |(launch, over_bus): (&Launch, u64)| of_launch(list, (launch, over_bus), (facts, device), &mut decider);
+    let launches: Vec<PredictedLaunch> = list.launches().into_iter().zip(over_bus).map(of_one).collect();
     let once = match &list.body {
         Body::Train(train) => names(&train.prepare),
         Body::Iterate(iterate) => iterate.loops.iter().flat_map(|repeated| names(&repeated.prepare)).chain(names(&iterate.finish)).collect(),
@@ -32,9 +34,10 @@ fn names(launches: &[Launch]) -> Vec<&str> {
     launches.iter().map(|launch| launch.name.as_str()).collect()
 }
 
-fn of_launch(list: &LaunchList, launch: &Launch, (facts, device): (&Facts, &Device), decider: &mut Decider) -> PredictedLaunch {
+fn of_launch(list: &LaunchList, (launch, over_bus): (&Launch, u64), (facts, device): (&Facts, &Device), decider: &mut Decider) -> PredictedLaunch {
     let work = list.work(launch, facts);
-    let (seconds, limit) = limited(&work, facts, device);
+    let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
+    let (seconds, limit) = Some(limited(&work, facts, device)).filter(|(seconds, _)| *seconds >= on_bus).unwrap_or((on_bus, "the bus to the host"));
     let widest = work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max();
     PredictedLaunch {
         name: launch.name.clone(),

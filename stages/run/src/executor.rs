@@ -12,7 +12,6 @@ use std::{
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, stage::StopFlag};
-use warploom_device::Facts;
 use warploom_ops::change::{changed_count, over, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
@@ -26,7 +25,6 @@ use warploom_ops::random::dropout::Context;
 use warploom_ops::sparse_product::{SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows};
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar, halves};
-use warploom_vertex::emit::cuda::Matmul;
 use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer};
 
@@ -148,15 +146,10 @@ impl<T: Precision> Executor<T> {
     }
 
     /// The same on a GPU.
-    pub fn on_gpu(
-        context: &warploom_contract::Context,
-        list: &LaunchList,
-        data: Data<T>,
-        (seed, facts, matmul): (u64, &Facts, Matmul),
-    ) -> Result<Self, StageError> {
+    pub fn on_gpu(context: &warploom_contract::Context, list: &LaunchList, data: Data<T>, (seed, planned): (u64, gpu::Planned)) -> Result<Self, StageError> {
         let mut executor = Executor::new(list, data, seed)?;
         let Machine { data, buffers, .. } = &executor.machine;
-        executor.gpu = Some(gpu::Machine::new(context, (list, facts, matmul), (&executor.program, buffers, data), seed)?);
+        executor.gpu = Some(gpu::Machine::new(context, (list, planned), (&executor.program, buffers, data), seed)?);
         Ok(executor)
     }
 
@@ -174,6 +167,11 @@ impl<T: Precision> Executor<T> {
     /// What the list takes of a GPU's memory, if one runs it.
     pub fn bytes_on_gpu(&self) -> Option<u64> {
         self.gpu.as_ref().map(gpu::Machine::bytes)
+    }
+
+    /// What of the host is pinned for a GPU, if one runs the list.
+    pub fn bytes_pinned(&self) -> u64 {
+        self.gpu.as_ref().map_or(0, gpu::Machine::bytes_pinned)
     }
 
     /// Seconds spent in each launch; on a GPU those of one.

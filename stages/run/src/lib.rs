@@ -124,6 +124,11 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
     Ok(named.unwrap_or_default())
 }
 
+/// What the plan decides about the list on a GPU.
+fn planned<'a>(request: &'a RunRequest, page: &'a Plan) -> Result<gpu::Planned<'a>, StageError> {
+    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, host: page.host.as_ref() })
+}
+
 fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
@@ -137,7 +142,7 @@ fn execute<T: Precision>(
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, &request.device, matmul(page)?))?,
+        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, page)?))?,
     };
     let started = Instant::now();
     let done = match &list.body {

@@ -50,6 +50,7 @@ pub fn write<T: Precision>(
         seconds_by_launch: executor.seconds_by_launch(),
         bytes_predicted: plan.memory.bytes_peak,
         bytes_peak: executor.bytes_on_gpu().unwrap_or_else(bytes_peak),
+        bytes_pinned: executor.bytes_pinned(),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
         target: None,

@@ -298,6 +298,10 @@ impl Request for PlanRequest {
             if self.spec.matmul == PlanSpec::default().matmul {
                 settings.remove("matmul");
             }
+            // What `auto` does follows from the device.
+            if self.spec.features == PlanSpec::default().features {
+                settings.remove("features");
+            }
             // With defaults filled in, so that writing a default down changes nothing.
             if let Some(resolved) = self.resolved_settings() {
                 settings.insert("set".to_owned(), resolved);

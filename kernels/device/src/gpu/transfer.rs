@@ -8,8 +8,7 @@
 //!           as one of them where a thread of rayon asks
 #![allow(unsafe_code)]
 use std::{
-    ffi::c_void,
-    ptr, slice,
+    slice,
     sync::{Arc, MutexGuard},
 };
 
@@ -21,8 +20,9 @@ use super::{
     context::{Context, held},
     graph::Event,
     memory::Memory,
+    pinned::pages,
 };
-use crate::fault::{Code, Fault, size};
+use crate::fault::{Fault, size};
 
 /// Bytes of each of the two stretches.
 const STAGING: usize = 16 << 20;
@@ -52,18 +52,9 @@ unsafe impl Send for Stretch {}
 impl Stretch {
     fn new(context: &Arc<Context>) -> Result<Self, Fault> {
         let done = Event::new(context, UNTIMED)?;
-        let mut start: *mut c_void = ptr::null_mut();
-        // SAFETY: `start` outlives the call; what comes back is freed below. No flags: downloads are read from it, and memory that
-        // combines writes reads slowly.
-        let made = context.call(|| format!("pin {} of the host", size(STAGING as u64)), || unsafe { sys::cuMemHostAlloc(&mut start, STAGING, 0) });
-        made.map_err(|fault| match fault.code {
-            // The host's memory, not the device's.
-            Code::Memory { .. } => Fault { code: Code::Driver("CUDA_ERROR_OUT_OF_MEMORY: the host has no pages to pin".to_owned()), ..fault },
-            _ => fault,
-        })?;
-        // SAFETY: there are that many bytes; they are the host's own from here on.
-        unsafe { ptr::write_bytes(start.cast::<u8>(), 0, STAGING) };
-        Ok(Stretch { context: Arc::clone(context), start: start.cast(), done })
+        // No flags: downloads are read from it, and memory that combines writes reads slowly. It is freed below.
+        let start = pages(context, STAGING, 0)?;
+        Ok(Stretch { context: Arc::clone(context), start, done })
     }
 
     /// Its bytes, once the device is done with them.

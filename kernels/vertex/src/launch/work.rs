@@ -31,6 +31,15 @@ pub struct Gathered {
     pub table_bytes: u64,
 }
 
+/// What one walk of a launch over its rows reads of a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Bytes of its rows, each read once.
+    pub in_order: u64,
+    /// Bytes of its rows, read as edges come by.
+    pub by_edges: u64,
+}
+
 impl Gathered {
     /// Bytes that are read.
     pub fn bytes(self) -> u64 {
@@ -56,6 +65,26 @@ impl LaunchList {
         };
         let flops = operation.steps().iter().fold(0u64, |sum, step| sum.saturating_add(looked.flops(step)));
         Work { bytes: launch.bytes, gathers, flops }
+    }
+}
+
+impl LaunchList {
+    /// What a compiled launch of this list reads of a buffer.
+    pub fn seen(&self, launch: &Launch, name: &str, facts: &Facts) -> Seen {
+        let index = self.index();
+        let looked = Look { index: &index, facts };
+        let operation = &launch.operation;
+        let over = if let Operation::Fused { over, .. } = operation { Some(*over) } else { None };
+        let inputs = || operation.steps().iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] });
+        let gathered = match over {
+            Some(over) => looked.seen_by_steps(over, operation.steps()),
+            None => looked.seen(inputs(), None),
+        };
+        let by_edges = gathered.iter().filter(|(of, _)| *of == name).map(|(_, gathered)| gathered.bytes()).fold(0, u64::saturating_add);
+        let is_own = |rows: &&super::Rowed| rows.buffer == name && !matches!(rows.view, View::Far(_));
+        let is_read = inputs().flat_map(Operand::rows).any(|rows| is_own(&rows)) || (by_edges == 0 && operation.reads().iter().any(|read| read == name));
+        let in_order = if is_read { index.get(name).map_or(0, |buffer| whole(buffer, facts)) } else { 0 };
+        Seen { in_order, by_edges }
     }
 }
 

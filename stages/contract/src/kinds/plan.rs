@@ -38,6 +38,9 @@ pub struct Plan {
     pub launches: Value,
     /// Predicted memory.
     pub memory: Memory,
+    /// What stays in the host's memory, if the plan is for a GPU and something does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<OnHost>,
     /// Predicted time on the device that the plan is for.
     pub predicted: Predicted,
 }
@@ -95,6 +98,24 @@ pub struct Memory {
     pub bytes_by_use: std::collections::BTreeMap<String, u64>,
     /// Settings that need less, the one that needs most first.
     pub smaller: Vec<Smaller>,
+}
+
+/// Given rows that stay in pinned memory of the host, where kernels read them over the bus: no part of `Memory`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnHost {
+    /// Their buffers, by name.
+    pub buffers: Vec<String>,
+    /// All bytes of these.
+    pub bytes: u64,
+    /// Bytes that are read over the bus before the first epoch, at least.
+    pub bytes_once: u64,
+    /// Bytes that are read over the bus in each epoch, or pass, at least.
+    pub bytes_step: u64,
+    /// How fast the bus is taken to be.
+    pub bytes_per_second: u64,
+    /// What reading them in each epoch, or pass, takes at that rate.
+    pub nanoseconds_step: u64,
 }
 
 /// A setting with which a run needs less memory.

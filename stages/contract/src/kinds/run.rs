@@ -61,6 +61,9 @@ pub struct Record {
     pub bytes_predicted: u64,
     /// Largest resident size of the process.
     pub bytes_peak: u64,
+    /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_pinned: u64,
     /// Epoch whose parameters were kept.
     pub epoch_kept: u64,
     /// Last metrics: loss, train, validation, test, as far as there are such.
@@ -79,6 +82,11 @@ pub struct Record {
     pub courses: Vec<String>,
     /// Steps that were already done when this process started.
     pub resumed_at: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Reads the record.

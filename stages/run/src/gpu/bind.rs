@@ -1,11 +1,13 @@
 //! bind: where everything lies that kernels are given, and what they are called with.
 //!
-//! promises  every argument has a place or a value; places start at 256 bytes, what launches make where the plan's arena has it
+//! promises  every argument has a place or a value; places start at 256 bytes, what launches make where the plan's arena has it, and what the plan
+//!           leaves on the host in pinned memory, at the same strides
 //! never     launches
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
@@ -20,6 +22,9 @@ use crate::{
     upload::{Data, Sparse},
 };
 
+/// Rows that a thread lays at a time.
+const ROWS_AT_ONCE: usize = 256;
+
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -29,11 +34,22 @@ pub struct Place {
     pub bytes: u64,
 }
 
-/// A buffer on the device.
+/// Whose memory a buffer lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The device's.
+    Device,
+    /// The host's, pinned.
+    Host,
+}
+
+/// A buffer that kernels read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lying {
     /// Where.
     pub place: Place,
+    /// Of which memory.
+    pub side: Side,
     /// Elements of a row.
     pub columns: usize,
     /// Elements from one row to the next.
@@ -53,6 +69,27 @@ impl Lying {
         Cow::Owned(bytemuck::cast_slice(&lying).to_vec())
     }
 
+    /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this buffer's bytes somewhere.
+    pub fn lay<E: Pod + Send + Sync>(&self, all: &mut [u8], rows: &[E]) -> Result<(), StageError> {
+        let wrong = || StageError::defect(format!("rows of {} bytes do not lie in {} bytes at {}", size_of_val(rows), self.place.bytes, self.place.offset));
+        let start = usize::try_from(self.place.offset).map_err(|_| wrong())?;
+        let bytes = rows.len() / self.columns.max(1) * self.stride * size_of::<E>();
+        let room = all.get_mut(start..).and_then(|room| room.get_mut(..bytes)).filter(|_| bytes as u64 <= self.place.bytes).ok_or_else(wrong)?;
+        let lying: &mut [E] = bytemuck::try_cast_slice_mut(room).map_err(|_| wrong())?;
+        if self.columns > 0 {
+            // A row alone is too little for a thread.
+            let together = ROWS_AT_ONCE;
+            let pairs = lying.par_chunks_mut(together * self.stride).zip(rows.par_chunks(together * self.columns));
+            pairs.for_each(|(to, from)| to.chunks_exact_mut(self.stride).zip(from.chunks_exact(self.columns)).for_each(|(to, from)| self.lay_row(to, from)));
+        }
+        Ok(())
+    }
+
+    fn lay_row<E: Pod>(&self, to: &mut [E], from: &[E]) {
+        to[..self.columns].copy_from_slice(from);
+        to[self.columns..].fill(E::zeroed());
+    }
+
     /// Rows that lie here, as the host has them; `get` fills bytes from the device.
     pub fn taken<E: Pod>(&self, rows: &mut [E], get: impl FnOnce(&mut [u8]) -> Result<(), StageError>) -> Result<(), StageError> {
         if self.stride == self.columns {
@@ -70,8 +107,10 @@ impl Lying {
 /// Where everything lies.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// All of it.
+    /// All of it on the device.
     pub bytes: u64,
+    /// All of it on the host.
+    pub bytes_pinned: u64,
     buffers: BTreeMap<String, Lying>,
     parts: Vec<(Argument, Place)>,
 }
@@ -115,37 +154,45 @@ fn sparse<'a, T: Precision>(features: &str, list: &LaunchList, data: &'a Data<T>
 }
 
 impl Layout {
-    /// Places for a list's buffers and for what its kernels are given beside them.
-    pub fn of<T: Precision>(list: &LaunchList, emitted: &Emitted, data: &Data<T>) -> Result<Self, StageError> {
+    /// Places for a list's buffers, of which some stay on the host, and for what its kernels are given beside them.
+    pub fn of<T: Precision>(list: &LaunchList, (emitted, on_host): (&Emitted, &[String]), data: &Data<T>) -> Result<Self, StageError> {
         let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
         let counts = counts(data);
         for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
             let bytes = counts.of_buffer(buffer);
+            let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
             let place = match list.arena.place(&buffer.name) {
+                Some(_) if side == Side::Host => {
+                    return Err(StageError::defect(format!("the plan leaves `{}` on the host, which launches write", buffer.name)));
+                }
                 Some(place) if place.bytes < bytes => {
                     let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);
                     return Err(StageError::defect(what));
                 }
                 Some(place) => Place { offset: place.offset, bytes },
-                None => layout.take(bytes),
+                None => layout.take(side, bytes),
             };
             let stride = buffer.stride(counts.bytes_per_real) as usize;
-            layout.buffers.insert(buffer.name.clone(), Lying { place, columns: buffer.columns as usize, stride });
+            layout.buffers.insert(buffer.name.clone(), Lying { place, side, columns: buffer.columns as usize, stride });
         }
         for argument in emitted.arguments() {
             if layout.part(argument).is_none()
                 && let Some(bytes) = counts.of_argument(argument, list, emitted)
             {
-                let place = layout.take(bytes);
+                let place = layout.take(Side::Device, bytes);
                 layout.parts.push((argument.clone(), place));
             }
         }
         Ok(layout)
     }
 
-    fn take(&mut self, bytes: u64) -> Place {
-        let place = Place { offset: self.bytes, bytes };
-        self.bytes += bytes.max(1).next_multiple_of(ALIGNMENT);
+    fn take(&mut self, side: Side, bytes: u64) -> Place {
+        let end = match side {
+            Side::Device => &mut self.bytes,
+            Side::Host => &mut self.bytes_pinned,
+        };
+        let place = Place { offset: *end, bytes };
+        *end += bytes.max(1).next_multiple_of(ALIGNMENT);
         place
     }
 
@@ -306,8 +353,8 @@ pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
 pub struct Bound<'a, T: Precision> {
     /// Places.
     pub layout: &'a Layout,
-    /// Address of the first.
-    pub base: u64,
+    /// Address of the first on the device, and of the first on the host.
+    pub bases: [u64; 2],
     /// Lists of edges.
     pub lists: &'a BTreeMap<Walked, Items>,
     /// What was given.
@@ -321,9 +368,13 @@ pub struct Bound<'a, T: Precision> {
 impl<T: Precision> Bound<'_, T> {
     /// One argument, in a pass of training or of measuring.
     pub fn value(&self, argument: &Argument, training: bool) -> Result<Value, StageError> {
-        let at = |place: Place| Value::Pointer(self.base + place.offset);
+        let [device, host] = self.bases;
+        let at = |place: Place| Value::Pointer(device + place.offset);
         Ok(match argument {
-            Argument::Buffer(name) => at(self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))?.place),
+            Argument::Buffer(name) => match self.layout.buffer(name).ok_or_else(|| StageError::defect(format!("`{name}` has no place on the device")))? {
+                Lying { place, side: Side::Device, .. } => at(place),
+                Lying { place, side: Side::Host, .. } => Value::Pointer(host + place.offset),
+            },
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
@@ -364,11 +415,11 @@ impl<T: Precision> Bound<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lying, Place, inverse};
+    use super::{Lying, Place, Side, inverse};
 
     #[test]
     fn rows_are_laid_out_at_their_stride_and_taken_back() {
-        let lying = Lying { place: Place { offset: 0, bytes: 32 }, columns: 3, stride: 4 };
+        let lying = Lying { place: Place { offset: 0, bytes: 32 }, side: Side::Device, columns: 3, stride: 4 };
         let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).into_owned();
         assert_eq!(bytemuck::cast_slice::<u8, f32>(&there), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
         let mut back = [0.0f32; 6];
@@ -378,6 +429,23 @@ mod tests {
         };
         lying.taken(&mut back, get).unwrap();
         assert_eq!(back, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn rows_that_stay_on_the_host_lie_there_as_on_a_device() {
+        let mut all = vec![7.0f32; 16];
+        let rows: Vec<f32> = (1..=6u8).map(f32::from).collect();
+        for (columns, stride) in [(3, 4), (2, 2)] {
+            let lying = Lying { place: Place { offset: 16, bytes: 32 }, side: Side::Host, columns, stride };
+            lying.lay(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
+            let there = lying.laid_out(&rows);
+            assert_eq!(&bytemuck::cast_slice::<f32, u8>(&all)[16..][..there.len()], &*there);
+        }
+        assert_eq!((all[..4].to_vec(), all[12..].to_vec()), (vec![7.0; 4], vec![7.0; 4]), "nothing else is written");
+        let beyond = Lying { place: Place { offset: 40, bytes: 32 }, side: Side::Host, columns: 3, stride: 4 };
+        assert!(beyond.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
+        let narrow = Lying { place: Place { offset: 0, bytes: 16 }, side: Side::Host, columns: 3, stride: 4 };
+        assert!(narrow.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit` makes of it.
 //!
-//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen; a part of the list is one graph of
-//!           launches; the same bits on every run; a fault of the device says what was attempted
+//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen, but for given rows that the plan leaves in pinned
+//!           memory of the host; a part of the list is one graph of launches; the same bits on every run; a fault of the device says what was attempted
 //! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for
 mod bind;
 mod compile;
@@ -9,13 +9,14 @@ mod items;
 
 use std::collections::BTreeMap;
 
+use warploom_contract::kinds::plan::OnHost;
 use warploom_contract::{Context, ErrorKind, StageError};
-use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Value};
+use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
-use warploom_shell::kernels::Compiled;
+use warploom_shell::{kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::{Argument, Matmul, Walked, loss_of};
+use warploom_vertex::emit::cuda::{self, Argument, Matmul, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
 
@@ -27,12 +28,25 @@ use crate::{
     upload::Data,
 };
 
-use bind::Layout;
+use bind::{Layout, Side};
+
+/// What a plan decides about a list on a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    /// The GPU.
+    pub facts: &'a Facts,
+    /// What products multiply.
+    pub matmul: Matmul,
+    /// What stays on the host.
+    pub host: Option<&'a OnHost>,
+}
 
 /// What a list is on a GPU.
 pub struct Machine {
     gpu: Gpu,
     memory: Memory,
+    /// What stays on the host: launches read it as long as there are any.
+    pinned: Option<Pinned>,
     layout: Layout,
     kernels: Vec<Kernel>,
     /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training, and of measuring.
@@ -79,49 +93,30 @@ impl Machine {
     /// Puts everything on the device, and compiles the list.
     pub fn new<T: Precision>(
         context: &Context,
-        (list, facts, matmul): (&LaunchList, &Facts, Matmul),
+        (list, planned): (&LaunchList, Planned),
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
         seed: u64,
     ) -> Result<Self, StageError> {
-        let gpu = Gpu::open(facts.ordinal).map_err(failed)?;
-        let emitted = compile::emit::<T>(list, (facts, matmul))?;
+        let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
+        let emitted = compile::emit::<T>(list, (planned.facts, planned.matmul))?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
-        let layout = Layout::of::<T>(list, &emitted, data)?;
+        let layout = Layout::of::<T>(list, (&emitted, planned.host.map_or(&[], |host| &host.buffers)), data)?;
+        let pinned = pin(context, &gpu, (&layout, planned.host))?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
-        let machine_columns = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
-        let (mut kernels, mut calls) = (Vec::new(), Vec::new());
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        for launch in &emitted.launches {
-            let mut of_launch = Vec::new();
-            for kernel in launch {
-                let place = match known.get(&kernel.name) {
-                    Some(place) => *place,
-                    None => {
-                        kernels.push(module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
-                        known.insert(kernel.name.clone(), kernels.len() - 1);
-                        kernels.len() - 1
-                    }
-                };
-                let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
-                let grid = bound.grid(kernel);
-                let values = |training: bool| kernel.arguments.iter().map(|argument| bound.value(argument, training)).collect::<Result<Vec<_>, _>>();
-                of_launch.push(Call { kernel: place, grid, training: values(true)?, measuring: values(false)? });
-            }
-            calls.push(of_launch);
-        }
-        let bound = bind::Bound { layout: &layout, base: memory.pointer(), lists: &lists, data, processors: emitted.processors, seed };
-        let mut clockwork = Vec::new();
-        for kernel in &emitted.clockwork {
-            kernels.push(module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
-            let values: Vec<Value> = kernel.arguments.iter().map(|argument| bound.value(argument, false)).collect::<Result<_, _>>()?;
-            clockwork.push(Call { kernel: kernels.len() - 1, grid: bound.grid(kernel), training: values.clone(), measuring: values });
-        }
-        let (kind, columns) = machine_columns;
+        let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
+        let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
+        let bound = bind::Bound { layout: &layout, bases, lists: &lists, data, processors: emitted.processors, seed };
+        let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
+        let calls = emitted.launches.iter().map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
+        let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
+        let clockwork = emitted.clockwork.iter().map(|kernel| kernels.call(kernel, &bound)).collect::<Result<Vec<Call>, StageError>>()?;
+        let kernels = kernels.kernels;
         let dense = dense_rows(list, &layout, data);
-        let machine = Machine {
+        let mut machine = Machine {
             gpu,
             memory,
+            pinned,
             layout,
             kernels,
             calls,
@@ -145,7 +140,7 @@ impl Machine {
 
     /// Uploads what launches read and none makes.
     fn put_given<T: Precision>(
-        &self,
+        &mut self,
         list: &LaunchList,
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
         lists: &BTreeMap<Walked, items::Items>,
@@ -153,6 +148,7 @@ impl Machine {
         for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
                 self.put_buffer(&buffer.name, buffers, *place)?;
+                self.lay_buffer(&buffer.name, buffers, *place)?;
             }
         }
         for (argument, place) in self.layout.parts() {
@@ -362,9 +358,16 @@ impl Machine {
         Ok(counts)
     }
 
-    /// Copies a buffer to the device.
+    /// Copies a buffer that stays on the host to where kernels read it.
+    fn lay_buffer<T: Precision>(&mut self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
+        let at = self.layout.buffer(name).filter(|at| at.side == Side::Host);
+        let (Some(at), Some(pinned), Place::Real(index)) = (at, &mut self.pinned, place) else { return Ok(()) };
+        at.lay(pinned.contents().map_err(failed)?, buffers.all().reals.get(index))
+    }
+
+    /// Copies a buffer to the device, if it lies there.
     pub fn put_buffer<T: Precision>(&self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name) else { return Ok(()) };
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
         let banks = buffers.all();
         let bytes = match place {
             Place::Real(index) => at.laid_out(banks.reals.get(index)),
@@ -375,9 +378,9 @@ impl Machine {
         self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)
     }
 
-    /// Copies a buffer from the device.
+    /// Copies a buffer from the device, if it lies there: what stays on the host, launches never write.
     pub fn get_buffer<T: Precision>(&self, name: &str, buffers: &mut Buffers<T>, place: Place) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name) else { return Ok(()) };
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
         let get = |bytes: &mut [u8]| self.gpu.download(&self.memory, at.place.offset, bytes).map_err(failed);
         match place {
             Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
@@ -436,6 +439,11 @@ impl Machine {
         self.memory.bytes()
     }
 
+    /// Bytes of the host that are pinned for kernels to read.
+    pub fn bytes_pinned(&self) -> u64 {
+        self.pinned.as_ref().map_or(0, Pinned::bytes)
+    }
+
     /// What is known of the device.
     pub fn facts(&self) -> warploom_device::gpu::Device {
         self.gpu.facts()
@@ -447,6 +455,50 @@ impl std::fmt::Debug for Machine {
         formatter.debug_struct("Machine").field("bytes", &self.layout.bytes).finish_non_exhaustive()
     }
 }
+
+/// Kernels of a module, each found once.
+struct Kernels<'a> {
+    module: &'a Module,
+    kernels: Vec<Kernel>,
+    known: BTreeMap<String, usize>,
+}
+
+impl Kernels<'_> {
+    /// A kernel with what it is given.
+    fn call<T: Precision>(&mut self, kernel: &cuda::Kernel, bound: &bind::Bound<T>) -> Result<Call, StageError> {
+        let place = match self.known.get(&kernel.name) {
+            Some(place) => *place,
+            None => {
+                self.kernels.push(self.module.kernel(&kernel.name, &bind::parameters(kernel)).map_err(failed)?);
+                self.known.insert(kernel.name.clone(), self.kernels.len() - 1);
+                self.kernels.len() - 1
+            }
+        };
+        let values = |training: bool| kernel.arguments.iter().map(|argument| bound.value(argument, training)).collect::<Result<Vec<_>, _>>();
+        Ok(Call { kernel: place, grid: bound.grid(kernel), training: values(true)?, measuring: values(false)? })
+    }
+}
+
+/// Pins what the plan leaves on the host, if that has so much; nothing if nothing stays.
+fn pin(context: &Context, gpu: &Gpu, (layout, host): (&Layout, Option<&OnHost>)) -> Result<Option<Pinned>, StageError> {
+    let (found, expected) = (layout.bytes_pinned, host.map_or(0, |host| host.bytes));
+    if found != expected {
+        return Err(StageError::defect(format!("the plan leaves {expected} bytes on the host, and the graph makes {found}")));
+    }
+    if found == 0 {
+        return Ok(None);
+    }
+    if found > context.memory {
+        let (needs, may) = (show_size(found), show_size(context.memory));
+        let what = format!("features that stay on the host need {needs} ({found} bytes) of its memory, and {may} ({} bytes) may be used", context.memory);
+        return Err(StageError::new(ErrorKind::Memory, what).hint(format!("--memory {found}  if the machine has it, {ELSEWHERE}")));
+    }
+    let pinned = gpu.pin(found).map_err(|fault| failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault }))?;
+    Ok(Some(pinned))
+}
+
+/// Where features lie if not in pinned memory.
+const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , or run on  --device cpu";
 
 /// What launches that only make sparse features dense put down.
 fn dense_rows<T: Precision>(list: &LaunchList, layout: &Layout, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
@@ -479,7 +531,9 @@ pub fn failed(fault: Fault) -> StageError {
     };
     let mut error = StageError::new(kind, fault.to_string());
     if let Code::Memory { .. } = fault.code {
-        error = error.hint("take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , or run on  --device cpu");
+        error = error.hint(
+            "leave features on the host with  --set plan.features=host  , take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , or run on  --device cpu",
+        );
     }
     if let Some(hint) = fault.hint {
         error = error.hint(hint);

@@ -10,6 +10,7 @@ use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::stage::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
+use warploom_run::gpu::Planned;
 use warploom_run::{
     buffers::{Aligned, Contents},
     executor::{Executor, Pass},
@@ -269,7 +270,7 @@ pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, &facts, matmul)).unwrap_or_else(|error| panic!("{error}"))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, host: None })).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.

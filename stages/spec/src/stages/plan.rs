@@ -18,8 +18,23 @@ spec! {
         /// What of numbers of 32 bits products multiply on a GPU: all of it, the first 11 bits or the first 8; sums keep 32 bits. A CPU always
         /// takes all.
         matmul: Matmul = Matmul::F32;
+        /// Where given features lie that a GPU reads: in its memory, or in pinned memory of the host, read over the bus at each use. On a CPU there
+        /// is no such choice.
+        features: Residence = Residence::Auto;
         /// What to plan for: auto, cpu, cuda, cuda:INDEX or the name of a facts file.
         device: String = "auto".to_string();
+    }
+}
+
+choices! {
+    /// Where features lie.
+    Residence {
+        /// On the device if the run fits there, else on the host.
+        Auto = "auto",
+        /// On the device.
+        Device = "device",
+        /// On the host. Sparse features stay on the device.
+        Host = "host",
     }
 }
 

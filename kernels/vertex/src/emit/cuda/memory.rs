@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{Argument, Emitted, Part, Walked, loss_of};
 use crate::facts::Facts;
-use crate::launch::{Buffer, Direction, Element, LaunchList, Role, Rows};
+use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, Role, Rows};
 
 /// Bytes that a place is a multiple of.
 pub const ALIGNMENT: u64 = 256;
@@ -47,14 +47,15 @@ pub struct Counts {
     pub is_reordered: bool,
 }
 
-/// What a list takes with these kernels.
-pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts) -> Predicted {
+/// What a list takes with these kernels, where buffers of these names stay on the host.
+pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[BufferName]) -> Predicted {
     let counts = Counts::of(list, facts);
+    let is_here = |buffer: &&Buffer| !buffer.role.is_sparse() && list.arena.place(&buffer.name).is_none() && !on_host.contains(&buffer.name);
     let mut predicted = Predicted::default();
     if list.arena.bytes > 0 {
         predicted.take("arena", list.arena.bytes);
     }
-    for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && list.arena.place(&buffer.name).is_none()) {
+    for buffer in list.buffers.iter().filter(is_here) {
         predicted.take(buffer.name.clone(), counts.of_buffer(buffer));
     }
     let mut known: Vec<&Argument> = Vec::new();
@@ -80,6 +81,13 @@ fn named(argument: &Argument) -> &'static str {
         Argument::Ring | Argument::Paces | Argument::Measures => "measurements",
         _ => "lists of rows",
     }
+}
+
+/// Bytes of buffers of these names, as they lie: each begins at a multiple of `ALIGNMENT`.
+pub fn bytes_on_host(list: &LaunchList, facts: &Facts, on_host: &[BufferName]) -> u64 {
+    let counts = Counts::of(list, facts);
+    let of_name = list.buffers.iter().filter(|buffer| on_host.contains(&buffer.name));
+    of_name.map(|buffer| counts.of_buffer(buffer).max(1).next_multiple_of(ALIGNMENT)).fold(0, u64::saturating_add)
 }
 
 impl Counts {

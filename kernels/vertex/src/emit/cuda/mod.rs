@@ -5,6 +5,7 @@
 //! never     names a driver, compiles, or looks at a graph
 mod alone;
 mod beside;
+pub mod bus;
 mod dense;
 pub mod hub;
 mod kernel;

@@ -1,0 +1,99 @@
+//! pinned: stretches of the host's memory that kernels read where they are, over the bus.
+//!
+//! promises  pages stay where they are until the stretch is dropped, and have an address of the device; the host's bytes are handed out once the
+//!           device is done with what was asked for; freeing waits for the device
+//! never     copies anything to the device; counts as its memory
+//! limits    what the host has pages for; each read of a kernel goes over the bus, as fast as that is
+#![allow(unsafe_code)]
+use std::{
+    ffi::{c_uint, c_void},
+    fmt, ptr, slice,
+    sync::Arc,
+};
+
+use cudarc::driver::sys;
+
+use super::{Gpu, context::Context};
+use crate::fault::{Code, Fault, size};
+
+/// Kernels of every context may read it, at an address of the device.
+const MAPPED: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+
+/// Pages of the host that stay where they are, all zero; whoever asks frees them.
+pub(super) fn pages(context: &Context, bytes: usize, flags: c_uint) -> Result<*mut u8, Fault> {
+    let mut start: *mut c_void = ptr::null_mut();
+    // SAFETY: `start` outlives the call.
+    let made = context.call(|| format!("pin {} of the host", size(bytes as u64)), || unsafe { sys::cuMemHostAlloc(&mut start, bytes, flags) });
+    made.map_err(|fault| match fault.code {
+        // The host's memory, not the device's.
+        Code::Memory { .. } => Fault { code: Code::Driver("CUDA_ERROR_OUT_OF_MEMORY: the host has no pages to pin".to_owned()), ..fault },
+        _ => fault,
+    })?;
+    // SAFETY: there are that many bytes, and nobody else has them yet; they are initialised from here on.
+    unsafe { ptr::write_bytes(start.cast::<u8>(), 0, bytes) };
+    Ok(start.cast())
+}
+
+/// A stretch of the host's memory; freed when it is dropped.
+pub struct Pinned {
+    context: Arc<Context>,
+    start: *mut u8,
+    pointer: u64,
+    bytes: usize,
+}
+
+// SAFETY: the memory is the stretch's own, and whoever writes it has it alone.
+unsafe impl Send for Pinned {}
+// SAFETY: a shared stretch gives away numbers alone.
+unsafe impl Sync for Pinned {}
+
+impl Pinned {
+    /// Its address on the device.
+    pub fn pointer(&self) -> u64 {
+        self.pointer
+    }
+
+    /// How long it is.
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// What the host writes, once the device is done with everything that was asked for.
+    pub fn contents(&mut self) -> Result<&mut [u8], Fault> {
+        self.context.at_once("write to pinned memory")?;
+        self.context.wait("wait for readers of pinned memory")?;
+        // SAFETY: that many bytes were pinned and written; the device is done with them, and `self` is borrowed as long as they are.
+        Ok(unsafe { slice::from_raw_parts_mut(self.start, self.bytes) })
+    }
+}
+
+impl fmt::Debug for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pinned({} bytes at {:#x})", self.bytes, self.pointer)
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let _nobody_to_tell = self.context.wait("wait for readers of pinned memory");
+        let _ = self.context.bind();
+        // SAFETY: pinned once, freed once, and the device is done with it.
+        let _nobody_to_tell = unsafe { sys::cuMemFreeHost(self.start.cast()) };
+    }
+}
+
+impl Gpu {
+    /// A stretch of the host's memory that kernels can read, all zero, at a multiple of a page; at least one byte.
+    pub fn pin(&self, bytes: u64) -> Result<Pinned, Fault> {
+        let what = || format!("pin {} of the host", size(bytes));
+        self.context.at_once("pin memory of the host")?;
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes > 0).ok_or_else(|| Fault::misuse(what()))?;
+        let start = pages(&self.context, bytes, MAPPED)?;
+        // From here on it is freed, whatever comes.
+        let mut pinned = Pinned { context: Arc::clone(&self.context), start, pointer: 0, bytes };
+        let address = &mut pinned.pointer;
+        // SAFETY: `start` was pinned above with an address of the device, which is put where it outlives the call.
+        self.context.call(what, || unsafe { sys::cuMemHostGetDevicePointer_v2(address, start.cast(), 0) })?;
+        Ok(pinned)
+    }
+}

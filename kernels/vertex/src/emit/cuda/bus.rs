@@ -1,0 +1,89 @@
+//! bus: what kernels read over the bus, where given rows stay in the host's memory.
+//!
+//! promises  which rows may stay there, and bytes by launch: rows that kernels walk in order once for each kernel and each slice of what it makes,
+//!           rows of far ends once for each edge; an epoch is a measurement and a step, as a run does them
+//! never     measures; foresees what a cache keeps of rows that edges share, or what hubs are read again
+use super::{Argument, Blocks, Emitted, Kernel};
+use crate::facts::Facts;
+use crate::gir::{Input, Op};
+use crate::launch::{Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role};
+
+/// Bytes that are read over the bus.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// By each launch when it runs, in the order of `LaunchList::launches`.
+    pub by_launch: Vec<u64>,
+    /// Before the first epoch.
+    pub once: u64,
+    /// In an epoch; in a pass of what is computed once.
+    pub step: u64,
+    /// Launches that an epoch, or a pass, has for it.
+    pub launches: u64,
+    /// The part of `once` and `step` that edges gather.
+    pub by_edges: u64,
+}
+
+/// Given rows that a run can do without in the device's memory: features of vertices, of kinds and of edges, kept dense.
+pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
+    let is_given = |role: &Role| matches!(role, Role::Features | Role::Given(Input::FeaturesOf(_) | Input::EdgeFeatures));
+    list.buffers.iter().filter(move |buffer| is_given(&buffer.role) && buffer.element == Element::Real && list.arena.place(&buffer.name).is_none())
+}
+
+/// What kernels read of these buffers.
+pub fn traffic(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[BufferName]) -> Traffic {
+    let mut traffic = Traffic::default();
+    let times = times(list);
+    for ((launch, kernels), times) in list.launches().into_iter().zip(&emitted.launches).zip(times) {
+        let (mut in_order, mut by_edges) = (0u64, 0u64);
+        for name in on_host {
+            let seen = list.seen(launch, name, facts);
+            for kernel in kernels.iter().filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone()))) {
+                in_order = in_order.saturating_add(seen.in_order.saturating_mul(again(launch, kernel, name)));
+                by_edges = by_edges.saturating_add(seen.by_edges);
+            }
+        }
+        let bytes = in_order.saturating_add(by_edges);
+        traffic.by_launch.push(bytes);
+        traffic.by_edges = traffic.by_edges.saturating_add(by_edges.saturating_mul(times.max(1)));
+        match times {
+            0 => traffic.once = traffic.once.saturating_add(bytes),
+            _ => traffic.step = traffic.step.saturating_add(bytes.saturating_mul(times)),
+        }
+        traffic.launches += if bytes > 0 { times } else { 0 };
+    }
+    traffic
+}
+
+/// How often an epoch, or a pass, has each launch: 0 for what is only done before the first.
+fn times(list: &LaunchList) -> Vec<u64> {
+    let Body::Train(train) = &list.body else { return vec![1; list.launches().len()] };
+    // Measured, and then done again with what is drawn.
+    let passes = if train.draws { 2 } else { 1 };
+    let parts = [(train.prepare.len(), 0), (train.forward.len() + 1, passes), (train.backward.len() + train.update.len(), 1)];
+    parts.into_iter().flat_map(|(count, times)| std::iter::repeat_n(times, count)).collect()
+}
+
+/// How often a kernel goes over rows of a buffer: once for each block that shares what is made of them.
+fn again(launch: &Launch, kernel: &Kernel, name: &str) -> u64 {
+    let is_product = |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
+    match (&launch.operation, &kernel.blocks) {
+        (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => again_for_outer(inputs, (*tiles, kernel.shared_bytes > 0), name),
+        (operation, Blocks::Rows { slices, .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
+        (operation, Blocks::Parts { tiles: [slices, _], .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
+        _ => 1,
+    }
+}
+
+/// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for shared memory, blocks lie along the wider side
+/// first, else along the first.
+fn again_for_outer(inputs: &[Operand], (tiles, by_width): ([u32; 2], bool), name: &str) -> u64 {
+    let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+    let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
+    let [first, second] = inputs else { return 1 };
+    let [of_first, of_second] = if by_width && columns(second) > columns(first) { [tiles[1], tiles[0]] } else { tiles };
+    let of_side = |is_read: bool, across: u32| if is_read { u64::from(across) } else { 0 };
+    (of_side(is_of(first), of_second) + of_side(is_of(second), of_first)).max(1)
+}
+
+#[cfg(test)]
+mod tests;
