@@ -569,7 +569,7 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
 
 /// Which item is whose, and which of its edges; with rows that several blocks share, or without.
 pub(super) fn who(with_hubs: bool) -> String {
-    let text = if with_hubs {
+    if with_hubs {
         WHO.replace("@HUBS@", HUBS)
             .replace("@HUB@", "blockIdx.x < hub_blocks ? 3 : ")
             .replace("@ITEM@", "tier == 3 ? blockIdx.x / pieces : hub_items + (")
@@ -581,8 +581,7 @@ pub(super) fn who(with_hubs: bool) -> String {
         let nothing = |text: String, mark: &str| text.replace(mark, "");
         let blocks = WHO.replace("@HUBS@", "const unsigned block = blockIdx.x;\n");
         ["@HUB@", "@ITEM@", "@END@", "@BEFORE@", "@SHARES@", "@MINE@"].into_iter().fold(blocks, nothing)
-    };
-    text
+    }
 }
 
 const HUBS: &str = "const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;\n";
