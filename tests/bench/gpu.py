@@ -1,20 +1,21 @@
 """Ours on one GPU beside others, in the same run and on the same graphs: epochs and inference beside PyG's forms, sums over neighbours beside a
-plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows.
+plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows; and tall-skinny products
+beside cuBLAS.
 
 usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
-                                  [--widths 16,22] [--order none|auto] [--timeout SECONDS]
-Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE: what is missing is a row's problem. The graphs are
+                                  [--widths 16,22] [--order none|auto] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
+Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE and cuBLAS: what is missing is a row's problem. The graphs are
 those of kernels/device/lab/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as theirs; they are written
-down as arrays, which Warploom takes in as anybody's.
+down as arrays, which Warploom takes in as anybody's. The part `products` reads no graph: its shapes are measured once, beside the first.
 Writes README.md and results.json into FOLDER, anew after each part of each graph.
 """
 import argparse, datetime, json, os, pathlib, subprocess, time, traceback
 
-from on_gpu import attention, epochs, inference, limit, probe, sums
+from on_gpu import attention, epochs, inference, limit, probe, products, sums
 from on_gpu.scene import Scene
 
 GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,DD,TWITTER-Partial,OVCAR-8H,artist,com-amazon,soc-BlogCatalog,amazon0505,amazon0601,arxiv"
-PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit}
+PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "products": products}
 
 
 def names(known):
@@ -37,6 +38,8 @@ def arguments():
     parser.add_argument("--programs", type=names(epochs.SETTINGS), default=list(epochs.SETTINGS))
     parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=sums.WIDTHS, help="of the sums")
     parser.add_argument("--order", choices=("none", "auto"), default="none", help="how ours is reordered before the sums")
+    parser.add_argument("--shapes", type=products.shapes, help="of the products, rows x inner x wide")
+    parser.add_argument("--large", action="store_true", help="more products, of features of up to 3 GB")
     parser.add_argument("--timeout", type=int, default=300, help="seconds that a child may take")
     return parser.parse_args()
 
