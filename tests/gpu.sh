@@ -3,7 +3,9 @@
 # chance against the reference, on degenerate graphs and in every width.
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
 #                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
-#                                SANITIZE=1  under compute-sanitizer too: memcheck, racecheck, synccheck
+#                                SANITIZE=1  under compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, over SANITIZED (exact:: totals::)
+#                                REPEAT=20  trainings with dropout so often, beside another training: the same bytes? WARPLOOM=FILE is the program
+#                                TESTS="exact:: totals::"  these alone; TESTS=none  none
 # Without a GPU nothing runs, and this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,18 +14,53 @@ if [ ! -e /dev/nvidia0 ]; then
   echo "NOTHING RAN: there is no GPU of NVIDIA here (no /dev/nvidia0). What is emitted for GPUs is compiled and tested by  make test"
   exit 0
 fi
-suite=${SUITE:-}
-if [ -z "$suite" ]; then
-  suite=$(cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p')
-fi
 export WARPLOOM_TEST_GPU=1
 echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
-echo "suite: $(sha256sum "$suite" | cut -c1-16)"
-"$suite" exact:: totals:: widths:: library:: chance:: differential:: --test-threads "${THREADS:-8}" --nocapture 2>&1 |
-  grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|^test |SKIPPED|panicked|: got |test result'
+status=0
+
+suite_of() {
+  if [ -n "${SUITE:-}" ]; then echo "$SUITE"; return; fi
+  cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p'
+}
+tests=${TESTS:-exact:: totals:: widths:: library:: chance:: differential::}
+if [ "$tests" != none ]; then
+  suite=$(suite_of)
+  echo "suite: $(sha256sum "$suite" | cut -c1-16)"
+  # shellcheck disable=SC2086
+  "$suite" $tests --test-threads "${THREADS:-8}" --nocapture 2>&1 |
+    grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|^test |SKIPPED|panicked|: got |test result' || status=1
+fi
+
+# What a tool found; it exits with 1 where it found something.
+sanitized() {
+  echo "compute-sanitizer, $1, ${SANITIZED:-exact:: totals::}:"
+  # shellcheck disable=SC2086
+  timeout "${SANITIZE_SECONDS:-600}" compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 1 \
+    "$(suite_of)" ${SANITIZED:-exact:: totals::} --test-threads "${THREADS:-8}" 2>&1 |
+    grep -E '^test |test result|ERROR SUMMARY|RACECHECK SUMMARY|Error:|Warning:|========= .*at '
+}
 if [ -n "${SANITIZE:-}" ]; then
-  for tool in memcheck racecheck synccheck; do
-    echo "compute-sanitizer, $tool:"
-    compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 "$suite" exact::rgcn 2>&1 | grep -E 'test result|ERROR SUMMARY|RACECHECK SUMMARY'
+  for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do sanitized "$tool" || status=1; done
+fi
+
+# Bytes of what a training leaves, of each of so many trainings in a store of its own.
+repeated() {
+  local program=$1 folder=$2
+  for _ in $(seq "$REPEAT"); do
+    "$binary" pipeline "pipelines/$program.yaml" --device cuda --store "$folder/store" --set dataset=pubmed --set run.epochs=60 --force --quiet >/dev/null 2>"$folder/said" ||
+      { cat "$folder/said"; return 1; }
+    cat "$folder"/store/run-v*/*/parameters.safetensors "$folder"/store/run-v*/*/predictions.parquet | sha256sum
+  done | sort | uniq -c | awk -v program="$program" '{ count++; runs += $1 } END { printf "%s: %d runs, %d different results\n", program, runs, count; exit count != 1 }'
+}
+if [ -n "${REPEAT:-}" ]; then
+  binary=${WARPLOOM:-target/release/warploom}
+  folder=$(mktemp -d)
+  (while true; do "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --force --quiet >/dev/null 2>&1 || sleep 1; done) &
+  load=$!
+  trap 'kill "$load" 2>/dev/null || true; rm -rf "$folder"' EXIT
+  for program in ${PROGRAMS:-gcn gat gin sage}; do
+    mkdir -p "$folder/$program"
+    repeated "$program" "$folder/$program" || status=1
   done
 fi
+exit "$status"
