@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Matmul, Refused, Target, emit};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Matmul, Order, Refused, Target, emit};
 use warploom_vertex::gir::{Data, Op, Type};
 use warploom_vertex::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
 use compiled::{MODELS, problem, text};
 
-const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32 };
-const F64: Target = Target { bytes_per_real: 8, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32 };
+const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread };
+const F64: Target = Target { bytes_per_real: 8, ..F32 };
 /// Programs of `alone_programs/`, and an operation that each is there for.
 const ALONE: [(&str, &[&str]); 5] = [
     ("largest", &["winner maximum", "winner minimum"]),
@@ -151,14 +151,16 @@ fn every_launch_that_makes_something_has_a_kernel() {
         // Steps of the optimiser have kernels in common, which stand with the first.
         let is_step = |launch: &Launch| matches!(launch.operation, Operation::Optimize { .. });
         let is_sum = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::SumRows, .. });
-        let makes_sums = |launch: &Launch| matches!(launch.operation, Operation::Evaluate { op: Op::Outer, .. } | Operation::Loss { .. });
+        let makes_sums = |launch: &Launch| {
+            matches!(launch.operation, Operation::Evaluate { op: Op::Outer | Op::SumRows, .. } | Operation::Loss { .. } | Operation::Fused { .. })
+        };
         let launches = list.launches();
         let of = |is_wanted: &dyn Fn(&Launch) -> bool| -> Vec<Kernel> {
             launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_wanted(launch)).flat_map(|(_, kernels)| kernels.clone()).collect()
         };
         let (of_steps, of_makers) = (of(&is_step), of(&makes_sums));
         for (launch, kernels) in launches.iter().zip(&emitted.launches) {
-            // A sum of rows may be made beside an outer product of them, or beside the loss.
+            // A sum of rows may be made beside an outer product of them, beside the loss, by the product that makes them, or by another sum.
             let kernels = if is_step(launch) {
                 &of_steps
             } else if is_sum(launch) && kernels.is_empty() {
@@ -277,15 +279,18 @@ fn a_sum_is_made_beside_an_outer_product_of_its_rows() {
     let [gin, sage] = ["gin", "sage"].map(of_program);
     assert_eq!(makers(&gin, "gradient.gin.gin.0.mlp.0.0.bias"), ["gradient.gin.gin.0.mlp.0.0.weight"]);
     assert_eq!(makers(&sage, "gradient.sage.sage.0.linear.2.bias"), ["gradient.sage.sage.0.linear.3.weight"]);
-    // The loss makes these rows, and no product reads them; or neither does.
-    assert_eq!(makers(&of_program("gcn"), "gradient.gcn.gcn.0.bias.1"), ["loss"]);
-    let bias = "gradient.gcn.gcn.0.bias.0";
-    assert_eq!(makers(&of_program("gcn"), bias), [bias]);
-    // What has no tensor cores for its numbers has a kernel for each, but of the loss's own rows.
+    // The loss makes these rows, and no product reads them; or a product without tensor cores makes them.
+    let (gcn, gat) = (of_program("gcn"), of_program("gat"));
+    assert_eq!(makers(&gcn, "gradient.gcn.gcn.0.bias.1"), ["loss"]);
+    let product = &makers(&gcn, "gradient.gcn.gcn.0.bias.0")[0];
+    assert!(gcn.launches().iter().any(|launch| launch.name == *product && launch.operation.described().contains("product(slope of z")), "{product}");
+    // Two sums of products with the same rows.
+    assert_eq!(makers(&gat, "gradient.gat.attend.0.param.1"), ["gradient.gat.attend.0.param.0"]);
+    // What has no tensor cores for its numbers has a kernel for each, but of the loss's own rows, and of those of products.
     let emitted = made("gin", &gin, F64);
     let without = emitted.launches.iter().zip(gin.launches()).filter(|(kernels, launch)| kernels.is_empty() && !launch.name.starts_with("update."));
     let without: Vec<&str> = without.map(|(_, launch)| launch.name.as_str()).collect();
-    assert_eq!(without, ["gradient.gin.gin.0.mlp.1.1.bias"]);
+    assert_eq!(without, ["gradient.gin.gin.0.mlp.1.1.bias", "gradient.gin.gin.0.mlp.1.0.bias", "gradient.gin.gin.0.mlp.0.0.bias"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use warploom_device::Facts;
 pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{self, Emitted, Matmul, Refused, Target},
+    emit::cuda::{self, Emitted, Matmul, Order, Refused, Target},
     gir::Data,
     launch::LaunchList,
     syntax::{Diagnostic, Severity},
@@ -79,12 +79,13 @@ impl Program<'_> {
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
 /// The source of a GPU's kernels, for reals of so many bytes.
-pub fn emitted(list: &LaunchList, (bytes_per_real, matmul): (u64, Matmul), device: &Facts) -> Result<Emitted, StageError> {
+pub fn emitted(list: &LaunchList, (bytes_per_real, matmul, order): (u64, Matmul, Order), device: &Facts) -> Result<Emitted, StageError> {
     let Some(grid) = &device.grid else {
         let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
         return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
     };
-    cuda::emit(list, Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul }).map_err(|refused| refusal(&refused))
+    let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order };
+    cuda::emit(list, target).map_err(|refused| refusal(&refused))
 }
 
 /// What has no kernel on a GPU.
@@ -94,13 +95,13 @@ fn refusal(refused: &Refused) -> StageError {
 }
 
 /// One of the forms as text.
-pub fn show(compiled: &Compiled, form: &str, (text, device, matmul): (&str, &Facts, Matmul)) -> Result<String, StageError> {
+pub fn show(compiled: &Compiled, form: &str, (text, device, matmul, order): (&str, &Facts, Matmul, Order)) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
         "launches" => Ok(compiled.apart.render()),
         "fused" => Ok(compiled.list.render()),
-        _ => Ok(emitted(&compiled.list, (compiled.data.bytes_per_real, matmul), device)?.source),
+        _ => Ok(emitted(&compiled.list, (compiled.data.bytes_per_real, matmul, order), device)?.source),
     }
 }

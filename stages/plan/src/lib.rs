@@ -11,6 +11,7 @@ pub mod compile;
 mod decider;
 mod facts;
 mod features;
+mod order;
 mod predict;
 mod walks;
 
@@ -33,7 +34,7 @@ use warploom_spec::{Dtype, Loss, MistakeKind, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    emit::cuda::{Emitted, Matmul},
+    emit::cuda::{Emitted, Matmul, Order},
     launch::{Body, Element, Half, LaunchList, LossKind},
 };
 
@@ -55,7 +56,8 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
-        let emitted = for_gpu(request, &list)?;
+        let order = order::of(is_gpu(request), inputs)?;
+        let emitted = for_gpu(request, order, &list)?;
         let Needed { memory, host, by_launch, reason } = needed(request, emitted.as_ref(), &list, &facts);
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
@@ -82,6 +84,7 @@ impl Stage for PlanStage {
             predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
+            is_local: is_gpu(request) && order == Order::Local,
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
@@ -102,7 +105,8 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
-        let emitted = for_gpu(request, &list).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let order = order::of(is_gpu(request), inputs).map_err(|error| Violation::new(error.what))?;
+        let emitted = for_gpu(request, order, &list).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
         if host != page.host {
             return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
@@ -238,7 +242,11 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
-    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device, matmul(request)))
+    compile::show(
+        &compiled(inputs, request, &program(request, &settings))?,
+        form,
+        (&request.text, &request.device, matmul(request), order::of(is_gpu(request), inputs)?),
+    )
 }
 
 /// Rounded again and again, supersteps would end elsewhere, or never.
@@ -252,7 +260,7 @@ fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<()
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
-fn for_gpu(request: &PlanRequest, list: &LaunchList) -> Result<Option<Emitted>, StageError> {
+fn for_gpu(request: &PlanRequest, order: Order, list: &LaunchList) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
@@ -265,7 +273,7 @@ fn for_gpu(request: &PlanRequest, list: &LaunchList) -> Result<Option<Emitted>, 
     if half(request.run.dtype).is_some() {
         return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
     }
-    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request)), &request.device).map(Some)
+    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request), order), &request.device).map(Some)
 }
 
 /// What products multiply.
@@ -344,7 +352,9 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
-        let needed = made.and_then(|made| Some(needed(request, for_gpu(request, &made.list).ok()?.as_ref(), &made.list, &made.facts)));
+        let needed = made.and_then(|made| {
+            Some(needed(request, for_gpu(request, order::of(is_gpu(request), inputs).ok()?, &made.list).ok()?.as_ref(), &made.list, &made.facts))
+        });
         ways.extend(needed.map(|needed| Smaller { set, bytes_peak: needed.memory.bytes_peak }));
     };
     if is_gpu(request) && request.spec.features == Residence::Device {

@@ -12,7 +12,7 @@ use compiler::{ARCHITECTURES, nvrtc, root};
 use serde_json::{Value, json};
 use warploom_device::{Nvrtc, nvrtc::Source};
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Matmul, Target, emit};
+use warploom_vertex::emit::cuda::{Matmul, Order, Target, emit};
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 
 /// Registers of a processor.
@@ -94,7 +94,7 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
 fn source((file, name): (&str, &str), settings: &Value, data: &Data, bytes_per_real: u64) -> String {
     let given = settings.as_object().unwrap().clone().into_iter().collect();
     let made = compile(&text(file), name, &given, data).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));
-    emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32 })
+    emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread })
         .unwrap_or_else(|refused| panic!("{name}: {refused}"))
         .source
 }

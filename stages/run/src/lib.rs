@@ -39,7 +39,7 @@ use warploom_contract::{
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
 use warploom_vertex::{
-    emit::cuda::Matmul,
+    emit::cuda::{Matmul, Order},
     launch::{Body, LaunchList, LossKind},
 };
 
@@ -126,7 +126,12 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
 
 /// What the plan decides about the list on a GPU.
 fn planned<'a>(request: &'a RunRequest, page: &'a Plan) -> Result<gpu::Planned<'a>, StageError> {
-    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, host: page.host.as_ref() })
+    Ok(gpu::Planned {
+        facts: &request.device,
+        matmul: matmul(page)?,
+        order: if page.is_local { Order::Local } else { Order::Spread },
+        host: page.host.as_ref(),
+    })
 }
 
 fn execute<T: Precision>(

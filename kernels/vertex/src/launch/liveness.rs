@@ -50,6 +50,8 @@ pub struct Timeline<'a> {
     exchanged: Vec<&'a Commit>,
     /// Moment of each launch, in order of launches.
     launches: Vec<usize>,
+    /// Moments at which rows are added up over all vertices.
+    sums: Vec<usize>,
 }
 
 /// A launch, or what an executor does between two.
@@ -79,6 +81,9 @@ impl<'a> Timeline<'a> {
     fn part(&mut self, launches: &'a [Launch]) {
         for launch in launches {
             self.launches.push(self.moments.len());
+            if matches!(launch.operation, Operation::Evaluate { op: Op::SumRows, .. }) {
+                self.sums.push(self.moments.len());
+            }
             self.moments.push(Moment { reads: launch.operation.reads(), writes: launch.operation.writes() });
         }
     }
@@ -95,7 +100,9 @@ impl<'a> Timeline<'a> {
         self.part(std::slice::from_ref(&train.loss));
         self.make_beside(train);
         self.look(results.iter().copied());
+        let start_of_backward = self.moments.len();
         self.part(&train.backward);
+        self.make_where_made(start_of_backward);
         self.part(&train.update);
         self.look(train.statistics.iter().map(|commit| commit.next.as_str()));
         self.rounds.push(start..self.moments.len());
@@ -107,6 +114,20 @@ impl<'a> Timeline<'a> {
         let is_sum =
             |operation: &Operation| matches!(operation, Operation::Evaluate { op: Op::SumRows, .. }) && operation.reads().iter().all(|read| read == gradient);
         loss.writes.extend(train.backward.iter().map(|launch| &launch.operation).filter(|operation| is_sum(operation)).flat_map(Operation::writes));
+    }
+
+    /// So are rows that a launch of the backward part makes: their sums, which are small, have their places from then on.
+    fn make_where_made(&mut self, start: usize) {
+        for sum in start..self.moments.len() {
+            let Moment { reads, writes } = &self.moments[sum];
+            let [read] = reads.as_slice() else { continue };
+            let maker = (start..sum).rev().find(|maker| self.moments[*maker].writes.contains(read));
+            let is_sum = self.sums.contains(&sum);
+            if let (true, Some(maker)) = (is_sum, maker) {
+                let writes = writes.clone();
+                self.moments[maker].writes.extend(writes);
+            }
+        }
     }
 
     fn iterate(&mut self, iterate: &'a Iterate, results: &[&'a str]) {

@@ -17,15 +17,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   EACH_Q if (own[q]) store<V>(o_dropout_1 + (offset_t)v * 8 + c[q], dropout_1_2[q]);
 }
 
-// product.3: 29184 bytes at least
+// axis.11: 34112 bytes at least
 //   product.3 = product transposed(dropout.1, parameter.gat.attend.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, real* __restrict__ o_product_3, const unsigned rows_given) {
+//   multiply.6 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.0)
+//   axis.7 = axis sum 1(multiply.6)
+//   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
+//   axis.11 = axis sum 1(multiply.10)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_product_3, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -63,48 +68,29 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_product_3(const real* __
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_gat_attend_0_param_0_1[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_1[q], b_parameter_gat_attend_0_param_0 + c[q]);
+    real multiply_6_2[Q][V]; EACH multiply_6_2[q][j] = made[q][j] * parameter_gat_attend_0_param_0_1[q][j];
+    real axis_7_3[Q];
+    EACH_Q axis_7_3[q] = 0;
+    EACH axis_7_3[q] = axis_7_3[q] + multiply_6_2[q][j];
+    EACH_Q axis_7_3[q] = axis_7_3[q] + across(axis_7_3[q], 1);
+    real parameter_gat_attend_0_param_1_4[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_4[q], b_parameter_gat_attend_0_param_1 + c[q]);
+    real multiply_10_5[Q][V]; EACH multiply_10_5[q][j] = made[q][j] * parameter_gat_attend_0_param_1_4[q][j];
+    real axis_11_6[Q];
+    EACH_Q axis_11_6[q] = 0;
+    EACH axis_11_6[q] = axis_11_6[q] + multiply_10_5[q][j];
+    EACH_Q axis_11_6[q] = axis_11_6[q] + across(axis_11_6[q], 1);
     EACH_Q if (own[q]) store<V>(o_product_3 + (offset_t)v * 16 + c[q], made[q]);
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_7[(offset_t)v * 2 + (c[q] / 8u)] = axis_7_3[q];
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_11[(offset_t)v * 2 + (c[q] / 8u)] = axis_11_6[q];
   }
-}
-
-// axis.11: 24128 bytes at least
-//   multiply.6 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.0)
-//   axis.7 = axis sum 1(multiply.6)
-//   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
-//   axis.11 = axis sum 1(multiply.10)
-extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real product_3_1[Q][V]; EACH_Q load<V>(product_3_1[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real parameter_gat_attend_0_param_0_2[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_2[q], b_parameter_gat_attend_0_param_0 + c[q]);
-  real multiply_6_3[Q][V]; EACH multiply_6_3[q][j] = product_3_1[q][j] * parameter_gat_attend_0_param_0_2[q][j];
-  real axis_7_4[Q];
-  EACH_Q axis_7_4[q] = 0;
-  EACH axis_7_4[q] = axis_7_4[q] + multiply_6_3[q][j];
-  EACH_Q axis_7_4[q] = axis_7_4[q] + across(axis_7_4[q], 1);
-  real parameter_gat_attend_0_param_1_5[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_5[q], b_parameter_gat_attend_0_param_1 + c[q]);
-  real multiply_10_6[Q][V]; EACH multiply_10_6[q][j] = product_3_1[q][j] * parameter_gat_attend_0_param_1_5[q][j];
-  real axis_11_7[Q];
-  EACH_Q axis_11_7[q] = 0;
-  EACH axis_11_7[q] = axis_11_7[q] + multiply_10_6[q][j];
-  EACH_Q axis_11_7[q] = axis_11_7[q] + across(axis_11_7[q], 1);
-  if (!live) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_7[(offset_t)v * 2 + (c[q] / 8u)] = axis_7_4[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_axis_11[(offset_t)v * 2 + (c[q] / 8u)] = axis_11_7[q];
 }
 
 // reduce.148: 138068 bytes at least
@@ -130,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_axis_11(const real* __re
 //   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
 //   reduce.144 = reduce sum.in(dropout.142 * product.3[far.in])
 //   reduce.148 = reduce sum.in(multiply.141)
-extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -314,10 +300,14 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_reduce_148(const real* _
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_148[(offset_t)v * 2 + (c[q] / 8u)] = reduce_148_15[q];
 }
 
-// product.40: 24192 bytes at least
+// axis.48: 26616 bytes at least
 //   product.40 = product transposed(h.38, parameter.gat.attend.1.linear.0.weight)
+//   multiply.43 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.0)
+//   axis.44 = axis sum 1(multiply.43)
+//   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
+//   axis.48 = axis sum 1(multiply.47)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, real* __restrict__ o_product_40, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_h_38, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_product_40, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -400,40 +390,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_40(const real* _
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real parameter_gat_attend_1_param_0_1[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_1[q], b_parameter_gat_attend_1_param_0 + c[q]);
+      real multiply_43_2[Q][V]; EACH multiply_43_2[q][j] = made[q][j] * parameter_gat_attend_1_param_0_1[q][j];
+      real axis_44_3;
+      axis_44_3 = 0;
+      EACH axis_44_3 = axis_44_3 + (own[q] && c[q] + j < 3u ? multiply_43_2[q][j] : 0);
+      axis_44_3 = axis_44_3 + across(axis_44_3, 1);
+      axis_44_3 = axis_44_3 + across(axis_44_3, 2);
+      real parameter_gat_attend_1_param_1_4[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_4[q], b_parameter_gat_attend_1_param_1 + c[q]);
+      real multiply_47_5[Q][V]; EACH multiply_47_5[q][j] = made[q][j] * parameter_gat_attend_1_param_1_4[q][j];
+      real axis_48_6;
+      axis_48_6 = 0;
+      EACH axis_48_6 = axis_48_6 + (own[q] && c[q] + j < 3u ? multiply_47_5[q][j] : 0);
+      axis_48_6 = axis_48_6 + across(axis_48_6, 1);
+      axis_48_6 = axis_48_6 + across(axis_48_6, 2);
       EACH_Q if (own[q]) store<V>(o_product_40 + (offset_t)v * 4 + c[q], made[q]);
+      EACH if (own[q] && (c[q] + j) == 0) o_axis_44[v + 0] = axis_44_3;
+      EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_6;
     }
   }
-}
-
-// axis.48: 7224 bytes at least
-//   multiply.43 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.0)
-//   axis.44 = axis sum 1(multiply.43)
-//   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
-//   axis.48 = axis sum 1(multiply.47)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real product_40_1[Q][V]; EACH_Q load<V>(product_40_1[q], b_product_40 + (offset_t)v * 4 + c[q]);
-  real parameter_gat_attend_1_param_0_2[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_2[q], b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_43_3[Q][V]; EACH multiply_43_3[q][j] = product_40_1[q][j] * parameter_gat_attend_1_param_0_2[q][j];
-  real axis_44_4;
-  axis_44_4 = 0;
-  EACH axis_44_4 = axis_44_4 + (own[q] && c[q] + j < 3u ? multiply_43_3[q][j] : 0);
-  real parameter_gat_attend_1_param_1_5[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_5[q], b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_47_6[Q][V]; EACH multiply_47_6[q][j] = product_40_1[q][j] * parameter_gat_attend_1_param_1_5[q][j];
-  real axis_48_7;
-  axis_48_7 = 0;
-  EACH axis_48_7 = axis_48_7 + (own[q] && c[q] + j < 3u ? multiply_47_6[q][j] : 0);
-  if (!live) return;
-  EACH if (own[q] && (c[q] + j) == 0) o_axis_44[v + 0] = axis_44_4;
-  EACH if (own[q] && (c[q] + j) == 0) o_axis_48[v + 0] = axis_48_7;
 }
 
 // reduce.98: 34816 bytes at least
@@ -458,7 +433,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_axis_48(const real* __re
 //   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
 //   reduce.94 = reduce sum.in(dropout.92 * product.40[far.in])
 //   reduce.98 = reduce sum.in(multiply.91)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -641,7 +616,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_reduce_98(const real* __
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.71, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
+extern "C" __global__ void __launch_bounds__(256, 2) k5_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -803,7 +778,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_loss(const real* __restr
 //   axis.96 (nodes x 1) = axis sum 1(multiply.95)
 //   multiply.99 (nodes x 1) = multiply(reduce.98, select.86)
 //   slope of right.100 = add(axis.96, multiply.99)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_100(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_94, const real* __restrict__ b_reduce_98, real* __restrict__ o_divide_77, real* __restrict__ o_select_86, real* __restrict__ o_slope_20_of_20_right_100, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_94, const real* __restrict__ b_reduce_98, real* __restrict__ o_divide_77, real* __restrict__ o_select_86, real* __restrict__ o_slope_20_of_20_right_100, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -840,52 +815,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_100(const
 
 // gradient.gat.attend.1.param.1: 6012 bytes at least
 //   gradient.gat.attend.1.param.1 = sum rows(slope of right.100 * product.40)
-extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_1(const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_product_40, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real slope_of_right_100_1; slope_of_right_100_1 = __ldg(b_slope_20_of_20_right_100 + v + 0);
-    real product_40_2[Q]; EACH_Q product_40_2[q] = __ldg(b_product_40 + (offset_t)v * 4 + c[q]);
-    real product_3[Q]; EACH_Q product_3[q] = slope_of_right_100_1 * product_40_2[q];
-    EACH sums[j] += product_3[q];
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
-  }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 3u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-    }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
-  }
-}
+// with that of gradient.gat.attend.1.param.0
 
 // slope of z.115: 28828 bytes at least
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
@@ -908,7 +838,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
 //   add.111 (nodes x 3) = add(reduce.85, multiply.110)
 //   multiply.114 (nodes x 3) = multiply(slope of left.109, parameter.gat.attend.1.param.0)
 //   slope of z.115 = add(add.111, multiply.114)
-extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1052,12 +982,62 @@ extern "C" __global__ void __launch_bounds__(256, 3) k11_slope_of_z_115(const re
 
 // gradient.gat.attend.1.param.0: 6012 bytes at least
 //   gradient.gat.attend.1.param.0 = sum rows(slope of left.109 * product.40)
-// as k10_gradient_gat_attend_1_param_1
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_109, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_100, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+  after_others();
+  constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[SUMS][V] = {};
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_of_left_109_1; slope_of_left_109_1 = __ldg(b_slope_20_of_20_left_109 + v + 0);
+    real product_40_2[Q]; EACH_Q product_40_2[q] = __ldg(b_product_40 + (offset_t)v * 4 + c[q]);
+    real product_3[Q]; EACH_Q product_3[q] = slope_of_left_109_1 * product_40_2[q];
+    real slope_of_right_100_4; slope_of_right_100_4 = __ldg(b_slope_20_of_20_right_100 + v + 0);
+    real product_5[Q]; EACH_Q product_5[q] = slope_of_right_100_4 * product_40_2[q];
+    EACH sums[0][j] += product_3[q];
+    EACH sums[1][j] += product_5[q];
+  }
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int s = 0; s < SUMS; s++) {
+    UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
+    __syncthreads();
+    for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+      if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+      __syncthreads();
+    }
+    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (s + 1 < SUMS) __syncthreads();
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x / 32; element < 6u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) (element < 3u ? out_0 : out_1)[element % 3u] = sum;
+  }
+}
 
 // gradient.gat.attend.1.linear.0.weight: 24192 bytes at least
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.115, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
@@ -1183,13 +1163,14 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gat_attend_1_l
 //   less.125 (nodes x 16) = less(0.0, h.36)
 //   select.126 = select(less.125, dropout.121, multiply.124)
 //   divide.128 = divide(select.126, select.28)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_divide_128(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_126, real* __restrict__ o_divide_128, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_126, real* __restrict__ o_divide_128, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1226,13 +1207,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_divide_128(const real* 
     }
     __syncthreads();
   }
+  real of_sums[Q][V] = {};
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_36_1[Q][V]; EACH_Q load<V>(h_36_1[q], b_h_36 + (offset_t)v * 16 + c[q]);
@@ -1245,34 +1227,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_divide_128(const real* 
     real divide_128_9[Q][V]; EACH divide_128_9[q][j] = select_126_7[q][j] / select_28_8[q];
     EACH_Q if (own[q]) store<V>(o_select_126 + (offset_t)v * 16 + c[q], select_126_7[q]);
     EACH_Q if (own[q]) store<V>(o_divide_128 + (offset_t)v * 16 + c[q], divide_128_9[q]);
+    EACH if (own[q]) of_sums[q][j] += select_126_7[q][j];
   }
-}
-
-// gradient.gat.attend.0.bias.0: 19264 bytes at least
-//   gradient.gat.attend.0.bias.0 = sum rows(select.126)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_gradient_gat_attend_0_bias_0(const real* __restrict__ b_select_126, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real select_126_1[Q][V]; EACH_Q load<V>(select_126_1[q], b_select_126 + (offset_t)v * 16 + c[q]);
-    EACH sums[j] += select_126_1[q][j];
+  constexpr unsigned WARPS = blockThreads / 32;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ real told_sums[WARPS * BN];
+  EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
+    if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
   }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
+  for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
+    if (slice + column >= WIDE) continue;
+    real of_rows = told_sums[column];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
+    scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
   }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
@@ -1295,6 +1265,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_gradient_gat_attend_0_b
   }
 }
 
+// gradient.gat.attend.0.bias.0: 19264 bytes at least
+//   gradient.gat.attend.0.bias.0 = sum rows(select.126)
+// with that of divide.128
+
 // slope of right.150: 69600 bytes at least
 //   multiply.129 (nodes x 16) = multiply(divide.128, divide.33)
 //   axis.130 (nodes x 2) = axis sum 1(multiply.129)
@@ -1304,7 +1278,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_gradient_gat_attend_0_b
 //   axis.146 (nodes x 2) = axis sum 1(multiply.145)
 //   multiply.149 (nodes x 2) = multiply(reduce.148, select.137)
 //   slope of right.150 = add(axis.146, multiply.149)
-extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_right_150(const real* __restrict__ b_divide_128, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_144, const real* __restrict__ b_reduce_148, real* __restrict__ o_select_137, real* __restrict__ o_slope_20_of_20_right_150, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(const real* __restrict__ b_divide_128, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_144, const real* __restrict__ b_reduce_148, real* __restrict__ o_select_137, real* __restrict__ o_slope_20_of_20_right_150, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1340,52 +1314,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_right_150(cons
 
 // gradient.gat.attend.0.param.1: 21664 bytes at least
 //   gradient.gat.attend.0.param.1 = sum rows(slope of right.150 * product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_1(const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_product_3, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real slope_of_right_150_1[Q]; EACH_Q slope_of_right_150_1[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
-    real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
-    real product_3[Q][V]; EACH product_3[q][j] = slope_of_right_150_1[q] * product_3_2[q][j];
-    EACH sums[j] += product_3[q][j];
-  }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
-  }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x / 32; element < 16u; element += blockDim.x / 32) {
-    const unsigned of_warp = threadIdx.x % 32;
-    real sum = 0;
-    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
-      real several[8];
-      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
-      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
-    }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-    if (of_warp == 0) out[element] = sum;
-  }
-}
+// with that of gradient.gat.attend.0.param.0
 
 // slope of z.165: 97332 bytes at least
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
@@ -1408,7 +1337,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
 //   add.161 (nodes x 16) = add(reduce.136, multiply.160)
 //   multiply.164 (nodes x 16) = multiply(slope of left.159, parameter.gat.attend.0.param.0)
 //   slope of z.165 = add(add.161, multiply.164)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1553,12 +1482,62 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_z_165(const re
 
 // gradient.gat.attend.0.param.0: 21664 bytes at least
 //   gradient.gat.attend.0.param.0 = sum rows(slope of left.159 * product.3)
-// as k17_gradient_gat_attend_0_param_1
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_159, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_150, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+  after_others();
+  constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
+  const unsigned rows = rows_given;
+  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
+  const bool own = column < K;
+  const unsigned c[1] = {own ? column : K - V};
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  real sums[SUMS][V] = {};
+  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
+    [[maybe_unused]] const unsigned v = row;
+    real slope_of_left_159_1[Q]; EACH_Q slope_of_left_159_1[q] = __ldg(b_slope_20_of_20_left_159 + (offset_t)v * 2 + (c[q] / 8u));
+    real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
+    real product_3[Q][V]; EACH product_3[q][j] = slope_of_left_159_1[q] * product_3_2[q][j];
+    real slope_of_right_150_4[Q]; EACH_Q slope_of_right_150_4[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
+    real product_5[Q][V]; EACH product_5[q][j] = slope_of_right_150_4[q] * product_3_2[q][j];
+    EACH sums[0][j] += product_3[q][j];
+    EACH sums[1][j] += product_5[q][j];
+  }
+  __shared__ real told[STRANDS][L * V];
+  UNROLL for (int s = 0; s < SUMS; s++) {
+    UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
+    __syncthreads();
+    for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+      if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+      __syncthreads();
+    }
+    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (s + 1 < SUMS) __syncthreads();
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x / 32; element < 32u; element += blockDim.x / 32) {
+    const unsigned of_warp = threadIdx.x % 32;
+    real sum = 0;
+    for (unsigned first = of_warp; first < parts; first += 8 * 32) {
+      real several[8];
+      UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(scratch + (offset_t)element * parts + first + i * 32) : (real)0;
+      UNROLL for (int i = 0; i < 8; i++) sum += several[i];
+    }
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
+    if (of_warp == 0) (element < 16u ? out_0 : out_1)[element % 16u] = sum;
+  }
+}
 
 // gradient.gat.attend.0.linear.0.weight: 29184 bytes at least
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.165, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k20_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_165, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_165, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
@@ -1678,7 +1657,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k20_gradient_gat_attend_0_l
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k21_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
+extern "C" __global__ void __launch_bounds__(256, 1) k19_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

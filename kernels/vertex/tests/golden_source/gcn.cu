@@ -212,6 +212,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -249,12 +250,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
@@ -851,13 +852,14 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
 //   less.40 (nodes x 8) = less(0.0, h.17)
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_41, real* __restrict__ o_multiply_43, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_41, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -894,13 +896,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     }
     __syncthreads();
   }
+  real of_sums[Q][V] = {};
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
@@ -911,34 +914,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     real multiply_43_7[Q][V]; EACH multiply_43_7[q][j] = slope_of_h_41_5[q][j] * scale_5_6;
     EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_41 + (offset_t)v * 8 + c[q], slope_of_h_41_5[q]);
     EACH_Q if (own[q]) store<V>(o_multiply_43 + (offset_t)v * 8 + c[q], multiply_43_7[q]);
+    EACH if (own[q]) of_sums[q][j] += slope_of_h_41_5[q][j];
   }
-}
-
-// gradient.gcn.gcn.0.bias.0: 9632 bytes at least
-//   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias_0(const real* __restrict__ b_slope_20_of_20_h_41, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
-  after_others();
-  constexpr unsigned K = 8, V = 4, L = 2, STRANDS = 256 / L, Q = 1;
-  const unsigned rows = rows_given;
-  const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
-  const bool own = column < K;
-  const unsigned c[1] = {own ? column : K - V};
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
-  _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
-    [[maybe_unused]] const unsigned v = row;
-    real slope_of_h_41_1[Q][V]; EACH_Q load<V>(slope_of_h_41_1[q], b_slope_20_of_20_h_41 + (offset_t)v * 8 + c[q]);
-    EACH sums[j] += slope_of_h_41_1[q][j];
+  constexpr unsigned WARPS = blockThreads / 32;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ real told_sums[WARPS * BN];
+  EACH {
+    UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
+    if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
   }
-  __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
   __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
-    __syncthreads();
+  for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
+    if (slice + column >= WIDE) continue;
+    real of_rows = told_sums[column];
+    UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
+    scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
   }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
@@ -960,6 +951,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_gradient_gcn_gcn_0_bias
     if (of_warp == 0) out[element] = sum;
   }
 }
+
+// gradient.gcn.gcn.0.bias.0: 9632 bytes at least
+//   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
+// with that of multiply.43
 
 // gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least
 //   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)

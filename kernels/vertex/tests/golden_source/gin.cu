@@ -138,6 +138,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -175,12 +176,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     real parameter_gin_gin_0_mlp_0_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_0_bias_1[q], b_parameter_gin_gin_0_mlp_0_0_bias + c[q]);
     real add_11_2[Q][V]; EACH add_11_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_0_bias_1[q][j];
@@ -832,6 +833,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -869,12 +871,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
     bool less_41_2[Q][V]; EACH less_41_2[q][j] = ((real)0.0) < relu_29_1[q][j];
@@ -1213,27 +1215,29 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
-  constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1;
+  constexpr unsigned K = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
   const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
   const bool own = column < K;
   const unsigned c[1] = {own ? column : K - V};
   const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  real sums[V];
-  UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+  real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
     real axis_49_1; axis_49_1 = __ldg(b_axis_49 + v + 0);
-    EACH sums[j] += axis_49_1;
+    EACH sums[0][j] += axis_49_1;
   }
   __shared__ real told[STRANDS][L * V];
-  UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
-  __syncthreads();
-  for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
-    if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+  UNROLL for (int s = 0; s < SUMS; s++) {
+    UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
     __syncthreads();
+    for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
+      if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
+      __syncthreads();
+    }
+    if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+    if (s + 1 < SUMS) __syncthreads();
   }
-  if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();

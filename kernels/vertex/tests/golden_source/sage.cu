@@ -135,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -172,12 +173,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __res
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     real parameter_sage_sage_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_0_bias_1[q], b_parameter_sage_sage_0_linear_0_bias + c[q]);
     real add_12_2[Q][V]; EACH add_12_2[q][j] = made[q][j] + parameter_sage_sage_0_linear_0_bias_1[q][j];
@@ -197,6 +198,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -234,12 +236,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real add_12_1[Q][V]; EACH_Q load<V>(add_12_1[q], b_add_12 + (offset_t)v * 8 + c[q]);
@@ -787,6 +789,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* 
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -824,12 +827,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* 
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     EACH_Q if (own[q]) store<V>(o_product_31 + (offset_t)v * 8 + c[q], made[q]);
   }
@@ -1073,6 +1076,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
   const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
   real sums[TM][V];
   UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
   constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -1110,12 +1114,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     __syncthreads();
   }
   const unsigned place = slice + part * V;
-  [[maybe_unused]] const bool own[1] = {place < C};
-  [[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
   UNROLL for (int i = 0; i < TM; i++) {
     const unsigned row = first + thread_row + i * RT;
-    if (row >= rows) continue;
-    [[maybe_unused]] const unsigned v = row;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_16_1[Q][V]; EACH_Q load<V>(h_16_1[q], b_h_16 + (offset_t)v * 8 + c[q]);

@@ -105,6 +105,11 @@ pub fn open(artifact: &Artifact) -> Result<View<u32>, StageError> {
     open_numbers(&artifact.file(PERMUTATION_FILE), "new_of_old")
 }
 
+/// What the order is worth.
+pub fn quality(artifact: &Artifact) -> Result<Quality, StageError> {
+    read_json(&artifact.file(QUALITY_FILE))
+}
+
 /// Schema and invariants.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PERMUTATION_FILE)?;

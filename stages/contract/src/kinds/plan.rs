@@ -30,6 +30,9 @@ pub struct Plan {
     /// What of reals of 32 bits products multiply on a GPU, if not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matmul: Option<String>,
+    /// Whether its kernels for a GPU take it that neighbouring rows read near rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_local: bool,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.

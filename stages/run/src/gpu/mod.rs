@@ -16,7 +16,7 @@ use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Matmul, Walked, loss_of};
+use warploom_vertex::emit::cuda::{self, Argument, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
 
@@ -37,6 +37,8 @@ pub struct Planned<'a> {
     pub facts: &'a Facts,
     /// What products multiply.
     pub matmul: Matmul,
+    /// Whether neighbouring rows read near rows.
+    pub order: Order,
     /// What stays on the host.
     pub host: Option<&'a OnHost>,
 }
@@ -98,7 +100,7 @@ impl Machine {
         seed: u64,
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
-        let emitted = compile::emit::<T>(list, (planned.facts, planned.matmul))?;
+        let emitted = compile::emit::<T>(list, planned)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
         let layout = Layout::of::<T>(list, (&emitted, planned.host.map_or(&[], |host| &host.buffers)), data)?;

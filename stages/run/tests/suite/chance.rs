@@ -20,7 +20,7 @@ use warploom_run::{
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::autodiff::{differentiate, parameters as learned};
-use warploom_vertex::emit::cuda::{Matmul, Target, emit};
+use warploom_vertex::emit::cuda::{Matmul, Order, Target, emit};
 use warploom_vertex::fuse::fuse;
 use warploom_vertex::gir::Data;
 use warploom_vertex::interpret::Rows;
@@ -168,7 +168,13 @@ fn compare<T: Precision>(seed: u64) -> Came {
     let Some(list) = list(&case) else { return Came::Nothing };
     if let Some(facts) = gpu() {
         let grid = facts.grid.as_ref().unwrap();
-        let target = Target { bytes_per_real: size_of::<T>() as u64, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul: Matmul::F32 };
+        let target = Target {
+            bytes_per_real: size_of::<T>() as u64,
+            processors: grid.processors,
+            shared_bytes: grid.shared_bytes_most,
+            matmul: Matmul::F32,
+            order: Order::Spread,
+        };
         if let Err(refused) = emit(&list, target) {
             return Came::Refused(refused.what);
         }

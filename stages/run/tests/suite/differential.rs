@@ -21,7 +21,7 @@ use warploom_spec::RunSpec;
 use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::compile::compile;
 use warploom_vertex::gir::Loss;
-use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind, Role};
+use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind};
 use warploom_vertex::reference::{self, Draw, Reference};
 
 use crate::direct::{Direct, apart, executor, first_apart, go, gpu, held, is_brief, scale_of};
@@ -191,8 +191,8 @@ pub fn stepped<T: Precision>(what: &str, list: &LaunchList, mut executor: Execut
             reference.loss();
             go(&mut executor, Part::Forward);
             go(&mut executor, Part::Loss);
-            // The loss may add up rows of its gradient already: gradients are looked at when all are there.
-            let is_there = |buffer: &Buffer| buffer.role != Role::Gradient;
+            // The loss may make some of what the backward part makes already: that is looked at when all of it is there.
+            let is_there = |buffer: &Buffer| !train.backward.iter().any(|launch| launch.operation.writes().iter().any(|name| *name == buffer.name));
             compare_those(&format!("{what}, epoch {epoch}, forward"), tolerance, (list, &executor, &reference), is_there);
             if training {
                 reference.backward();

@@ -19,7 +19,7 @@ use warploom_run::{
     program::Part,
     upload::{Data, Given, Needs, Sparse},
 };
-use warploom_vertex::emit::cuda::Matmul;
+use warploom_vertex::emit::cuda::{Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
@@ -270,7 +270,8 @@ pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, host: None })).unwrap_or_else(|error| panic!("{error}"))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: Order::Spread, host: None }))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.

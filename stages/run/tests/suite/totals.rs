@@ -11,7 +11,7 @@ use warploom_run::{
 };
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Matmul, Target, emit},
+    emit::cuda::{Matmul, Order, Target, emit},
     gir::{Data, Loss, Op},
     launch::{LaunchList, Operand, Operation, Rows},
 };
@@ -86,7 +86,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         go(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
-    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul }).unwrap().launches;
+    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul, order: Order::Spread }).unwrap().launches;
     for (launch, kernels) in list.launches().into_iter().zip(kernels) {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } = &launch.operation else { continue };
         assert!(list.buffers.iter().any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))), "{out}");

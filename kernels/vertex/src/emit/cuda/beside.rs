@@ -1,18 +1,21 @@
-//! beside: sums over rows that whoever makes or reads these rows makes too, so that they are read once: outer products, and the loss.
+//! beside: sums over rows that whoever makes or reads these rows makes too, so that they are read once: outer products, the loss, products with a
+//! matrix, and sums that read the same rows.
 //!
-//! promises  a sum is made by one launch: its own, or the loss, of its gradient, or an outer product on tensor cores that has the summed
-//!           rows as an operand and is of the backward part as well; between the two nobody reads or writes the sum or writes the rows, and what lies in the
-//!           sum's place is wanted by nobody
+//! promises  a sum is made by one launch: its own, or the loss, of its gradient, or, of the backward part as well, an outer product on tensor
+//!           cores that has the summed rows as an operand, a product that makes them, or a later sum of products with the same rows;
+//!           between the two nobody reads or writes the sum or writes the rows; what lies in the sum's place is wanted by nobody, and
+//!           what it adds up lies there until it is added up
 //! never     changes the list: a sum that is made beside something else keeps its launch, without a kernel
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Target;
 use super::learn::OfLoss;
-use super::tensor::OfColumns;
+use super::tensor::{INNER_LEAST, OfColumns};
 use super::total::rows_of;
 use crate::gir::Op;
-use crate::launch::{Body, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Timeline, View};
+use crate::launch::{Body, Element, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows, Timeline, View};
 
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
@@ -20,9 +23,9 @@ pub(super) type Beside = BTreeMap<usize, Maker>;
 /// What makes a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Maker {
-    /// Number of its launch: the loss, or an outer product.
+    /// Number of its launch: the loss, an outer product, a product, or another sum.
     pub launch: usize,
-    /// Which of its operands is summed; of the loss the gradient.
+    /// Which of its operands is summed; of the loss the gradient; of a product which step; nothing of another sum, which reads as well what this one does.
     pub operand: usize,
 }
 
@@ -37,9 +40,15 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
     let slope = slope(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
     let outer = backward.clone().filter_map(|number| Some((number, tiled(launches[number], target)?)));
-    // What reads the rows anyway makes their sum for nothing.
-    for (number, operands) in outer.chain(of_loss) {
-        for (operand, of_rows) in operands.iter().enumerate() {
+    let made: Vec<(usize, Vec<(usize, Operand)>)> = backward.clone().map(|number| (number, rows_of_product(list, launches[number], target))).collect();
+    // What reads the rows anyway makes their sum for nothing, and so does who makes them.
+    let numbered = |operands: &[Operand]| operands.iter().cloned().enumerate().collect::<Vec<_>>();
+    let readers = outer.chain(of_loss).map(|(number, operands)| (number, numbered(operands))).collect::<Vec<_>>();
+    for (number, operands) in readers.into_iter().chain(made) {
+        for (operand, of_rows) in &operands {
+            if beside.values().any(|maker| maker.launch == number) && is_product(launches[number]) {
+                continue;
+            }
             let moments = |sum: usize| {
                 let [first, last] = [number.min(sum), number.max(sum)].map(|launch| timeline.launches()[launch]);
                 Lifetime { first, last }
@@ -47,22 +56,113 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
             let is_made = |sum: &usize| {
                 let mut between = (number.min(*sum) + 1..number.max(*sum)).map(|other| launches[other]);
                 adds(launches[*sum], of_rows)
-                    && rows_of(list, operands) == rows_of(list, std::slice::from_ref(of_rows))
+                    && (is_product(launches[number])
+                        || rows_of(list, &operands.iter().map(|(_, rows)| rows.clone()).collect::<Vec<_>>()) == rows_of(list, std::slice::from_ref(of_rows)))
                     && between.all(|other| leaves(other, launches[*sum]))
-                    && has_place(list, &lifetimes, (&launches[*sum].operation, moments(*sum)))
+                    && launches[*sum].operation.writes().first().is_none_or(|made| is_free(list, &lifetimes, (made.as_ref(), moments(*sum))))
             };
             let Some(sum) = backward.clone().find(|sum| !beside.contains_key(sum) && is_made(sum)) else { continue };
-            beside.insert(sum, Maker { launch: number, operand });
+            beside.insert(sum, Maker { launch: number, operand: *operand });
             // It is in its place from now on, for the sums that follow.
             let named = lifetimes.iter_mut().filter(|(name, _)| launches[sum].operation.writes().iter().any(|made| made == *name));
             named.for_each(|(_, life)| *life = life.with(moments(sum)));
         }
     }
+    along(list, &mut beside, (&launches, &backward), (&timeline, lifetimes));
     beside
 }
 
+/// Sums of products that a later one makes as well, since both read the same rows.
+fn along<'a>(
+    list: &'a LaunchList,
+    beside: &mut Beside,
+    (launches, backward): (&[&Launch], &Range<usize>),
+    (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
+) {
+    for sum in backward.clone().filter(|sum| of_products(launches[*sum]).is_some()) {
+        if beside.contains_key(&sum) || beside.values().any(|maker| maker.launch == sum) {
+            continue;
+        }
+        let moments = |later: usize| {
+            let [first, last] = [sum, later].map(|launch| timeline.launches()[launch]);
+            Lifetime { first, last }
+        };
+        let has_room = |later: &usize| !beside.contains_key(later) && beside.values().filter(|maker| maker.launch == *later).count() + 1 < TOGETHER;
+        let is_near = |later: &usize| (sum + 1..=*later).all(|other| leaves(launches[other], launches[sum]));
+        let read = launches[sum].operation.reads();
+        let lies = |later: &usize| read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments(*later))));
+        let makes = |later: &usize| has_room(later) && shares_rows(list, launches[sum], launches[*later]) && is_near(later) && lies(later);
+        let Some(maker) = (sum + 1..backward.end).find(makes) else { continue };
+        beside.insert(sum, Maker { launch: maker, operand: 0 });
+        // What it reads lies there until then.
+        let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
+        named.for_each(|(_, life)| *life = life.with(moments(maker)));
+    }
+}
+
+/// Sums that one launch makes at most, where they read the same rows.
+const TOGETHER: usize = 4;
+
+/// What a sum over rows of vertices adds up, if these are products of two rows.
+fn of_products(launch: &Launch) -> Option<&Operand> {
+    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
+    let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
+    Some(sum)
+}
+
+/// Whether two sums are of equally wide rows, and of products with the same rows.
+fn shares_rows(list: &LaunchList, first: &Launch, second: &Launch) -> bool {
+    let (Some(one), Some(other)) = (of_products(first), of_products(second)) else { return false };
+    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
+    let rows = |operand: &Operand| rows_of(list, std::slice::from_ref(operand));
+    // The widest rows are what counts.
+    let widest =
+        |operand: &Operand| operand.rows().into_iter().filter(|rows| rows.shape.iter().product::<u64>() == elements(operand)).cloned().collect::<Vec<_>>();
+    let theirs = widest(other);
+    elements(one) == elements(other)
+        && rows(one) == rows(other)
+        && widest(one).iter().any(|rows| theirs.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view))
+}
+
+/// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
+pub(super) fn is_free(list: &LaunchList, lifetimes: &BTreeMap<&str, Lifetime>, (name, moments): (&str, Lifetime)) -> bool {
+    let Some(own) = list.arena.place(name) else { return true };
+    let mut wanted = lifetimes.iter().filter(|(other, life)| **other != name && life.meets(moments)).filter_map(|(other, _)| list.arena.place(other));
+    wanted.all(|place| place.offset + place.bytes <= own.offset || own.offset + own.bytes <= place.offset)
+}
+
+/// Whether a launch multiplies rows with a matrix.
+fn is_product(launch: &Launch) -> bool {
+    matches!(&launch.operation, Operation::Fused { steps, .. } if steps.iter().any(super::is_product))
+}
+
+/// Rows that a product without tensor cores makes and puts down, as wide as its own, by the number of their step. On tensor cores sums of rows with
+/// a long way behind the product cost what they save (one H200, GAT of amazon0505: 121 + 43 us apart, 165 together).
+fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(usize, Operand)> {
+    let Operation::Fused { locals, steps, .. } = &launch.operation else { return Vec::new() };
+    let wide = steps
+        .iter()
+        .find(|step| super::is_product(step))
+        .and_then(|step| if let Operation::Evaluate { shape, .. } = step { Some(shape.iter().product::<u64>()) } else { None });
+    let inner = steps
+        .iter()
+        .find(|step| super::is_product(step))
+        .and_then(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.first()?.shape().last().copied() } else { None });
+    if target.bytes_per_real == 4 && inner.is_none_or(|inner| inner >= INNER_LEAST as u64) {
+        return Vec::new();
+    }
+    let index = list.index();
+    let made = |(number, step): (usize, &Operation)| {
+        let Operation::Evaluate { out, shape, .. } = step else { return None };
+        let held = index.get(out.as_str()).filter(|held| held.rows == Rows::Nodes && held.element == Element::Real && Some(held.columns) == wide)?;
+        let is_stored = !locals.iter().any(|local| local.name == *out);
+        is_stored.then(|| (number, Operand::Rows(Rowed { buffer: held.name.clone(), shape: shape.clone(), view: View::Own })))
+    };
+    steps.iter().enumerate().filter_map(made).collect()
+}
+
 /// The gradient of the loss as an operand, where lanes hold its rows.
-fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
+pub(super) fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } = &train.loss.operation else { return None };
     let index = list.index();
@@ -99,12 +199,4 @@ fn leaves(launch: &Launch, sum: &Launch) -> bool {
     let is_apart = |names: &[Cow<'_, str>]| names.iter().all(|name| !made.contains(name));
     let written = launch.operation.writes();
     is_apart(&launch.operation.reads()) && is_apart(&written) && written.iter().all(|name| !added.contains(name))
-}
-
-/// Whether nothing that is wanted at one of these moments lies where the sum does.
-fn has_place(list: &LaunchList, lifetimes: &BTreeMap<&str, Lifetime>, (sum, moments): (&Operation, Lifetime)) -> bool {
-    let made = sum.writes();
-    let Some(own) = made.first().and_then(|name| list.arena.place(name)) else { return true };
-    let mut wanted = lifetimes.iter().filter(|(name, life)| **name != own.buffer && life.meets(moments)).filter_map(|(name, _)| list.arena.place(name));
-    wanted.all(|place| place.offset + place.bytes <= own.offset || own.offset + own.bytes <= place.offset)
 }

@@ -12,7 +12,7 @@ use super::running;
 use super::table::{Table, identity};
 use super::walk::{Level, Step, Walk};
 use super::writer::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
-use super::{Argument, Blocks, Cut, Kernel, Part, Refused, Tier, Unit, Walked};
+use super::{Argument, Blocks, Cut, Kernel, Order, Part, Refused, Tier, Unit, Walked};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 
@@ -183,7 +183,7 @@ pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lane
 }
 
 /// The shape whose elements are dealt out to the lanes: that of the widest value.
-fn frame_shape(walk: &Walk) -> Vec<u64> {
+pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
     let of_step = |number: usize| {
         let step = &walk.steps[number];
         let inputs = matches!(step.op, Op::Axis(..)).then(|| step.inputs[0].shape());
@@ -222,12 +222,14 @@ fn owners(table: &Table) -> Table {
 impl Unit<'_> {
     /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice of all rows is read before the next,
     /// and more of it stays there (amazon0505, 256 columns, slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200).
+    /// Where rows read near rows, these are there anyway, and a whole row costs less than its slices (DD, 128 columns: 211 us in slices, 104 whole).
     fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
         let mut sums = walk.steps.iter().filter(|step| is_sum(step));
         let (only, none) = (sums.next()?, sums.next());
         let is_plain = none.is_none() && only.columns() == places && walk.steps.iter().all(is_simple) && self.target.bytes_per_real == 4;
+        let is_plain = is_plain && self.target.order == Order::Spread;
         let nodes = self.nodes();
         if !is_plain || nodes * places as u64 * 4 <= CACHED_BYTES {
             return None;
@@ -316,7 +318,7 @@ pub(super) fn tables(writer: &Writer) -> String {
 }
 
 /// Statements that put a step's value down.
-fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mut String) -> Result<(), Refused> {
+pub(super) fn store(writer: &mut Writer, number: usize, frame: &[u64], text: &mut String) -> Result<(), Refused> {
     let step = &writer.walk.steps[number];
     let table = store_table(&step.shape, frame);
     let held = writer.step(number, &table, Scope::Row(step.passes))?;

@@ -149,7 +149,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         arguments.extend(slopes.iter().filter(|_| joins).map(|sum| buffer(sum)));
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
         if let Some(sum) = slopes.filter(|_| !joins) {
-            self.add_parts(&sum, (columns as u32, Argument::Number(blocks)));
+            self.add_parts(&[sum], (columns as u32, Argument::Number(blocks)));
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, Stri
     }
     if sums && joins {
         parameters.push_str(", real* __restrict__ out");
-        last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", ADDED));
+        last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", &ADDED.replace("@OUT@", "out[element]")));
     }
     (parameters, ends, last)
 }

@@ -48,6 +48,18 @@ pub struct Target {
     pub shared_bytes: u32,
     /// What products of 32 bits are made of.
     pub matmul: Matmul,
+    /// Which rows the edges of neighbouring rows read.
+    pub order: Order,
+}
+
+/// Which rows the edges of neighbouring rows read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Any.
+    #[default]
+    Spread,
+    /// Near ones: what one row reads is in the cache when the next is done.
+    Local,
 }
 
 /// What of a number of 32 bits tensor cores multiply; sums keep 32 bits.

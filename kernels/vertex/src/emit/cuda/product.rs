@@ -5,17 +5,18 @@
 use std::fmt::Write;
 
 use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
-use super::kernel::{Parameters, THREADS, about_row, put_down, vector_of, widest_vector};
+use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
 use super::tensor::{FEW_ROWS, FINISH, OfRows, ROWS, WARPS, filled, lying};
-use super::walk::{From, Input, Walk};
+use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
+use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::Rows;
 
-/// Shared memory of a block without asking for more.
-const SHARED_BYTES: usize = 48 << 10;
+/// Shared memory of a block without asking for more, but for what sums of its rows take.
+const SHARED_BYTES: usize = 44 << 10;
 /// Rows of a tile along which is added up, at a time.
 const DEPTH: usize = 16;
 /// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
@@ -86,10 +87,12 @@ struct Finish {
     made: String,
     statements: String,
     stores: String,
+    /// Adds the row of a step to a sum over all rows, where that is asked for.
+    summed: String,
 }
 
-/// `of_place` says where the number is that a lane has for a place.
-fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
+/// `of_place` says where the number is that a lane has for a place; the rows of the step `summed` are added up.
+fn finish(writer: &mut Writer, (shape, summed): (&Shape, Option<usize>), of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
@@ -98,18 +101,24 @@ fn finish(writer: &mut Writer, shape: &Shape, of_place: impl Fn(&str, &str) -> S
         let (out, start) = (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
         let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
         let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
-        return Ok(Finish { made, statements: String::new(), stores });
+        return Ok(Finish { made, statements: String::new(), stores, summed: String::new() });
     }
-    let table = identity(shape.places);
-    let made = writer.know(shape.number, table.clone(), "made", of_place);
+    let (table, frame) = (identity(shape.places), frame_shape(walk));
+    let made = writer.know(shape.number, table, "made", of_place);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
-        if walk.steps[later].columns() != shape.places {
-            return odd("whose result is followed by rows of another width");
+        if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
+            return odd("whose result is followed by rows of a width that does not go into its own");
         }
-        let held = writer.step(later, &table, Scope::Row(0))?;
-        put_down(writer, (later, &table), &held.at(), &mut stores);
+        store(writer, later, &frame, &mut stores)?;
     }
-    Ok(Finish { made, statements: writer.rows.concat(), stores })
+    let held = summed.map(|step| writer.step(step, &identity(shape.places), Scope::Row(0))).transpose()?;
+    let summed = held.map_or_else(String::new, |held| format!("EACH if (own[q]) of_sums[q][j] += {};\n", held.at()));
+    Ok(Finish { made, statements: writer.rows.concat(), stores, summed })
+}
+
+/// Elements that a step adds up along the last axis of its rows.
+fn length_of(step: &Step) -> usize {
+    step.inputs[0].shape().last().map_or(1, |length| *length as usize)
 }
 
 /// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory that every kernel may have.
@@ -151,7 +160,7 @@ impl Unit<'_> {
         let finished = schedule.vectors(shape.places).find_map(|vector| {
             let chunks = 2 * schedule.tiles / vector;
             let mut writer = Writer::new(walk, Lanes { places: shape.places, vector, lanes: 4, chunks, slices: schedule.slices });
-            let finish = finish(&mut writer, shape, at).ok()?;
+            let finish = finish(&mut writer, (shape, None), at).ok()?;
             Some((writer, finish))
         });
         let Some((writer, finish)) = finished else { return Ok(false) };
@@ -170,12 +179,43 @@ impl Unit<'_> {
         Ok(true)
     }
 
+    /// How the blocks of a product end that add up rows of so many columns: each leaves a part, and the last one joins few of them.
+    fn sum_ends(&mut self, (sum, elements): (&SumOfStep, u64), (rows, each, most): (Rows, u32, u32), parameters: &mut Parameters) -> SumEnds {
+        let parts = self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most));
+        let made = [sum.out.clone()];
+        let mut text = SUMS_END.to_owned();
+        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        let joins = elements * parts <= JOINED_MOST;
+        if joins {
+            let added = added(&made, elements, parameters);
+            parameters.push("unsigned* ticket", Argument::Ticket);
+            text.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", &added).replace("@ELEMENTS@", &elements.to_string())));
+        }
+        self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
+        SumEnds { text, left: (!joins).then_some((made, elements as u32, Argument::Parts { rows, each, most })) }
+    }
+
+    /// The parts that such blocks leave, if the last one does not join them.
+    fn add_parts_of(&mut self, ends: Option<SumEnds>) {
+        if let Some((made, elements, parts)) = ends.and_then(|ends| ends.left) {
+            self.add_parts(&made, (elements, parts));
+        }
+    }
+
+    /// The sum over all rows of a step that this launch makes.
+    fn sum_of_step(&self, walk: &Walk) -> Option<SumOfStep> {
+        let (sum, maker) = self.beside.iter().find(|(_, maker)| maker.launch == self.number)?;
+        let out = self.list.launches()[*sum].operation.writes().first()?.clone().into_owned();
+        (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
+    }
+
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
         let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
             .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let shape = Shape::of(&walk)?;
-        if self.product_of_tiles(&walk, &shape)? {
+        let sum = self.sum_of_step(&walk);
+        if sum.is_none() && self.product_of_tiles(&walk, &shape)? {
             return Ok(());
         }
         let most = widest_vector(self.target.bytes_per_real);
@@ -184,26 +224,63 @@ impl Unit<'_> {
         let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
         let left = &walk.steps[shape.number].inputs[0];
         let left = if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? };
-        let vector = vector_of(shape.places, most);
-        let across = shape.places.div_ceil(vector).next_power_of_two().min(16);
+        // What is added up along a row is held by one group of lanes, each of which has places of one such sum.
+        let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
+        let fits = |vector: &usize| *vector <= most && shape.places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
+        let vector = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
+        let across = shape.places.div_ceil(vector).next_power_of_two().min(if lengths.is_empty() { 16 } else { 32 });
         let slices = shape.places.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices });
-        let finish = finish(&mut writer, &shape, |_, place| format!("sums[i][{place}]"))?;
+        let finish = finish(&mut writer, (&shape, sum.as_ref().map(|sum| sum.step)), |_, place| format!("sums[i][{place}]"))?;
         let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be.
         let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= u64::from(self.target.processors);
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
         let (rows, lead) = shape.rows(&walk);
-        let parameters = parameters((&shape, rows), [&loader, &writer], &format!("{}{}{}", left.statements, finish.statements, finish.stores));
+        let mut parameters = parameters((&shape, rows), [&loader, &writer], &format!("{}{}{}", left.statements, finish.statements, finish.stores));
         let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
+        let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
+        let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
+        let body = ends.as_ref().map_or_else(|| body.clone(), |ends| format!("{body}constexpr unsigned WARPS = blockThreads / 32;\nconst unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n__shared__ real told_sums[WARPS * BN];\n{}", ends.text));
         let name = self.define("", (2, &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
-        let of_block = THREADS / across as u32 * each as u32;
-        let blocks = Blocks::Rows { rows, each: (of_block / lead.max(1) as u32).max(1), slices: slices as u32 };
+        // Where rows are added up there is a block that says what none add up to.
+        let slices = slices as u32;
+        let blocks = match ends {
+            None => Blocks::Rows { rows, each: of_block, slices },
+            Some(_) => Blocks::Parts { rows, each: of_block, most: u32::MAX, tiles: [slices, 1] },
+        };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
+        self.add_parts_of(ends);
         Ok(())
     }
 }
+
+/// A sum over all rows that a product's launch makes: the launch whose it is, the step that makes the rows, and where it goes.
+struct SumOfStep {
+    step: usize,
+    out: String,
+}
+
+/// How blocks that make such a sum end; what has to be added up behind them: buffers, elements, parts.
+struct SumEnds {
+    text: String,
+    left: Option<([String; 1], u32, Argument)>,
+}
+
+/// Each warp's sums of its rows join, in order, and are a part.
+const SUMS_END: &str = "EACH {
+UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
+if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
+}
+__syncthreads();
+for (unsigned column = threadIdx.x; column < Q * L * V; column += WARPS * 32) {
+if (slice + column >= WIDE) continue;
+real of_rows = told_sums[column];
+UNROLL for (int other = 1; other < WARPS; other++) of_rows += told_sums[other * (Q * L * V) + column];
+scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
+}
+";
 
 fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
     let after = format!("{}{}", finish.statements, finish.stores);
@@ -220,9 +297,13 @@ const unsigned rows = rows_given * {lead};
             .replace("@LEFT_AT@", &left.at)
             .replace("@RIGHT@", &shape.element("k0 + k", "slice + m"))
             .replace("@MADE@", &finish.made)
-            .replace("@EPILOGUE@", &format!("{}{after}", about_row(&after))),
+            .replace("@SUMS@", if finish.summed.is_empty() { "" } else { OF_SUMS })
+            .replace("@EPILOGUE@", &format!("{}{after}{}", about_row(&after), finish.summed)),
     )
 }
+
+/// What a thread adds up of its rows.
+const OF_SUMS: &str = "real of_sums[Q][V] = {};\n";
 
 fn body_of_tiles((shape, schedule): (&Shape, &OfRows), (filled, finish): (&str, &Finish), (left_vector, vector): (usize, usize), lead: u64) -> String {
     let (after, matrix_vector) = (format!("{}{}", finish.statements, finish.stores), vector_of(shape.inner, 4));
@@ -255,6 +336,7 @@ const unsigned rows = rows_given * {lead};
 const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
 __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
 const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+[[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
 real sums[TM][V];
 UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
 constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
@@ -290,13 +372,13 @@ UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
 }
 __syncthreads();
 }
-const unsigned place = slice + part * V;
-[[maybe_unused]] const bool own[1] = {place < C};
-[[maybe_unused]] const unsigned c[1] = {own[0] ? place : C - V};
+@SUMS@const unsigned place = slice + part * V;
+[[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
 UNROLL for (int i = 0; i < TM; i++) {
 const unsigned row = first + thread_row + i * RT;
-if (row >= rows) continue;
-[[maybe_unused]] const unsigned v = row;
+const bool live = row < rows;
+[[maybe_unused]] const unsigned v = live ? row : 0;
+[[maybe_unused]] const bool own[1] = {live && place < C};
 @MADE@
 @EPILOGUE@}
 ";

@@ -14,7 +14,7 @@ use super::{Matmul, Target, kernel};
 use crate::launch::{Element, Rows};
 
 /// Columns of a row that are added up for less than this leave most of a step of 32 empty.
-const INNER_LEAST: usize = 8;
+pub(super) const INNER_LEAST: usize = 8;
 /// Elements of a matrix that is split into its parts once: larger ones are split at each use, and have more room for rows on their way.
 const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.

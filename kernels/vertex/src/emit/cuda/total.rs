@@ -48,6 +48,9 @@ impl Unit<'_> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
         // What is the same for all is one row.
         let rows = rows_of(self.list, inputs).unwrap_or(Rows::Fixed(1));
+        // Sums that read the same rows are made here, too.
+        let others = self.sums_along(op);
+        let inputs = &inputs.iter().chain(others.iter().map(|(_, input)| input)).cloned().collect::<Vec<_>>();
         let (walk, read) =
             Walk::reading((self.list, self.target.bytes_per_real), rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if read.iter().any(|input| input.kind() != Type::Real) {
@@ -81,23 +84,27 @@ impl Unit<'_> {
             return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
         }
         let (mut parameters, mut writers, mut values) = (Parameters::new(), Vec::new(), Vec::new());
-        for (side, input) in sides.iter().zip(&read) {
+        for (side, inputs) in sides.iter().zip(read.chunks(1 + others.len())) {
             let mut writer = Writer::new(&walk, lanes(side.columns as usize, side.vector));
-            let made = if lead > 1 { plain_row(&walk, input, side.columns)? } else { value(&mut writer, input)? };
-            parameters.of_writer(&writer, &made.statements);
+            for input in inputs {
+                let made = if lead > 1 { plain_row(&walk, input, side.columns)? } else { value(&mut writer, input)? };
+                parameters.of_writer(&writer, &made.statements);
+                values.push(made);
+            }
             writers.push(writer);
-            values.push(made);
         }
         self.header();
+        let made: Vec<String> = std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
+        let elements = elements * made.len() as u64;
         let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
         let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
         let mut body = body(&sides, &values, lead);
         if joins {
-            parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
+            let added = added(&made, elements, &mut parameters);
             parameters.push("unsigned* ticket", Argument::Ticket);
-            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", ADDED).replace("@ELEMENTS@", &elements.to_string())));
+            body.push_str(&format!("{LAST}{}", ADD_PARTS_LAST.replace("@ADDED@", &added).replace("@ELEMENTS@", &elements.to_string())));
         }
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let name = self.define("", (2, &parameters.text()), (&tables, &body));
@@ -108,10 +115,21 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: Blocks::Parts { rows, each, most, tiles }, threads: THREADS, shared_bytes: 0 });
         if !joins {
-            self.add_parts(out, (elements as u32, Argument::Parts { rows, each, most }));
+            self.add_parts(&made, (elements as u32, Argument::Parts { rows, each, most }));
         }
         self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         Ok(())
+    }
+
+    /// Sums over rows that this one, if it is such, makes as well, since both read the same rows: where they go, and what they add up.
+    fn sums_along(&self, op: &Op) -> Vec<(String, Operand)> {
+        let launches = self.list.launches();
+        let of = |sum: &usize| match &launches[*sum].operation {
+            Operation::Evaluate { out, inputs, .. } => inputs.first().map(|input| (out.clone(), input.clone())),
+            _ => None,
+        };
+        let along = self.beside.iter().filter(|(_, maker)| *op == Op::SumRows && maker.launch == self.number).map(|(sum, _)| sum);
+        along.filter_map(of).collect()
     }
 
     /// Outer products on tensor cores. The sides lie beside each other in shared memory, the wider one where 32 columns are taken at once.
@@ -188,12 +206,16 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 
-    /// The parts of a sum, in order: a warp for each element.
-    pub(super) fn add_parts(&mut self, out: &str, (elements, parts): (u32, Argument)) {
-        let parameters = "real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts";
-        let name = self.define("_parts", (1, parameters), ("", &ADD_PARTS.replace("@ADDED@", ADDED)));
-        let arguments = vec![Argument::Buffer(out.to_owned()), Argument::Scratch, Argument::Number(elements), parts];
-        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]), threads: THREADS, shared_bytes: 0 });
+    /// The parts of sums, in order: a warp for each element.
+    pub(super) fn add_parts(&mut self, made: &[String], (elements, parts): (u32, Argument)) {
+        let mut parameters = Parameters::new();
+        let added = added(made, u64::from(elements), &mut parameters);
+        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
+        parameters.push("const unsigned elements", Argument::Number(elements));
+        parameters.push("const unsigned parts", parts);
+        let name = self.define("_parts", (1, &parameters.text()), ("", &ADD_PARTS.replace("@ADDED@", &added)));
+        let blocks = Blocks::Fixed([elements.div_ceil(THREADS / 32), 1, 1]);
+        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 
     /// Into how many parts these rows are cut, as far as a plan knows.
@@ -207,6 +229,19 @@ impl Unit<'_> {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
     }
+}
+
+/// Statements that add up the parts of an element of what is made, of which all have as many: one buffer after the other.
+pub(super) fn added(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
+    if let [only] = made {
+        parameters.push("real* __restrict__ out", Argument::Buffer(only.clone()));
+        return ADDED.replace("@OUT@", "out[element]");
+    }
+    let (last, each) = (made.len() - 1, elements / made.len() as u64);
+    let declared = |(number, out): (usize, &String)| parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()));
+    made.iter().enumerate().for_each(declared);
+    let chosen: String = (0..last).map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each)).collect();
+    ADDED.replace("@OUT@", &format!("({chosen}out_{last})[element % {each}u]"))
 }
 
 /// Statements that put down the sum of an element of what is made, one buffer after the other; `next` leaves it.
@@ -263,7 +298,7 @@ const unsigned rows = rows_given * {lead};
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
     let part = |value: &Value| format!("{}{}", about_row(&value.statements), value.statements);
     match (sides, values) {
-        ([first, second], [of_first, of_second]) => format!(
+        ([first, second], [of_first, of_second, ..]) => format!(
             "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
 const unsigned rows = rows_given * {lead};
 {}",
@@ -280,15 +315,23 @@ const unsigned rows = rows_given * {lead};
                 .replace("@SECOND_AT@", &of_second.at),
         ),
         _ => format!(
-            "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1;
+            "constexpr unsigned K = {}, V = {}, L = {}, STRANDS = {THREADS} / L, Q = 1, SUMS = {};
 const unsigned rows = rows_given;
 {}",
             sides[0].columns,
             sides[0].vector,
             sides[0].lanes,
-            SUM_ROWS.replace("@VALUE@", &part(&values[0])).replace("@VALUE_AT@", &values[0].at),
+            values.len(),
+            SUM_ROWS.replace("@VALUE@", &together(values)),
         ),
     }
+}
+
+/// What several sums add up of a row: each to its own.
+fn together(values: &[Value]) -> String {
+    let statements: String = values.iter().map(|value| value.statements.as_str()).collect();
+    let sums: String = values.iter().enumerate().map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at)).collect();
+    format!("{}{statements}{sums}", about_row(&statements))
 }
 
 /// Parts of a sum, in order, by the lanes of a warp.
@@ -300,7 +343,7 @@ UNROLL for (int i = 0; i < 8; i++) several[i] = first + i * 32 < parts ? __ldcg(
 UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
-if (of_warp == 0) out[element] = sum;
+if (of_warp == 0) @OUT@ = sum;
 ";
 
 /// Every element of them: a warp of the grid for each.
@@ -320,7 +363,7 @@ __threadfence();
 ";
 
 /// Every element of them, by the warps of the block that is done last.
-const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x;
+pub(super) const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x;
 for (unsigned element = threadIdx.x / 32; element < @ELEMENTS@u; element += blockDim.x / 32) {
 @ADDED@}
 ";
@@ -342,20 +385,21 @@ const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = thread
 const bool own = column < K;
 const unsigned c[1] = {own ? column : K - V};
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-real sums[V];
-UNROLL for (int j = 0; j < V; j++) sums[j] = 0;
+real sums[SUMS][V] = {};
 _Pragma(\"unroll 4\") for (unsigned row = begin + strand; row < end; row += STRANDS) {
 [[maybe_unused]] const unsigned v = row;
-@VALUE@EACH sums[j] += @VALUE_AT@;
-}
+@VALUE@}
 __shared__ real told[STRANDS][L * V];
-UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[j];
+UNROLL for (int s = 0; s < SUMS; s++) {
+UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] = sums[s][j];
 __syncthreads();
 for (unsigned half = STRANDS / 2; half > 0; half /= 2) {
 if (strand < half) UNROLL for (int j = 0; j < V; j++) told[strand][thread * V + j] += told[strand + half][thread * V + j];
 __syncthreads();
 }
-if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+if (strand == 0 && own) UNROLL for (int j = 0; j < V; j++) scratch[(offset_t)(s * K + column + j) * gridDim.x + blockIdx.x] = told[0][thread * V + j];
+if (s + 1 < SUMS) __syncthreads();
+}
 ";
 
 /// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV x KV elements.

@@ -650,7 +650,9 @@ impl<'a> Writer<'a> {
     fn is_shared(&self, table: &Table, shape: &[u64], length: usize) -> bool {
         let Lanes { places, vector, slices, .. } = self.lanes;
         let is_frame = shape.iter().product::<u64>() as usize == places && table.iter().zip(0..).all(|(&element, place)| element as usize == place / length);
-        slices == 1 && is_frame && (length == places || length.is_multiple_of(vector))
+        // A slice has all of what is added up.
+        let is_whole = slices == 1 || (length < places && self.lanes.slice().is_multiple_of(length));
+        is_whole && is_frame && (length == places || length.is_multiple_of(vector))
     }
 
     fn dropout(&mut self, step: &Step, (probability, site): (f64, u32), (table, value): (&Table, &str), scope: Scope) -> Result<Held, Refused> {

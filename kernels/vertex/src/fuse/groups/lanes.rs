@@ -1,12 +1,15 @@
 //! lanes: what may become one launch where a row is a group's of lanes, and products are tiles of many rows.
 //!
 //! promises  a launch is one of these: work on rows whose widths go into each other; a walk over edges with such work before and after
-//!           it; a product, with work on the rows of its result
+//!           it; a product, with work on the rows of its result and sums along their last axis (scores of an attention)
 //! never     decides more than that: what is at hand, and what waits, is the same for all devices
 use super::Item;
 use crate::fuse::values::{Kind, Values};
 use crate::gir::Op;
-use crate::launch::{Operation, reduced};
+use crate::launch::{Operation, Rows, reduced, width};
+
+/// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
+const LANES: u64 = 32;
 
 /// Whether a launch may join these.
 pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
@@ -15,7 +18,9 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
         return false;
     }
     if let Some(product) = members.iter().find(|member| is_product(member)) {
-        return is_plain(op) && columns(values, item) == columns(values, product) && !is_of_many_rows(values, product);
+        let (wide, own) = (columns(values, product), columns(values, item));
+        let is_of_row = is_plain(op) && own == wide;
+        return (is_of_row || (is_sum_of_row(values, item, wide) && reads_nothing(values, members))) && !is_of_many_rows(values, product);
     }
     let walks_edges = members.iter().chain([item]).any(|member| self::op(member).is_some_and(|op| reduced(op).is_some()));
     if walks_edges && item.kind == Kind::Vertex && !is_plain(op) && !is_last_axis(op, item) && reduced(op).is_none() {
@@ -56,6 +61,25 @@ fn is_plain(op: &Op) -> bool {
 fn is_last_axis(op: &Op, item: &Item) -> bool {
     let (Op::Axis(_, axis), Operation::Evaluate { inputs, .. }) = (op, &item.launch.operation) else { return false };
     inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
+}
+
+/// Whether work behind a product reads no rows of vertices but those that are made there: others arrive late in its kernel, and two launches
+/// take less (one H200, amazon0505: GIN's sum of products with another row 64.8 + 264.7 us apart and 104.4 + 231 together, that of GAT's gradient 121 +
+/// 94 and 235; scores of an attention, which read none, 95 + 36 and 116).
+fn reads_nothing(values: &Values, members: &[Item]) -> bool {
+    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
+    let is_of_vertex = |name: &str| values.buffer(name).is_none_or(|buffer| buffer.rows == Rows::Nodes);
+    let leaves = members.iter().filter(|member| !is_product(member)).flat_map(|member| &member.reading.leaves);
+    leaves.into_iter().all(|(name, _)| is_made(name) || !is_of_vertex(name))
+}
+
+/// Whether this is a sum along the last axis of rows so wide, each of which a group of lanes can hold.
+fn is_sum_of_row(values: &Values, item: &Item, wide: u64) -> bool {
+    let Operation::Evaluate { out, op, inputs, .. } = &item.launch.operation else { return false };
+    let most = values.buffer(out).map_or(1, |buffer| 16 / width(buffer.element, values.facts).max(1));
+    let length = inputs.first().and_then(|input| input.shape().last().copied()).unwrap_or(1);
+    let vector = [4, 2].into_iter().find(|vector| *vector <= most && wide.is_multiple_of(*vector) && length.is_multiple_of(*vector)).unwrap_or(1);
+    is_last_axis(op, item) && frame(values, item) == wide && wide.div_ceil(vector) <= LANES
 }
 
 fn columns(values: &Values, item: &Item) -> u64 {

@@ -1,7 +1,7 @@
 //! tests: traffic of programs whose walks over given rows can be counted by hand.
 use super::*;
 use crate::compile::compile;
-use crate::emit::cuda::{Matmul, Target, emit, memory};
+use crate::emit::cuda::{Matmul, Order, Target, emit, memory};
 use crate::gir::{Data, Target as Wanted};
 use crate::launch::LossKind;
 
@@ -13,7 +13,8 @@ fn made(text: &str, columns: u64, data: impl FnOnce(Data) -> Data) -> (LaunchLis
     let target = Some(Wanted { columns: 3, loss: LossKind::CrossEntropy });
     let data = data(Data { features: Some(columns), target, training: true, lanes: true, ..Data::bare(NODES, EDGES) });
     let compiled = compile(text, "it", &Default::default(), &data).unwrap_or_else(|wrong| panic!("{wrong:?}"));
-    let emitted = emit(&compiled.list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32 }).unwrap();
+    let emitted =
+        emit(&compiled.list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread }).unwrap();
     (compiled.list, emitted, Facts::of(&data))
 }
 
