@@ -35,11 +35,11 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Plan},
+    kinds::plan::{self, Grouping, Plan},
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
 use warploom_vertex::{
-    emit::cuda::Matmul,
+    emit::cuda::{Groups, Matmul},
     launch::{Body, LaunchList, LossKind},
 };
 
@@ -125,8 +125,15 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
 }
 
 /// What the plan decides about the list on a GPU.
-fn planned<'a>(request: &'a RunRequest, page: &'a Plan) -> Result<gpu::Planned<'a>, StageError> {
-    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, host: page.host.as_ref() })
+fn planned<'a>(request: &'a RunRequest, (page, groups): (&'a Plan, &'a [Option<Groups>])) -> Result<gpu::Planned<'a>, StageError> {
+    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, groups, host: page.host.as_ref() })
+}
+
+/// How the plan cuts the edges of each launch into groups of neighbours, if it does.
+fn groups(page: &Plan) -> Vec<Option<Groups>> {
+    let of = |grouping: &Grouping| Groups { neighbours: grouping.neighbours, lanes: grouping.lanes, threads: grouping.threads };
+    let launches = page.predicted.launches.iter().filter(|_| page.schedule.is_some());
+    launches.map(|launch| launch.grouping.as_ref().map(of)).collect()
 }
 
 fn execute<T: Precision>(
@@ -142,7 +149,7 @@ fn execute<T: Precision>(
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, page)?))?,
+        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?))?,
     };
     let started = Instant::now();
     let done = match &list.body {

@@ -30,6 +30,9 @@ pub struct Plan {
     /// What of reals of 32 bits products multiply on a GPU, if not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matmul: Option<String>,
+    /// How a GPU shares out edges, if not by rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.

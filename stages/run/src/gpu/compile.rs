@@ -5,12 +5,12 @@
 //! never     keys code by anything that a compiler puts into it
 use warploom_contract::{Context, StageError};
 use warploom_device::gpu::Module;
-use warploom_device::{Facts, Gpu, Nvrtc};
+use warploom_device::{Gpu, Nvrtc};
 use warploom_shell::kernels::{self, Compiled};
-use warploom_vertex::emit::cuda::{self, Emitted, Matmul, Target};
+use warploom_vertex::emit::cuda::{self, Emitted, Target};
 use warploom_vertex::launch::LaunchList;
 
-use super::failed;
+use super::{Planned, failed};
 use crate::precision::Precision;
 
 /// Source, and what it was made for.
@@ -29,10 +29,12 @@ impl std::ops::Deref for Ready {
 }
 
 /// The source of a list.
-pub fn emit<T: Precision>(list: &LaunchList, (facts, matmul): (&Facts, Matmul)) -> Result<Ready, StageError> {
+pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready, StageError> {
+    let Planned { facts, matmul, groups, .. } = *planned;
     let (processors, shared_bytes) = facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
     let target = Target { bytes_per_real: size_of::<T>() as u64, processors, shared_bytes, matmul };
-    let emitted = cuda::emit(list, target).map_err(|refused| StageError::defect(format!("the plan has a launch without a kernel: {refused}")))?;
+    let emitted =
+        cuda::emit_in_groups(list, target, groups).map_err(|refused| StageError::defect(format!("the plan has a launch without a kernel: {refused}")))?;
     Ok(Ready { emitted, processors })
 }
 
