@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Kernel, Matmul, Order, Refused, Target, emit};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Groups, Kernel, Matmul, Order, Refused, Target, emit, emit_in_groups};
 use warploom_vertex::gir::{Data, Op, Type};
 use warploom_vertex::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
@@ -245,6 +245,35 @@ fn sums_of_tables_beyond_the_cache_go_by_slices() {
     assert_eq!(sliced(100_000, 64), 0, "a table of 26 MB stays in the cache");
     assert_ne!(sliced(410_236, 64), 0, "one of 105 MB does not");
     assert_eq!(sliced(410_236, 22), 0, "a row of 22 columns is no slices");
+}
+
+#[test]
+fn sums_go_by_groups_of_neighbours_where_that_is_asked_for() {
+    for (name, list) in lists() {
+        let asked = vec![Some(Groups { neighbours: 32, lanes: 16, threads: 128 }); list.launches().len()];
+        let emitted = emit_in_groups(&list, F32, &asked).unwrap_or_else(|refused| panic!("{name}: {refused}"));
+        let defined: BTreeMap<String, usize> = defined(&emitted.source).into_iter().collect();
+        let plain = made(&name, &list, F32);
+        for ((launch, kernels), of_rows) in list.launches().into_iter().zip(&emitted.launches).zip(&plain.launches) {
+            let spans: Vec<bool> =
+                kernels.iter().filter_map(|kernel| if let Blocks::Groups { spans, .. } = kernel.blocks { Some(spans) } else { None }).collect();
+            let walks = of_rows.iter().filter(|kernel| matches!(kernel.blocks, Blocks::Items { .. })).count();
+            assert!(spans.is_empty() || (spans == [false, true] && walks == 1), "{name}, {}: {kernels:?}", launch.name);
+            kernels.iter().for_each(|kernel| assert_eq!(kernel.arguments.len(), defined[&kernel.name], "{name}: arguments of {}", kernel.name));
+        }
+    }
+    let cut = |name: &str| {
+        let list = list(&text(name), name, &settings(name), &data());
+        let asked = vec![Some(Groups { neighbours: 32, lanes: 32, threads: 128 }); list.launches().len()];
+        let kernels = emit_in_groups(&list, F32, &asked).unwrap().launches.into_iter().flatten();
+        kernels.fold([0, 0], |[groups, rows], kernel| match kernel.blocks {
+            Blocks::Groups { .. } => [groups + 1, rows],
+            Blocks::Items { .. } => [groups, rows + 1],
+            _ => [groups, rows],
+        })
+    };
+    assert_eq!(cut("gcn")[1], 0, "all walks of gcn only add up");
+    assert!(cut("sage_max")[1] > 0 && cut("gat")[1] > 0, "an extreme and a softmax keep rows");
 }
 
 #[test]

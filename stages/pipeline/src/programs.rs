@@ -72,7 +72,11 @@ pub fn check(environment: &Environment, talk: &Talk, options: &Options, asked: &
     };
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
-        let page = show_form(&made, form, (&request.text, &request.device, warploom_plan::matmul(&request), warploom_vertex::emit::cuda::Order::Spread))?;
+        let page = show_form(
+            &made,
+            form,
+            (&request.text, &request.device, (warploom_plan::matmul(&request), request.spec.schedule, warploom_vertex::emit::cuda::Order::Spread)),
+        )?;
         crate::print_as(environment, || page.clone(), || vec![json!({"program": entry, "for": known_of, "form": form, "text": page})]);
         return Ok(());
     }

@@ -9,10 +9,11 @@ use std::path::Path;
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_device::Facts;
+use warploom_spec::EdgeSchedule;
 pub use warploom_vertex::compile::Compiled;
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{self, Emitted, Matmul, Order, Refused, Target},
+    emit::cuda::{self, Emitted, Groups, Matmul, Order, Refused, Target},
     gir::Data,
     launch::LaunchList,
     syntax::{Diagnostic, Severity},
@@ -78,14 +79,18 @@ impl Program<'_> {
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
-/// The source of a GPU's kernels, for reals of so many bytes.
-pub fn emitted(list: &LaunchList, (bytes_per_real, matmul, order): (u64, Matmul, Order), device: &Facts) -> Result<Emitted, StageError> {
+/// The source of a GPU's kernels, for reals of so many bytes; launches cut edges into these groups, if any.
+pub fn emitted(
+    list: &LaunchList,
+    (bytes_per_real, matmul, order, groups): (u64, Matmul, Order, &[Option<Groups>]),
+    device: &Facts,
+) -> Result<Emitted, StageError> {
     let Some(grid) = &device.grid else {
         let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
         return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
     };
     let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order };
-    cuda::emit(list, target).map_err(|refused| refusal(&refused))
+    cuda::emit_in_groups(list, target, groups).map_err(|refused| refusal(&refused))
 }
 
 /// What has no kernel on a GPU.
@@ -95,13 +100,24 @@ fn refusal(refused: &Refused) -> StageError {
 }
 
 /// One of the forms as text.
-pub fn show(compiled: &Compiled, form: &str, (text, device, matmul, order): (&str, &Facts, Matmul, Order)) -> Result<String, StageError> {
+pub fn show(
+    compiled: &Compiled,
+    form: &str,
+    (text, device, (matmul, schedule, order)): (&str, &Facts, (Matmul, EdgeSchedule, Order)),
+) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),
         "clean" => Ok(format!("{}{}", compiled.clean.print(Some(text)), compiled.decisions())),
         "launches" => Ok(compiled.apart.render()),
         "fused" => Ok(compiled.list.render()),
-        _ => Ok(emitted(&compiled.list, (compiled.data.bytes_per_real, matmul, order), device)?.source),
+        // As for a graph whose rows have as many edges each: its profile is not at hand.
+        _ => {
+            let groups = match schedule {
+                EdgeSchedule::Rows => Vec::new(),
+                EdgeSchedule::NeighbourGroups => crate::predict::groups(&compiled.list, &warploom_vertex::Facts::of(&compiled.data), device, 0.0),
+            };
+            Ok(emitted(&compiled.list, (compiled.data.bytes_per_real, matmul, order, &groups), device)?.source)
+        }
     }
 }

@@ -21,7 +21,7 @@ use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         plan::{self, Memory, Plan, Smaller},
-        profile,
+        profile::{self, Profile},
     },
     manifest::InputEntry,
 };
@@ -30,7 +30,7 @@ use warploom_shell::{
     budget, contracts, kernels,
     requests::{PlanRequest, mistake_error},
 };
-use warploom_spec::{Dtype, Loss, MistakeKind, Mode, Residence};
+use warploom_spec::{Dtype, EdgeSchedule, Loss, MistakeKind, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
@@ -56,13 +56,16 @@ impl Stage for PlanStage {
     fn run(context: &Context, outputs: &mut Outputs, inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
         let Made { mut list, facts, settings, warnings, predicts } = make(inputs, request, &request.given_settings())?;
         refuse_halves_of_loops(request, &list)?;
+        let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs)?;
-        let emitted = for_gpu(request, order, &list)?;
+        let emitted = for_gpu(request, (&list, &facts), (&profile, order))?;
         let Needed { memory, host, by_launch, reason } = needed(request, emitted.as_ref(), &list, &facts);
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
         list.reasons.extend(reason);
+        let is_grouped = request.spec.schedule == EdgeSchedule::NeighbourGroups;
+        list.reasons.extend(emitted.iter().filter(|_| is_grouped).map(|emitted| walks::grouped(&list, emitted)).collect::<Vec<_>>());
         let memory = Memory { smaller: smaller(inputs, request, &settings), ..memory };
         let room = budget::Room::of(&request.device, context.memory);
         budget::refuse_too_large(&memory, room)?;
@@ -85,12 +88,13 @@ impl Stage for PlanStage {
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned()).filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             is_local: is_gpu(request) && order == Order::Local,
+            schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_gpu(request) && is_grouped),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
             launches: json_of(&list)?,
             memory,
             host,
-            predicted: predict::predicted(&list, &facts, (&request.device, &by_launch), &profile::open(inputs.get(Kind::Profile)?)?),
+            predicted: predict::predicted(&list, &facts, (&request.device, &by_launch), &profile),
         };
         plan::write(outputs, &page)
     }
@@ -105,8 +109,9 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = Facts::of(&facts::data(inputs, request, training)?);
+        let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs).map_err(|error| Violation::new(error.what))?;
-        let emitted = for_gpu(request, order, &list).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let emitted = for_gpu(request, (&list, &facts), (&profile, order)).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
         if host != page.host {
             return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
@@ -114,7 +119,7 @@ impl Stage for PlanStage {
         if (expected.bytes_peak, &expected.bytes_by_use) != (page.memory.bytes_peak, &page.memory.bytes_by_use) {
             return Err(Violation::new(format!("plan.json: predicted peak: expected {} bytes, found {}", expected.bytes_peak, page.memory.bytes_peak)));
         }
-        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), &profile::open(inputs.get(Kind::Profile)?)?);
+        let predicted = predict::predicted(&list, &facts, (&request.device, &by_launch), &profile);
         if predicted != page.predicted {
             let (expected, found) = (predicted.nanoseconds_step, page.predicted.nanoseconds_step);
             return Err(Violation::new(format!("plan.json: predicted step: expected {expected} ns, found {found}")));
@@ -242,11 +247,8 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
         return Ok(make(inputs, request, &request.given_settings())?.list.render());
     }
     let settings = request.given_settings();
-    compile::show(
-        &compiled(inputs, request, &program(request, &settings))?,
-        form,
-        (&request.text, &request.device, matmul(request), order::of(is_gpu(request), inputs)?),
-    )
+    let how = (matmul(request), request.spec.schedule, order::of(is_gpu(request), inputs)?);
+    compile::show(&compiled(inputs, request, &program(request, &settings))?, form, (&request.text, &request.device, how))
 }
 
 /// Rounded again and again, supersteps would end elsewhere, or never.
@@ -260,7 +262,7 @@ fn refuse_halves_of_loops(request: &PlanRequest, list: &LaunchList) -> Result<()
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
-fn for_gpu(request: &PlanRequest, order: Order, list: &LaunchList) -> Result<Option<Emitted>, StageError> {
+fn for_gpu(request: &PlanRequest, (list, facts): (&LaunchList, &Facts), (profile, order): (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
@@ -273,7 +275,11 @@ fn for_gpu(request: &PlanRequest, order: Order, list: &LaunchList) -> Result<Opt
     if half(request.run.dtype).is_some() {
         return refuse(format!("`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and `f64`", request.run.dtype.name()));
     }
-    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request), order), &request.device).map(Some)
+    let groups = match request.spec.schedule {
+        EdgeSchedule::Rows => Vec::new(),
+        EdgeSchedule::NeighbourGroups => predict::groups(list, facts, &request.device, profile.in_degree.gini),
+    };
+    compile::emitted(list, (bytes_per_real(request.run.dtype), matmul(request), order, &groups), &request.device).map(Some)
 }
 
 /// What products multiply.
@@ -352,8 +358,10 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
     let mut weigh = |set: String, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>| {
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
-        let needed = made.and_then(|made| {
-            Some(needed(request, for_gpu(request, order::of(is_gpu(request), inputs).ok()?, &made.list).ok()?.as_ref(), &made.list, &made.facts))
+        let profile = inputs.get(Kind::Profile).and_then(profile::open).ok();
+        let needed = made.zip(profile).and_then(|(made, profile)| {
+            let emitted = for_gpu(request, (&made.list, &made.facts), (&profile, order::of(is_gpu(request), inputs).ok()?)).ok()?;
+            Some(needed(request, emitted.as_ref(), &made.list, &made.facts))
         });
         ways.extend(needed.map(|needed| Smaller { set, bytes_peak: needed.memory.bytes_peak }));
     };

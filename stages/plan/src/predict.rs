@@ -10,6 +10,7 @@ use warploom_contract::kinds::{
 use warploom_device::Facts as Device;
 use warploom_vertex::{
     Facts,
+    emit::cuda::Groups,
     launch::{Body, Launch, LaunchList, Work},
 };
 
@@ -30,6 +31,22 @@ pub fn predicted(list: &LaunchList, facts: &Facts, (device, over_bus): (&Device,
     Predicted { nanoseconds_step: repeated.map(|launch| launch.nanoseconds).sum(), launches }
 }
 
+/// How the edges of each launch are cut into groups on a GPU, in the order of the list; nothing where rows are asked for.
+pub fn groups(list: &LaunchList, facts: &Facts, device: &Device, in_degree_gini: f64) -> Vec<Option<Groups>> {
+    let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: in_degree_gini };
+    let mut decider = Decider::new(device, rows);
+    let mut of = |launch: &Launch| {
+        let grouping = decider.decide(widest(&list.work(launch, facts), facts)?)?;
+        Some(Groups { neighbours: grouping.neighbours, lanes: grouping.lanes, threads: grouping.threads })
+    };
+    list.launches().into_iter().map(&mut of).collect()
+}
+
+/// Numbers of the widest row that edges gather.
+fn widest(work: &Work, facts: &Facts) -> Option<u64> {
+    work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max()
+}
+
 fn names(launches: &[Launch]) -> Vec<&str> {
     launches.iter().map(|launch| launch.name.as_str()).collect()
 }
@@ -38,12 +55,11 @@ fn of_launch(list: &LaunchList, (launch, over_bus): (&Launch, u64), (facts, devi
     let work = list.work(launch, facts);
     let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
     let (seconds, limit) = Some(limited(&work, facts, device)).filter(|(seconds, _)| *seconds >= on_bus).unwrap_or((on_bus, "the bus to the host"));
-    let widest = work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max();
     PredictedLaunch {
         name: launch.name.clone(),
         nanoseconds: (1e9 * seconds) as u64 + device.launch_nanoseconds,
         limit: limit.to_owned(),
-        grouping: widest.and_then(|columns| decider.decide(columns)),
+        grouping: widest(&work, facts).and_then(|columns| decider.decide(columns)),
     }
 }
 

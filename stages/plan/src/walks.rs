@@ -9,11 +9,30 @@ use warploom_contract::{
 };
 use warploom_vertex::{
     Facts,
+    emit::cuda::{Blocks, Emitted, Walked},
     launch::{LaunchList, Reason, Work},
 };
 
 /// Bytes of the number of a node.
 const NUMBER: u64 = 4;
+
+/// Which launches go by groups of neighbours, where that is asked for.
+pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
+    let named = |is_so: &dyn Fn(&Blocks) -> bool| {
+        let launches = list.launches().into_iter().zip(&emitted.launches).filter(|(_, kernels)| kernels.iter().any(|kernel| is_so(&kernel.blocks)));
+        launches.map(|(launch, _)| format!("`{}`", launch.name)).collect::<Vec<_>>()
+    };
+    let grouped = named(&|blocks| matches!(blocks, Blocks::Groups { .. }));
+    let others = named(&|blocks| matches!(blocks, Blocks::Items { walked: Walked::Edges(_), .. }));
+    let told = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let why = format!(
+        "`plan.schedule: neighbour-groups` asks for it; so go {}; by rows, since they do not walk edges once and only add up: {}",
+        told(&grouped),
+        told(&others)
+    );
+    let alternatives = [("neighbour-groups".to_owned(), grouped.len() as u64), ("rows".to_owned(), others.len() as u64)].into();
+    Reason { what: "schedule of walks over edges".to_owned(), chosen: "neighbour-groups".to_owned(), why, alternatives }
+}
 
 /// The reasons, in the order in which they are told.
 pub fn reasons(list: &LaunchList, facts: &Facts, inputs: &Inputs) -> Result<Vec<Reason>, StageError> {

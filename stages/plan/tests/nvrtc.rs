@@ -12,7 +12,7 @@ use compiler::{ARCHITECTURES, nvrtc, root};
 use serde_json::{Value, json};
 use warploom_device::{Nvrtc, nvrtc::Source};
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Matmul, Order, Target, emit};
+use warploom_vertex::emit::cuda::{Groups, Matmul, Order, Target, emit, emit_in_groups};
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 
 /// Registers of a processor.
@@ -97,6 +97,27 @@ fn source((file, name): (&str, &str), settings: &Value, data: &Data, bytes_per_r
     emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread })
         .unwrap_or_else(|refused| panic!("{name}: {refused}"))
         .source
+}
+
+/// Sums by groups of neighbours: of so many neighbours, lanes and threads.
+const CUTS: [(u32, u32, u32); 4] = [(4, 4, 32), (32, 16, 128), (32, 32, 256), (256, 8, 512)];
+
+#[test]
+fn sums_by_groups_of_neighbours_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("sums_by_groups_of_neighbours_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (name, settings) in [("gcn", json!({"hidden": 16, "drop": 0.5})), ("gin", json!({"hidden": 64, "layers": 2})), ("sage", json!({"hidden": 256}))] {
+        let given = settings.as_object().unwrap().clone().into_iter().collect();
+        let made = compile(&text(&format!("pipelines/programs/{name}.py")), name, &given, &data(3, Features::Dense, &settings)).unwrap();
+        for ((neighbours, lanes, threads), arch) in CUTS.into_iter().flat_map(|cut| ARCHITECTURES.map(|arch| (cut, arch))) {
+            let groups = vec![Some(Groups { neighbours, lanes, threads }); made.list.launches().len()];
+            let target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread };
+            let source = emit_in_groups(&made.list, target, &groups).unwrap().source;
+            assert!(source.contains("told_groups"), "{name} has a sum by groups");
+            found.extend(wrong(nvrtc, &format!("{name} by groups of {neighbours}, {lanes} lanes, {threads} threads"), &source, arch));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// Blocks of a processor that kernels ask for; those that are left out ask for one.

@@ -35,11 +35,11 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Plan},
+    kinds::plan::{self, Grouping, Plan},
 };
 use warploom_shell::{budget, contracts, requests::RunRequest, signals};
 use warploom_vertex::{
-    emit::cuda::{Matmul, Order},
+    emit::cuda::{Groups, Matmul, Order},
     launch::{Body, LaunchList, LossKind},
 };
 
@@ -125,13 +125,16 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
 }
 
 /// What the plan decides about the list on a GPU.
-fn planned<'a>(request: &'a RunRequest, page: &'a Plan) -> Result<gpu::Planned<'a>, StageError> {
-    Ok(gpu::Planned {
-        facts: &request.device,
-        matmul: matmul(page)?,
-        order: if page.is_local { Order::Local } else { Order::Spread },
-        host: page.host.as_ref(),
-    })
+fn planned<'a>(request: &'a RunRequest, (page, groups): (&'a Plan, &'a [Option<Groups>])) -> Result<gpu::Planned<'a>, StageError> {
+    let order = if page.is_local { Order::Local } else { Order::Spread };
+    Ok(gpu::Planned { facts: &request.device, matmul: matmul(page)?, order, groups, host: page.host.as_ref() })
+}
+
+/// How the plan cuts the edges of each launch into groups of neighbours, if it does.
+fn groups(page: &Plan) -> Vec<Option<Groups>> {
+    let of = |grouping: &Grouping| Groups { neighbours: grouping.neighbours, lanes: grouping.lanes, threads: grouping.threads };
+    let launches = page.predicted.launches.iter().filter(|_| page.schedule.is_some());
+    launches.map(|launch| launch.grouping.as_ref().map(of)).collect()
 }
 
 fn execute<T: Precision>(
@@ -147,7 +150,7 @@ fn execute<T: Precision>(
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, page)?))?,
+        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?))?,
     };
     let started = Instant::now();
     let done = match &list.body {

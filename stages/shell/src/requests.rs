@@ -298,6 +298,9 @@ impl Request for PlanRequest {
             if self.spec.matmul == PlanSpec::default().matmul {
                 settings.remove("matmul");
             }
+            if self.spec.schedule == PlanSpec::default().schedule {
+                settings.remove("schedule");
+            }
             // What `auto` does follows from the device.
             if self.spec.features == PlanSpec::default().features {
                 settings.remove("features");

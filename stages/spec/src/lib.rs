@@ -55,7 +55,7 @@ pub use crate::{
             Weights,
         },
         partition::{PartitionSpec, Scheme},
-        plan::{Matmul, PlanSpec, Residence},
+        plan::{EdgeSchedule, Matmul, PlanSpec, Residence},
         reorder::{Degree, Method, ReorderSpec},
         run::{
             AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec, FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec,

@@ -33,6 +33,9 @@ pub struct Plan {
     /// Whether its kernels for a GPU take it that neighbouring rows read near rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_local: bool,
+    /// How a GPU shares out edges, if not by rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Kernel, Part, Tier, Walked, hub, loss_of};
-use warploom_vertex::launch::{LaunchList, LossKind, Role, Rows};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, Tier, Walked, hub, loss_of};
+use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 
-use super::{items::Items, rows_of};
+use super::{groups::Table, items::Items, rows_of};
 use crate::{
     buffers::Buffers,
     precision::Precision,
@@ -115,18 +115,24 @@ pub struct Layout {
     parts: Vec<(Argument, Place)>,
 }
 
+/// Cuts of rows into groups of neighbours.
+pub type Tables = BTreeMap<(Direction, Groups), Table>;
+
 /// All lists that kernels walk.
 pub fn lists<T: Precision>(list: &LaunchList, (emitted, processors): (&Emitted, u32), data: &Data<T>) -> BTreeMap<Walked, Items> {
     let graph = data.edge_graph();
     let walked = emitted.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
-        Argument::Slots(_, direction) => Some(Walked::Edges(*direction)),
+        Argument::Slots(_, direction) | Argument::Groups(direction, ..) => Some(Walked::Edges(*direction)),
         _ => None,
     });
     let mut lists = BTreeMap::new();
     for walked in walked {
         let items = |walked: &Walked| match walked {
-            Walked::Edges(direction) => Items::of(&graph, *direction, (&cuts(emitted, walked), processors)),
+            Walked::Edges(direction) => {
+                let is_grouped = emitted.arguments().any(|argument| matches!(argument, Argument::Groups(of, ..) if of == direction));
+                Items::of(&graph, *direction, (&cuts(emitted, walked), processors, is_grouped))
+            }
             Walked::Entries(features, by_columns) => Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns)),
         };
         if !lists.contains_key(&walked)
@@ -136,6 +142,15 @@ pub fn lists<T: Precision>(list: &LaunchList, (emitted, processors): (&Emitted, 
         }
     }
     lists
+}
+
+/// All cuts of rows into groups of neighbours.
+pub fn tables(emitted: &Emitted, lists: &BTreeMap<Walked, Items>) -> Tables {
+    let cuts =
+        emitted.arguments().filter_map(|argument| if let Argument::Groups(direction, groups, _) = argument { Some((*direction, *groups)) } else { None });
+    let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
+    let of = |(direction, groups)| Some(((direction, groups), Table::of(lists.get(&Walked::Edges(direction))?, groups)));
+    cuts.into_iter().filter_map(of).collect()
 }
 
 /// How kernels cut what they walk.
@@ -234,7 +249,7 @@ pub fn contents<'a, T: Precision>(
     argument: &Argument,
     (data, list): (&'a Data<T>, &LaunchList),
     (program, buffers): (&Program<T>, &Buffers<T>),
-    lists: &'a BTreeMap<Walked, Items>,
+    (lists, tables): (&'a BTreeMap<Walked, Items>, &'a Tables),
 ) -> Option<Cow<'a, [u8]>> {
     let graph = data.edge_graph();
     let words = |words: &'a [u32]| Some(Cow::Borrowed(bytemuck::cast_slice(words)));
@@ -273,6 +288,7 @@ pub fn contents<'a, T: Precision>(
                 }
             }
         }
+        Argument::Groups(direction, groups, list) => words(tables.get(&(*direction, *groups))?.list(*list)),
         Argument::Inverse(name, count) => {
             let Home::Whole(index) = *program.places.get(name)? else { return None };
             owned(inverse(buffers.all().wholes.get(index), *count))
@@ -341,6 +357,7 @@ pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
             Argument::Count(..) | Argument::Number(_) | Argument::Parts { .. } | Argument::RowCount(_) | Argument::Training => ParameterKind::U32,
+            Argument::Groups(_, _, list) if list.is_count() => ParameterKind::U32,
             Argument::Seed => ParameterKind::U64,
             _ => ParameterKind::Pointer,
         };
@@ -357,6 +374,8 @@ pub struct Bound<'a, T: Precision> {
     pub bases: [u64; 2],
     /// Lists of edges.
     pub lists: &'a BTreeMap<Walked, Items>,
+    /// Groups of neighbours.
+    pub tables: &'a Tables,
     /// What was given.
     pub data: &'a Data<T>,
     /// Processors of the device.
@@ -379,6 +398,7 @@ impl<T: Precision> Bound<'_, T> {
                 let items = self.lists.get(walked);
                 Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
             }
+            Argument::Groups(direction, groups, list) if list.is_count() => Value::U32(self.grouped((*direction, *groups), *list)),
             Argument::Number(number) => Value::U32(*number),
             Argument::Parts { rows, each, most } => Value::U32(self.parts(*rows, *each, *most)),
             Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
@@ -387,6 +407,11 @@ impl<T: Precision> Bound<'_, T> {
             Argument::Measures if training => Value::Pointer(0),
             other => self.layout.part(other).map_or(Value::Pointer(0), at),
         })
+    }
+
+    /// How many groups there are, or rows whose groups lie in several blocks.
+    fn grouped(&self, cut: (Direction, Groups), list: Grouped) -> u32 {
+        self.tables.get(&cut).map_or(0, |table| table.count(list))
     }
 
     /// Parts that rows are cut into; at least one, which says what nothing adds up to.
@@ -399,6 +424,10 @@ impl<T: Precision> Bound<'_, T> {
         let blocks = match &kernel.blocks {
             Blocks::Rows { rows, each, slices } => [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1],
             Blocks::Fixed(blocks) => *blocks,
+            Blocks::Groups { direction, groups, spans, slices } => {
+                let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
+                [self.grouped((*direction, *groups), list).div_ceil(groups.of_block()), *slices, 1]
+            }
             Blocks::Parts { rows, each, most, tiles: [first, second] } => [self.parts(*rows, *each, *most), *first, *second],
             Blocks::Items { walked, cut, slices } => {
                 let items = self.lists.get(walked);

@@ -38,8 +38,9 @@ const WINDOW: usize = 256;
 const TURNS_OF_PIECE: u32 = 16;
 
 impl Items {
-    /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all in-edges.
-    pub fn of(graph: &EdgeGraph, direction: Direction, (cuts, processors): (&[Cut], u32)) -> Option<Items> {
+    /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all in-edges. Where groups of neighbours alone
+    /// walk them, rows keep their order.
+    pub fn of(graph: &EdgeGraph, direction: Direction, (cuts, processors, is_grouped): (&[Cut], u32, bool)) -> Option<Items> {
         let lists: Vec<(EdgeList, u32)> = match direction {
             Direction::In => vec![(graph.incoming?, 0)],
             Direction::Out => vec![(graph.outgoing?, 0)],
@@ -49,7 +50,8 @@ impl Items {
         let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
         // Rows that follow each other read the same rows: they stay beside each other, but those of many edges.
         let least = cuts.iter().map(|cut| thresholds(edges, *cut, processors)[1]).min().filter(|_| is_local(graph.nodes, &lists));
-        let mut items = Items::sorted(graph.nodes, degree, least);
+        let in_order = is_grouped && cuts.is_empty();
+        let mut items = if in_order { Items::listed((0..graph.nodes as u32).collect(), degree) } else { Items::sorted(graph.nodes, degree, least) };
         let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
         let mut pieces = Vec::with_capacity(items.row.len());
         for &row in &items.row {
@@ -116,7 +118,12 @@ impl Items {
                 long
             }
         };
-        let mut offset = Vec::with_capacity(rows + 1);
+        Items::listed(row, degree)
+    }
+
+    /// Items of these rows, and room for what each has.
+    fn listed(row: Vec<u32>, degree: impl Fn(usize) -> u32) -> Items {
+        let mut offset = Vec::with_capacity(row.len() + 1);
         let mut end = 0;
         offset.push(end);
         offset.extend(row.iter().map(|&row| {

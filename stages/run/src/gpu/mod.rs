@@ -5,6 +5,7 @@
 //! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for
 mod bind;
 mod compile;
+mod groups;
 mod items;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Matmul, Order, Walked, loss_of};
+use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
 
@@ -39,6 +40,8 @@ pub struct Planned<'a> {
     pub matmul: Matmul,
     /// Whether neighbouring rows read near rows.
     pub order: Order,
+    /// How the edges of each launch are cut into groups of neighbours, where that is asked for.
+    pub groups: &'a [Option<Groups>],
     /// What stays on the host.
     pub host: Option<&'a OnHost>,
 }
@@ -100,15 +103,16 @@ impl Machine {
         seed: u64,
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
-        let emitted = compile::emit::<T>(list, planned)?;
+        let emitted = compile::emit::<T>(list, &planned)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
+        let tables = bind::tables(&emitted, &lists);
         let layout = Layout::of::<T>(list, (&emitted, planned.host.map_or(&[], |host| &host.buffers)), data)?;
         let pinned = pin(context, &gpu, (&layout, planned.host))?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound = bind::Bound { layout: &layout, bases, lists: &lists, data, processors: emitted.processors, seed };
+        let bound = bind::Bound { layout: &layout, bases, lists: &lists, tables: &tables, data, processors: emitted.processors, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let calls = emitted.launches.iter().map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
@@ -135,7 +139,7 @@ impl Machine {
         // In a build that checks, who reads what nobody wrote does not go unnoticed.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
         machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;
-        machine.put_given(list, (program, buffers, data), &lists)?;
+        machine.put_given(list, (program, buffers, data), (&lists, &tables))?;
         machine.gpu.wait().map_err(failed)?;
         Ok(machine)
     }
@@ -145,7 +149,7 @@ impl Machine {
         &mut self,
         list: &LaunchList,
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
-        lists: &BTreeMap<Walked, items::Items>,
+        lists: (&BTreeMap<Walked, items::Items>, &bind::Tables),
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {

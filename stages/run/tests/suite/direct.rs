@@ -19,7 +19,7 @@ use warploom_run::{
     program::Part,
     upload::{Data, Given, Needs, Sparse},
 };
-use warploom_vertex::emit::cuda::{Matmul, Order};
+use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
@@ -246,6 +246,17 @@ pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
 /// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
 
+/// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
+pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
+
+/// The groups of each launch of a list, if these are asked for.
+fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
+    let Ok(asked) = std::env::var(GROUPS) else { return Vec::new() };
+    let numbers: Vec<u32> = asked.split(',').map(|number| number.parse().unwrap()).collect();
+    let [neighbours, lanes, threads] = numbers[..] else { panic!("{GROUPS} is `{asked}`") };
+    vec![Some(Groups { neighbours, lanes, threads }); list.launches().len()]
+}
+
 /// Whether one type and order of each list is enough.
 pub fn is_brief() -> bool {
     std::env::var_os(BRIEF).is_some()
@@ -270,7 +281,7 @@ pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: Order::Spread, host: None }))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: Order::Spread, groups: &groups(list), host: None }))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -1,7 +1,8 @@
 //! widths: walks over rows that no vector divides, against the reference, buffer by buffer.
 //!
 //! promises  a softmax of one head and a weight made of each edge, over rows of every odd kind, with dropout of shares and of rows: every
-//!           buffer after every part, on the device that is asked for
+//!           buffer after every part, on the device that is asked for; and weighted sums and means alone, of the widths of the source documents,
+//!           which a GPU also goes over by groups of neighbours (`direct::GROUPS`)
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -28,6 +29,15 @@ def widths(v, width=5, drop=0.0):
     v.k = relu(sum(sigmoid(e.src.gate + v.gate) * e.src.h for e in v.inedges))
     v.m = v.k + sum(u.k for u in v.innbs)
     return linear(v.m, v.classes)
+"#;
+
+/// Nothing but sums, with work on rows before and after them.
+const SUMS: &str = r#"
+def sums(v, width=5):
+    v.z = linear(v.x, width)
+    v.h = relu(sum(e.w * e.src.z for e in v.inedges) + bias())
+    v.k = v.h + mean(u.h for u in v.innbs)
+    return linear(v.k, v.classes)
 "#;
 
 /// Edges of the row that a block has, and of one that several blocks share.
@@ -74,6 +84,21 @@ fn agree(widths: &[u64], (most, drop): (usize, f64)) {
         // Of f64 a lane has two places, of which only odd rows have some in common.
         if !is_brief() || width % 2 == 1 {
             trained::<f64>(&what, &direct, &list);
+        }
+    }
+}
+
+#[test]
+fn sums_agree() {
+    let plain = direct(MORE);
+    let direct = Direct { weight: Some(signed(37, plain.source.len())), ..plain };
+    for width in [1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602] {
+        let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
+        let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
+        let list = compile(SUMS, "sums", &settings, &known).unwrap_or_else(|wrong| panic!("{width}: {wrong:?}")).list;
+        trained::<f32>(&format!("sums of {width} columns"), &direct, &list);
+        if !is_brief() {
+            trained::<f64>(&format!("sums of {width} columns"), &direct, &list);
         }
     }
 }

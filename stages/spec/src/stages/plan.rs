@@ -21,8 +21,20 @@ spec! {
         /// Where given features lie that a GPU reads: in its memory, or in pinned memory of the host, read over the bus at each use. On a CPU there
         /// is no such choice.
         features: Residence = Residence::Auto;
+        /// How a GPU shares out the edges of walks that only add up: by rows, or by groups of neighbours, as GNNAdvisor does. A CPU goes by rows.
+        schedule: EdgeSchedule = EdgeSchedule::Rows;
         /// What to plan for: auto, cpu, cuda, cuda:INDEX or the name of a facts file.
         device: String = "auto".to_string();
+    }
+}
+
+choices! {
+    /// How the edges of a walk are shared out.
+    EdgeSchedule {
+        /// A row is a group of lanes, a warp, a block or several blocks, by how many edges it has.
+        Rows = "rows",
+        /// A row is cut into groups of a few neighbours, and lanes share a group; the first group of a row in a block leads.
+        NeighbourGroups = "neighbour-groups",
     }
 }
 

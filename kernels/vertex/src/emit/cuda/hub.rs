@@ -76,6 +76,6 @@ fn factor(placed: &[(&Sum, usize)], largest: &Largest) -> String {
 }
 
 /// Where an element of a sum lies among those of a lane, as a text within a statement for each.
-fn slot(first: usize, sum: &Sum) -> String {
+pub(super) fn slot(first: usize, sum: &Sum) -> String {
     format!("({first} + {})", sum.number())
 }

@@ -95,6 +95,14 @@ impl Parameters {
         }
     }
 
+    /// Where results of a walk go.
+    pub fn stored(&mut self, walk: &Walk) {
+        for step in walk.steps.iter().filter(|step| step.stored) {
+            let of = if step.kind == Type::Real { "real" } else { "whole" };
+            self.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+        }
+    }
+
     pub fn text(&self) -> String {
         self.declared.join(", ")
     }
@@ -270,14 +278,12 @@ impl Unit<'_> {
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
         let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, self.target.bytes_per_real));
-        let mut writer = Writer::new(&walk, lanes);
-        let mut stores = String::new();
-        for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
-            store(&mut writer, number, &frame, &mut stores)?;
+        if let Some(groups) = self.groups.filter(|_| super::groups::are_fit(&walk)) {
+            let lanes = super::groups::lanes_of(lanes_of(&walk, places, self.target.bytes_per_real), groups.lanes);
+            let (writer, stores) = written(&walk, (&frame, lanes))?;
+            return self.in_groups(&writer, &stores, groups);
         }
-        for pass in (1..=walk.passes()).rev() {
-            writer.pass(pass)?;
-        }
+        let (writer, stores) = written(&walk, (&frame, lanes))?;
         let groups = u64::from(THREADS / lanes.lanes as u32);
         let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
         let turns = if has_many { TURNS } else { 1 };
@@ -285,12 +291,7 @@ impl Unit<'_> {
         self.header();
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
-        for step in walk.steps.iter().filter(|step| step.stored) {
-            parameters.push(
-                format!("{}* __restrict__ o_{}", if step.kind == Type::Real { "real" } else { "whole" }, &pointer(&step.out)[2..]),
-                Argument::Buffer(step.out.clone()),
-            );
-        }
+        parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
             lists(&mut parameters, &writer, (direction, cut));
         }
@@ -309,6 +310,18 @@ impl Unit<'_> {
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
     }
+}
+
+/// All statements of a walk, and those that put its results down.
+fn written<'a>(walk: &'a Walk, (frame, lanes): (&[u64], Lanes)) -> Result<(Writer<'a>, String), Refused> {
+    let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
+    for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
+        store(&mut writer, number, frame, &mut stores)?;
+    }
+    for pass in (1..=walk.passes()).rev() {
+        writer.pass(pass)?;
+    }
+    Ok((writer, stores))
 }
 
 /// Tables that no short text says, in front of the kernel that reads them.
@@ -351,16 +364,20 @@ pub(super) fn put_down(writer: &mut Writer, (number, table): (usize, &Table), at
 
 /// What every kernel of lanes begins with.
 pub(super) fn opening(lanes: &Lanes) -> String {
+    opening_of(lanes, THREADS)
+}
+
+/// The same with blocks of so many threads.
+pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
     let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
     let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
     format!(
-        "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {} / 32, GROUPS = WARPS * PER_WARP;
+        "constexpr unsigned C = {places}, V = {vector}, L = {of_group}, Q = {chunks}, PER_WARP = 32 / L, WARPS = {threads} / 32, GROUPS = WARPS * PER_WARP;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
 [[maybe_unused]] bool own[Q];
 [[maybe_unused]] unsigned c[Q];
 EACH_Q {{ const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = {column}; }}
-",
-        THREADS
+"
     )
 }
 
@@ -409,7 +426,7 @@ const WIDE_LANES: usize = 16;
 
 /// What a walk over edges holds, in registers of a thread.
 #[derive(Clone, Copy, Debug)]
-struct Load {
+pub(super) struct Load {
     /// Asked for, an edge, and how many rows that are.
     loaded: usize,
     reads: usize,
@@ -430,7 +447,7 @@ struct Load {
 }
 
 impl Load {
-    fn of(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
+    pub fn of(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
         let sums = |sum: &super::writer::Sum| {
             let mut elements = super::writer::Elements::default();
             elements.add(sum.held_kind(), sum.elements(&writer.lanes));
@@ -467,7 +484,7 @@ impl Load {
     }
 
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks of a processor can hold.
-    fn in_flight(self) -> usize {
+    pub fn in_flight(self) -> usize {
         if self.is_wide() {
             return 4;
         }
@@ -493,7 +510,7 @@ impl Load {
     }
 
     /// Blocks that a processor can hold.
-    fn blocks(self, in_flight: usize) -> u32 {
+    pub fn blocks(self, in_flight: usize) -> u32 {
         if self.is_mixed() {
             // What is drawn takes registers for a while, and so do several lists.
             return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED {
@@ -550,7 +567,7 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
         hub_blocks: if writer.walk.passes() == 1 { hub::BLOCKS / writer.lanes.slices as u32 } else { 0 },
     };
     let mut body = opening(&writer.lanes);
-    body.push_str(&format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n"));
+    body.push_str(&at_hand(in_flight));
     body.push_str(&who(cut.hub_blocks > 0));
     body.push_str(&about_row(&writer.rows.concat()));
     for (number, pass) in writer.passes.iter().enumerate() {
@@ -567,6 +584,11 @@ fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Op
     body.push_str("if (!writes) return;\n");
     body.push_str(stores);
     (body, Some(cut))
+}
+
+/// How many edges a group has at hand.
+pub(super) fn at_hand(in_flight: usize) -> String {
+    format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
 /// Which item is whose, and which of its edges; with rows that several blocks share, or without.
@@ -617,7 +639,7 @@ pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, Stri
 }
 
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before this one is worked on.
-fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
+pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
     let pass = &writer.passes[number];
     let loads = pass.loads(!load.is_mixed());
     let text = format!("{loads}{}{}", pass.first, pass.work);
@@ -722,6 +744,11 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
 /// Lists of the edges that the streams read.
 pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
     parameters.items(&direction.into());
+    streams(parameters, writer, direction);
+}
+
+/// The same without whose they are.
+pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
     let of: BTreeMap<Stream, (&str, Part)> =
         [(Stream::Far, ("slot_far", Part::Far)), (Stream::Edge, ("slot_edge", Part::Edge)), (Stream::Relation, ("slot_relation", Part::Relation))].into();
     for stream in &writer.streams {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use super::{Argument, Emitted, Part, Walked, loss_of};
+use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of};
 use crate::facts::Facts;
 use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, Role, Rows};
 
@@ -73,11 +73,11 @@ pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &
 /// What an argument is counted as.
 fn named(argument: &Argument) -> &'static str {
     match argument {
-        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) => "lists of edges",
+        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => "lists of edges",
         Argument::Items(Walked::Entries(..), _) => "sparse features",
         Argument::Inverse(..) => "lists of rows that look up",
         Argument::Moment(..) => "moments",
-        Argument::Scratch => "parts of sums",
+        Argument::Scratch | Argument::PartsOfSpans(..) => "parts of sums",
         Argument::Ring | Argument::Paces | Argument::Measures => "measurements",
         _ => "lists of rows",
     }
@@ -128,6 +128,13 @@ impl Counts {
         })
     }
 
+    /// Groups of neighbours, and blocks of these, at most.
+    fn groups(&self, (direction, groups): (Direction, Groups), list: &LaunchList) -> Option<(u64, u64)> {
+        let (rows, slots) = self.walked(&Walked::Edges(direction), list)?;
+        let most = groups.most(rows, slots);
+        Some((most, most.div_ceil(u64::from(groups.of_block()))))
+    }
+
     /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not there.
     pub fn of_argument(&self, argument: &Argument, list: &LaunchList, emitted: &Emitted) -> Option<u64> {
         let Counts { nodes, edges, bytes_per_real: real, .. } = *self;
@@ -146,6 +153,15 @@ impl Counts {
                     Part::Value => slots * real,
                 }
             }
+            Argument::Groups(direction, groups, of) => {
+                let (most, blocks) = self.groups((*direction, *groups), list)?;
+                match of {
+                    Grouped::Row | Grouped::Start | Grouped::End => most * 4,
+                    Grouped::SpanRow | Grouped::SpanBlock | Grouped::SpanBlocks => blocks * 4,
+                    Grouped::Count | Grouped::SpanCount => return None,
+                }
+            }
+            Argument::PartsOfSpans(direction, groups, bytes) => 2 * self.groups((*direction, *groups), list)?.1 * bytes,
             Argument::Inverse(name, count) => (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4,
             Argument::RowInGraph => self.is_reordered.then_some(nodes * 4)?,
             Argument::GraphOf | Argument::GraphVertices => self.graphs.map(|_| nodes * 4)?,

@@ -7,6 +7,7 @@ mod alone;
 mod beside;
 pub mod bus;
 mod dense;
+mod groups;
 pub mod hub;
 mod kernel;
 pub mod learn;
@@ -159,8 +160,42 @@ pub enum Blocks {
         /// Tiles along two axes.
         tiles: [u32; 2],
     },
+    /// Groups of neighbours, of which a block has so many as its threads serve.
+    Groups {
+        /// Whose edges.
+        direction: Direction,
+        /// How rows are cut.
+        groups: Groups,
+        /// Rows whose groups lie in several blocks, in place of groups.
+        spans: bool,
+        /// Blocks that share a row.
+        slices: u32,
+    },
     /// So many along each axis.
     Fixed([u32; 3]),
+}
+
+/// How the neighbours of a row are cut into groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Groups {
+    /// Neighbours of a group at most.
+    pub neighbours: u32,
+    /// Lanes that share a group: a power of two, a warp at most.
+    pub lanes: u32,
+    /// Threads of a block: whole warps.
+    pub threads: u32,
+}
+
+impl Groups {
+    /// Groups of a block.
+    pub fn of_block(self) -> u32 {
+        self.threads / self.lanes
+    }
+
+    /// Groups of so many rows with so many neighbours, at most.
+    pub fn most(self, rows: u64, neighbours: u64) -> u64 {
+        rows + neighbours / u64::from(self.neighbours)
+    }
 }
 
 /// How a walk cuts its rows.
@@ -189,6 +224,10 @@ pub enum Argument {
     Items(Walked, Part),
     /// Number of items that have several blocks, a block, or a warp; of all items.
     Count(Walked, Cut, Tier),
+    /// Of groups of neighbours.
+    Groups(Direction, Groups, Grouped),
+    /// What blocks have of rows whose groups lie in several: so many bytes for the first and for the last row of each block.
+    PartsOfSpans(Direction, Groups, u64),
     /// For each row of a table of so many the rows of this given index that name it, ascending: where those of each row start and the end,
     /// then all of them. An index outside of the table is in none.
     Inverse(BufferName, u32),
@@ -277,6 +316,34 @@ pub enum Part {
     Value,
 }
 
+/// A list of groups, or how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grouped {
+    /// Row of each group: groups of a row follow each other.
+    Row,
+    /// First slot of each group.
+    Start,
+    /// Where the slots of each group end.
+    End,
+    /// Number of groups.
+    Count,
+    /// Each row whose groups lie in several blocks.
+    SpanRow,
+    /// The first of these blocks.
+    SpanBlock,
+    /// Number of these blocks.
+    SpanBlocks,
+    /// Number of such rows.
+    SpanCount,
+}
+
+impl Grouped {
+    /// Whether it is a number and no list.
+    pub fn is_count(self) -> bool {
+        matches!(self, Grouped::Count | Grouped::SpanCount)
+    }
+}
+
 /// Which items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
@@ -315,6 +382,11 @@ impl fmt::Display for Refused {
 
 /// The source of a list that trains, or is computed once.
 pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
+    emit_in_groups(list, target, &[])
+}
+
+/// The same, where launches that walk edges cut them so, in the order of the list; as far as they can (`groups`): all others have rows.
+pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups>]) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
     let mut emitted = Emitted {
         source: format!("typedef {real} real;\n{}{PRELUDE}", target.matmul.constants()),
@@ -324,8 +396,9 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
     };
     let (mut known, beside, shares) = (BTreeMap::new(), beside::sums(list, target), running::shares(list, target));
     for (number, launch) in list.launches().into_iter().enumerate() {
-        let mut unit =
-            Unit { list, target, beside: &beside, shares: &shares, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
+        let groups = groups.get(number).copied().flatten();
+        let (beside, shares) = (&beside, &shares);
+        let mut unit = Unit { list, target, groups, beside, shares, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
@@ -384,6 +457,8 @@ fn anonymous(definition: &str) -> String {
 struct Unit<'a> {
     list: &'a LaunchList,
     target: Target,
+    /// How its edges are cut into groups, if that is asked for.
+    groups: Option<Groups>,
     /// Sums over rows that outer products make.
     beside: &'a beside::Beside,
     /// Exponentials of softmaxes, by name.
