@@ -55,9 +55,7 @@ impl Unit<'_> {
         let groups = Groups { lanes: lanes.lanes as u32, threads: wanted.threads.min(THREADS_MOST).min(room.max(32)), ..wanted };
         let slots = hub::slots_of_lane(writer, 1) * lanes.lanes * lanes.slices;
         let load = Load::of(writer, 1, self.target.bytes_per_real);
-        // What leaves few registers compiles for one architecture alone (`ON_HOPPER`).
-        let blocks = load.blocks(load.in_flight());
-        let blocks = ((if blocks > 3 { blocks - 1 } else { blocks }) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
+        let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [(groups_body(writer, stores, (groups, load)), false), (spans_body(writer, stores, groups), true)];
         self.header();
         self.schedule(&format!("groups of {} neighbours, {} lanes each, {} threads a block", groups.neighbours, groups.lanes, groups.threads));
@@ -79,6 +77,16 @@ impl Unit<'_> {
             self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: groups.threads, shared_bytes: 0 });
         }
         Ok(())
+    }
+}
+
+/// Blocks of `THREADS` that a processor can hold: one less than of rows, since who leads takes registers, and what leaves few compiles for one
+/// architecture alone (`ON_HOPPER`); two at most where lanes go round several times, each time with an address of its own.
+fn blocks(load: Load, lanes: &Lanes) -> u32 {
+    match load.blocks(load.in_flight()) {
+        blocks if lanes.chunks > 1 => blocks.min(2),
+        blocks if blocks > 2 => blocks - 1,
+        blocks => blocks,
     }
 }
 
