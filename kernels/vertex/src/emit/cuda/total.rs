@@ -83,16 +83,8 @@ impl Unit<'_> {
         {
             return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
         }
-        let (mut parameters, mut writers, mut values) = (Parameters::new(), Vec::new(), Vec::new());
-        for (side, inputs) in sides.iter().zip(read.chunks(1 + others.len())) {
-            let mut writer = Writer::new(&walk, lanes(side.columns as usize, side.vector));
-            for input in inputs {
-                let made = if lead > 1 { plain_row(&walk, input, side.columns)? } else { value(&mut writer, input)? };
-                parameters.of_writer(&writer, &made.statements);
-                values.push(made);
-            }
-            writers.push(writer);
-        }
+        let mut parameters = Parameters::new();
+        let (writers, values) = rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
         let made: Vec<String> = std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
         let elements = elements * made.len() as u64;
@@ -229,6 +221,26 @@ impl Unit<'_> {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
     }
+}
+
+/// What reads the rows of each side, and what it makes of each of its inputs.
+fn rows_read<'a>(
+    walk: &'a Walk,
+    (sides, lead): (&[Side], u64),
+    inputs: std::slice::Chunks<Input>,
+    parameters: &mut Parameters,
+) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+    let (mut writers, mut values) = (Vec::new(), Vec::new());
+    for (side, inputs) in sides.iter().zip(inputs) {
+        let mut writer = Writer::new(walk, lanes(side.columns as usize, side.vector));
+        for input in inputs {
+            let made = if lead > 1 { plain_row(walk, input, side.columns)? } else { value(&mut writer, input)? };
+            parameters.of_writer(&writer, &made.statements);
+            values.push(made);
+        }
+        writers.push(writer);
+    }
+    Ok((writers, values))
 }
 
 /// Statements that add up the parts of an element of what is made, of which all have as many: one buffer after the other.
