@@ -1,8 +1,12 @@
 //! order: whether neighbouring rows read near rows, so that what one reads is in a GPU's cache when the next is done.
 //!
-//! promises  follows from the edges as they are numbered alone: the figures that `reorder` leaves beside its permutation say nothing else
+//! promises  follows from the edges as they are numbered alone: of the figures that `reorder` leaves beside its permutation those of shipped
+//!           devices are looked at, which every store has
 //! never     opens an edge
-use warploom_contract::{Inputs, Kind, StageError, kinds::permutation};
+use warploom_contract::{
+    Inputs, Kind, StageError,
+    kinds::permutation::{self, Moved},
+};
 use warploom_vertex::emit::cuda::Order;
 
 /// Columns of the rows that are looked at: the most of those that figures are for.
@@ -10,7 +14,7 @@ const COLUMNS: u64 = 256;
 /// How much more than each row once a walk may fetch.
 const FETCHED_MOST: f64 = 1.25;
 
-/// Of the graph that is planned for: local, where a walk over all rows fetches little more than each row once, on that of the known devices
+/// Of the graph that is planned for: local, where a walk over all rows fetches little more than each row once, on that of the shipped devices
 /// whose cache holds most. Nothing of it is asked for a CPU.
 pub fn of(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     if !is_gpu {
@@ -21,7 +25,9 @@ pub fn of(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     let after = permutation::quality(artifact)?.after;
     let row = 4 * COLUMNS;
     let streamed = 4 * (nodes + 1 + edges) + row * nodes;
-    let fetched = after.predicted.iter().filter(|moved| moved.columns == COLUMNS).map(|moved| moved.memory_bytes.saturating_sub(streamed)).min();
+    let shipped = warploom_device::shipped();
+    let is_known = |moved: &&Moved| moved.columns == COLUMNS && shipped.iter().any(|device| device.name == moved.device);
+    let fetched = after.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes.saturating_sub(streamed)).min();
     let is_local = fetched.is_some_and(|fetched| nodes > 0 && fetched as f64 <= FETCHED_MOST * (row * nodes) as f64);
     Ok(if is_local { Order::Local } else { Order::Spread })
 }

@@ -125,7 +125,7 @@ fn shares_rows(list: &LaunchList, first: &Launch, second: &Launch) -> bool {
 }
 
 /// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
-pub(super) fn is_free(list: &LaunchList, lifetimes: &BTreeMap<&str, Lifetime>, (name, moments): (&str, Lifetime)) -> bool {
+fn is_free(list: &LaunchList, lifetimes: &BTreeMap<&str, Lifetime>, (name, moments): (&str, Lifetime)) -> bool {
     let Some(own) = list.arena.place(name) else { return true };
     let mut wanted = lifetimes.iter().filter(|(other, life)| **other != name && life.meets(moments)).filter_map(|(other, _)| list.arena.place(other));
     wanted.all(|place| place.offset + place.bytes <= own.offset || own.offset + own.bytes <= place.offset)
@@ -162,7 +162,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(u
 }
 
 /// The gradient of the loss as an operand, where lanes hold its rows.
-pub(super) fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
+fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } = &train.loss.operation else { return None };
     let index = list.index();

@@ -135,7 +135,8 @@ fn groups_body(writer: &Writer, stores: &str, (groups, load): (Groups, Load)) ->
     let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * 8;
     body.push_str(&format!("__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"));
     pass.sums.iter().for_each(|sum| body.push_str(&led(writer, sum)));
-    let told: String = placed(writer).into_iter().map(|(sum, at)| sum.for_each(|of| format!("tell(of_piece + {} * L, {of});", hub::slot(at, sum)))).collect();
+    let told: String =
+        hub::placed(writer, 1).into_iter().map(|(sum, at)| sum.for_each(|of| format!("tell(of_piece + {} * L, {of});", hub::slot(at, sum)))).collect();
     body.push_str(&format!(
         "if (leads && !writes) {{
 double* const of_piece = parts_of_spans + (((offset_t)blockIdx.x * 2 + (before ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;
@@ -178,7 +179,7 @@ fn spans_body(writer: &Writer, stores: &str, groups: Groups) -> String {
         let told = format!("heard<{}>(of_piece + {} * L)", register(sum.held_kind()), hub::slot(at, sum));
         sum.for_each(|at| format!("{at} = {};", sum.joined(&told)))
     };
-    let heard: String = placed(writer).into_iter().map(heard).collect();
+    let heard: String = hub::placed(writer, 1).into_iter().map(heard).collect();
     body.push_str(&format!(
         "UNROLL_4 for (unsigned p = 0; p < pieces; p++) {{
 const double* const of_piece = parts_of_spans + (((offset_t)(first + p) * 2 + (p > 0 ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;
@@ -191,15 +192,4 @@ const double* const of_piece = parts_of_spans + (((offset_t)(first + p) * 2 + (p
     body.push_str("if (!live) return;\n");
     body.push_str(stores);
     body
-}
-
-/// Sums, and where the elements of each begin among those of a lane.
-fn placed<'a>(writer: &'a Writer) -> Vec<(&'a Sum, usize)> {
-    let mut end = 0;
-    let place = |sum: &'a Sum| {
-        let first = end;
-        end += sum.elements(&writer.lanes);
-        (sum, first)
-    };
-    writer.passes[1].sums.iter().map(place).collect()
 }

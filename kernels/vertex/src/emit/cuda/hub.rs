@@ -14,19 +14,21 @@ pub(super) fn slots_of_lane(writer: &Writer, pass: usize) -> usize {
     writer.passes[pass].sums.iter().map(|sum| sum.elements(&writer.lanes)).sum()
 }
 
+/// Sums of a pass, and where the elements of each begin among those of a lane.
+pub(super) fn placed<'a>(writer: &'a Writer, pass: usize) -> Vec<(&'a Sum, usize)> {
+    let mut end = 0;
+    let place = |sum: &'a Sum| {
+        let first = end;
+        end += sum.elements(&writer.lanes);
+        (sum, first)
+    };
+    writer.passes[pass].sums.iter().map(place).collect()
+}
+
 /// Blocks put down what they have; the last one joins it, the others leave.
 pub(super) fn join(writer: &Writer, number: usize) -> String {
     let pass = &writer.passes[number];
-    let mut end = 0;
-    let placed: Vec<(&Sum, usize)> = pass
-        .sums
-        .iter()
-        .map(|sum| {
-            let first = end;
-            end += sum.elements(&writer.lanes);
-            (sum, first)
-        })
-        .collect();
+    let (placed, end) = (placed(writer, number), slots_of_lane(writer, number));
     let told: String = placed.iter().map(|(sum, first)| sum.for_each(|at| format!("tell(of_piece + {} * L, {at});", slot(*first, sum)))).collect();
     let (running, others): (Vec<_>, Vec<_>) = placed.iter().partition(|(sum, _)| sum.is_running(pass));
     let heard = |of: &[&(&Sum, usize)]| joined_in_order(&placed, of);

@@ -242,7 +242,7 @@ impl Unit<'_> {
         let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
         let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
-        let body = ends.as_ref().map_or_else(|| body.clone(), |ends| format!("{body}constexpr unsigned WARPS = blockThreads / 32;\nconst unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n__shared__ real told_sums[WARPS * BN];\n{}", ends.text));
+        let body = format!("{body}{}", ends.as_ref().map_or("", |ends| &ends.text));
         let name = self.define("", (2, &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
@@ -256,7 +256,7 @@ impl Unit<'_> {
     }
 }
 
-/// A sum over all rows that a product's launch makes: the launch whose it is, the step that makes the rows, and where it goes.
+/// A sum over all rows that a product's launch makes: the step that makes the rows, and where it goes.
 struct SumOfStep {
     step: usize,
     out: String,
@@ -269,7 +269,10 @@ struct SumEnds {
 }
 
 /// Each warp's sums of its rows join, in order, and are a part.
-const SUMS_END: &str = "EACH {
+const SUMS_END: &str = "constexpr unsigned WARPS = blockThreads / 32;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+__shared__ real told_sums[WARPS * BN];
+EACH {
 UNROLL for (int distance = L; distance < 32; distance *= 2) of_sums[q][j] += across(of_sums[q][j], distance);
 if (lane < L) told_sums[warp * (Q * L * V) + (q * L + part) * V + j] = of_sums[q][j];
 }
