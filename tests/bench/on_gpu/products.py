@@ -105,9 +105,10 @@ def measured(binary, folder, shape, device, seconds_most):
         (folder / "products.py").write_text(PROGRAM)
         (folder / "products.yaml").write_text(PIPELINE)
         alone("write", folder / "raw/rows", rows, inner, seconds_most=seconds_most)
-    # A step that changes weights by about as much as they are.
-    pace = math.sqrt(rows) / 2
-    of_shape = (f"plan.set.wide={wide}", f"plan.set.ballast={BALLAST if rows < FEW_ROWS else 0}")
+    ballast = BALLAST if rows < FEW_ROWS else 0
+    # A step that changes weights by about as much as they are; with a layer more, steps so long would grow.
+    pace = math.sqrt(rows) / (64 if ballast else 2)
+    of_shape = (f"plan.set.wide={wide}", f"plan.set.ballast={ballast}")
     train = (*of_shape, f"run.optimizer={{sgd: {{lr: {pace}}}}}", "run.keep=last")
     run = lambda *settings: started(binary, folder, settings, device, seconds_most)
     trained = [run(*train, f"run.epochs={epochs}") for epochs in EPOCHS]
