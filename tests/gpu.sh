@@ -22,13 +22,18 @@ suite_of() {
   if [ -n "${SUITE:-}" ]; then echo "$SUITE"; return; fi
   cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p'
 }
-tests=${TESTS:-exact:: totals:: widths:: library:: chance:: differential::}
+tests=${TESTS:-exact:: totals:: products:: widths:: library:: chance:: differential::}
 if [ "$tests" != none ]; then
   suite=$(suite_of)
   echo "suite: $(sha256sum "$suite" | cut -c1-16)"
   # shellcheck disable=SC2086
   "$suite" $tests --test-threads "${THREADS:-8}" --nocapture 2>&1 |
     grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|^test |SKIPPED|panicked|: got |test result' || status=1
+  if [ -z "${TESTS:-}" ]; then
+    echo "in an order of near rows, and by groups of neighbours:"
+    WARPLOOM_TEST_NEAR=1 WARPLOOM_TEST_BRIEF=1 "$suite" widths::sums_agree 2>&1 | grep -E '^test |panicked|test result' || status=1
+    WARPLOOM_TEST_GROUPS=16,16,256 WARPLOOM_TEST_BRIEF=1 "$suite" widths::sums_agree 2>&1 | grep -E '^test |panicked|test result' || status=1
+  fi
 fi
 
 # What a tool found; it exits with 1 where it found something.

@@ -14,7 +14,7 @@ import argparse, datetime, json, os, pathlib, subprocess, time, traceback
 from on_gpu import attention, epochs, inference, limit, probe, products, sums
 from on_gpu.scene import Scene
 
-GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,DD,TWITTER-Partial,OVCAR-8H,artist,com-amazon,soc-BlogCatalog,amazon0505,amazon0601,arxiv"
+GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,OVCAR-8H,Yeast,DD,TWITTER-Partial,SW-620H,artist,com-amazon,soc-BlogCatalog,amazon0505,amazon0601,arxiv"
 PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "products": products}
 
 

@@ -91,12 +91,45 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
     }
 }
 
-fn source((file, name): (&str, &str), settings: &Value, data: &Data, bytes_per_real: u64) -> String {
+fn source(file_and_name: (&str, &str), settings: &Value, data: &Data, bytes_per_real: u64) -> String {
+    source_in(Order::Spread, file_and_name, settings, (data, bytes_per_real))
+}
+
+fn source_in(order: Order, (file, name): (&str, &str), settings: &Value, (data, bytes_per_real): (&Data, u64)) -> String {
     let given = settings.as_object().unwrap().clone().into_iter().collect();
     let made = compile(&text(file), name, &given, data).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));
-    emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread })
+    emit(&made.list, Target { bytes_per_real, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order })
         .unwrap_or_else(|refused| panic!("{name}: {refused}"))
         .source
+}
+
+/// Columns of features, hidden and last ones: the matrix does not fit beside rows on their way.
+const LONG: [(u64, u64, u64); 2] = [(1323, 64, 22), (1100, 128, 3)];
+
+#[test]
+fn products_of_long_rows_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("products_of_long_rows_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (columns, hidden, classes) in LONG {
+        let settings = json!({"hidden": hidden, "layers": 2});
+        let known = Data { nodes: 10_000, features: Some(columns), ..data(classes, Features::Dense, &settings) };
+        let source = source(("pipelines/programs/gin.py", "gin"), &settings, &known, 4);
+        assert!(source.contains("multiply_many_rows<MANY, TILES>(all"), "a matrix of {columns} x {hidden} comes in steps");
+        found.extend(ARCHITECTURES.into_iter().flat_map(|arch| wrong(nvrtc, &format!("gin of {columns} columns"), &source, arch)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn sums_of_near_rows_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("sums_of_near_rows_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (name, settings) in [("gin", json!({"hidden": 64, "layers": 2})), ("gin", json!({"hidden": 64, "layers": 2, "drop": 0.5}))] {
+        let source = source_in(Order::Local, (&format!("pipelines/programs/{name}.py"), name), &settings, (&data(22, Features::Dense, &settings), 4));
+        assert!(source.contains("L = 8, Q = 2"), "{name} has a row of half as many lanes");
+        found.extend(ARCHITECTURES.into_iter().flat_map(|arch| wrong(nvrtc, &format!("{name} {settings} of near rows"), &source, arch)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// Sums by groups of neighbours: of so many neighbours, lanes and threads.

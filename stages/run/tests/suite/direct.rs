@@ -249,6 +249,13 @@ pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
 pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
 
+/// Asks that lists are emitted as for an order in which neighbouring rows read near rows.
+pub const NEAR: &str = "WARPLOOM_TEST_NEAR";
+
+fn order() -> Order {
+    if std::env::var_os(NEAR).is_some() { Order::Local } else { Order::Spread }
+}
+
 /// The groups of each launch of a list, if these are asked for.
 fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
     let Ok(asked) = std::env::var(GROUPS) else { return Vec::new() };
@@ -281,7 +288,7 @@ pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: Order::Spread, groups: &groups(list), host: None }))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: order(), groups: &groups(list), host: None }))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

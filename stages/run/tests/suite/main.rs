@@ -3,6 +3,7 @@
 //! golden         trained results against numbers that other software made, through the stages
 //! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
 //! totals         outer products and sums over all rows, beside loops over their rows
+//! products       rows times a matrix, against the reference
 //! emulated       those lists on an emulated GPU
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
@@ -43,6 +44,7 @@ mod kinds;
 mod library;
 mod many_graphs;
 mod memory;
+mod products;
 mod resume;
 mod steep;
 mod threads;

@@ -22,7 +22,7 @@ use crate::graphs::{random, signed};
 const PASS: Pass = Pass { epoch: 0, training: true };
 
 /// A chain of layers without an edge: of so many columns each, from the features to the result.
-fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
+pub fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
     let (first, last) = (widths[0], widths[widths.len() - 1]);
     let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = relu(linear(v.h, {width}))\n")).collect();
     let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
@@ -108,7 +108,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
 
 #[test]
 fn totals_are_those_of_loops_over_their_rows() {
-    for widths in [&[64, 64, 22, 70, 7][..], &[33, 100, 300, 16, 300, 5], &[3, 40, 40, 1, 2]] {
+    for widths in [&[64, 64, 22, 70, 7][..], &[33, 100, 300, 16, 300, 5], &[3, 40, 40, 1, 2], &[515, 64, 2]] {
         for nodes in [1, 61, 501] {
             assert_eq!(compare(widths, nodes, Matmul::F32), [widths.len() - 1; 2], "{widths:?}: sums and outer products");
         }

@@ -64,7 +64,7 @@ fn direct(most: usize) -> Direct {
     }
 }
 
-fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+pub fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
     let initial = parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }).unwrap();
     let named = list.parameters.iter().map(|parameter| parameter.name.clone()).zip(initial.iter().cloned()).collect();
     let graph = direct.reference_graph();

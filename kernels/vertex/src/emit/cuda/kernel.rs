@@ -247,6 +247,17 @@ impl Unit<'_> {
         (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes { places, vector: 4, lanes: slice / 4, chunks: 1, slices })
     }
 
+    /// Half as many lanes a row, of a plain sum whose rows read near rows: those have few edges or are in a cache, so that what counts is how many
+    /// rows are on their way (one H200, sums of 64 columns in an epoch of GIN: OVCAR-8H's counts 490 -> 318 us, DD's 100 -> 72, and of
+    /// the backward part 537 -> 490, 109 -> 99, with five blocks, which spill; with four 329, 72 and 500, 102; with two edges at hand 331 and 515, with
+    /// a quarter of the lanes 382 and 673; where more is done with an edge, as in GAT, all of these are slower).
+    fn halved(&self, writer: &Writer) -> Option<Lanes> {
+        let lanes = writer.lanes;
+        let fits = self.target.order == Order::Local && writer.walk.passes() == 1 && lanes.lanes == WIDE_LANES && !lanes.overlaps();
+        let is_plain = fits && Load::of(writer, 1, self.target.bytes_per_real).is_wide();
+        is_plain.then_some(Lanes { lanes: lanes.lanes / 2, chunks: lanes.chunks * 2, ..lanes })
+    }
+
     /// Vertices, as far as the arena tells.
     pub(super) fn nodes(&self) -> u64 {
         let of = |buffer: &Buffer| {
@@ -283,11 +294,20 @@ impl Unit<'_> {
             let (writer, stores) = written(&walk, (&frame, lanes))?;
             return self.in_groups(&writer, &stores, groups);
         }
-        let (writer, stores) = written(&walk, (&frame, lanes))?;
+        let (mut writer, mut stores) = written(&walk, (&frame, lanes))?;
+        let halved = self.halved(&writer);
+        let lanes = halved.unwrap_or(lanes);
+        if halved.is_some() {
+            (writer, stores) = written(&walk, (&frame, lanes))?;
+        }
         let groups = u64::from(THREADS / lanes.lanes as u32);
         let has_many = walk.rows == Rows::Nodes && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
         let turns = if has_many { TURNS } else { 1 };
-        let (body, cut) = if walk.passes() > 0 { over_edges(&writer, &stores, self.target.bytes_per_real) } else { (over_rows(&writer, &stores, turns), None) };
+        let (body, cut) = if walk.passes() > 0 {
+            over_edges(&writer, &stores, (self.target.bytes_per_real, halved.map(|_| (HALVED_EDGES, halved_blocks(&walk)))))
+        } else {
+            (over_rows(&writer, &stores, turns), None)
+        };
         self.header();
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
@@ -420,6 +440,15 @@ const REGISTERS_OF_THREE_PLAIN: usize = 76;
 /// 422 -> 423 us forward and 518 -> 478 backward).
 const REGISTERS_OF_TWO_MIXED: usize = 112;
 const REGISTERS_OF_FOUR_MIXED: usize = 94;
+
+/// Edges at hand where a row has half as many lanes.
+const HALVED_EDGES: usize = 4;
+
+/// Blocks of a processor then: what is read of other rows than those that are summed takes registers.
+fn halved_blocks(walk: &Walk) -> u32 {
+    let widest = walk.leaves.iter().map(|leaf| leaf.columns).max().unwrap_or(1);
+    if walk.leaves.iter().filter(|leaf| leaf.columns == widest && leaf.rows == Rows::Nodes).count() > 1 { 3 } else { 4 }
+}
 
 /// Lanes of a group from which on few edges at a time and many warps are worth more than many edges.
 const WIDE_LANES: usize = 16;
@@ -555,10 +584,12 @@ impl Load {
     }
 }
 
-fn over_edges(writer: &Writer, stores: &str, bytes_per_real: u64) -> (String, Option<Cut>) {
+/// `asked` says how many edges are at hand, and blocks a processor has, if that is not found out here.
+fn over_edges(writer: &Writer, stores: &str, (bytes_per_real, asked): (u64, Option<(usize, u32)>)) -> (String, Option<Cut>) {
     let loads: Vec<Load> = (1..writer.passes.len()).map(|pass| Load::of(writer, pass, bytes_per_real)).collect();
     let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
+    let (in_flight, blocks) = asked.unwrap_or((in_flight, blocks));
     let cut = Cut {
         groups_of_warp: 32 / writer.lanes.lanes as u32,
         warps: THREADS / 32,

@@ -243,18 +243,21 @@ template <unsigned COLUMNS> __device__ __forceinline__ unsigned kept_columns(uns
 }
 
 // ---- copies into shared memory that go on while others work, in groups that a thread waits for
-template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // not here: zeros
+template <int BYTES> __device__ __forceinline__ void copy_first_later(float* to, const float* from, unsigned given) {  // so many bytes; else zeros
 #if __CUDA_ARCH__ >= 800
-  const unsigned place = (unsigned)__cvta_generic_to_shared(to), given = here ? BYTES : 0;
+  const unsigned place = (unsigned)__cvta_generic_to_shared(to);
   if constexpr (BYTES == 16)
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" :: "r"(place), "l"(from), "r"(given) : "memory");
   else
     asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" :: "r"(place), "l"(from), "r"(given), "n"(BYTES) : "memory");
 #elif defined(__CUDA_ARCH__)
-  UNROLL for (int j = 0; j < BYTES / 4; j++) to[j] = here ? from[j] : 0.f;
+  UNROLL for (int j = 0; j < BYTES / 4; j++) to[j] = j * 4 < given ? from[j] : 0.f;
 #else
-  emulator::copy_later(to, from, BYTES, here ? BYTES : 0);
+  emulator::copy_later(to, from, BYTES, given);
 #endif
+}
+template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // not here: zeros
+  copy_first_later<BYTES>(to, from, here ? BYTES : 0);
 }
 __device__ __forceinline__ void copies_asked() {
 #if __CUDA_ARCH__ >= 800
@@ -330,6 +333,34 @@ __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const flo
     }
     UNROLL for (int h = 0; h < 2; h++) multiply_tiles(of_tiles, first[h], b_first, h, TILES - n);
     UNROLL for (int i = 0; i < AT_ONCE; i++) if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[n + i][j] += of_tiles[i][j];
+  }
+}
+// The same for several tiles of 16 rows, and a matrix whose numbers are taken apart once for all of them.
+template <int MANY, int TILES>
+__device__ __forceinline__ void multiply_many_rows(float (&sums)[MANY][TILES][4], const float4 (&upper)[MANY], const float4 (&lower)[MANY], const float4* right) {
+  constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
+  float first[MANY][2][4], rest[MANY][2][4];
+  UNROLL for (int m = 0; m < MANY; m++) {
+    const float all[2][4] = {{upper[m].x, lower[m].x, upper[m].y, lower[m].y}, {upper[m].z, lower[m].z, upper[m].w, lower[m].w}};
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int j = 0; j < 4; j++) { first[m][h][j] = first_bits(all[h][j]); rest[m][h][j] = all[h][j] - first[m][h][j]; }
+  }
+  UNROLL for (int n = 0; n < TILES; n += AT_ONCE) {
+    float b_first[AT_ONCE][4] = {}, b_rest[AT_ONCE][4] = {};
+    UNROLL for (int i = 0; i < AT_ONCE; i++) {
+      if (n + i >= TILES) continue;
+      const float4 b = right[(n + i) * 32];
+      const float of_b[4] = {b.x, b.y, b.z, b.w};
+      UNROLL for (int j = 0; j < 4; j++) { b_first[i][j] = first_bits(of_b[j]); b_rest[i][j] = of_b[j] - b_first[i][j]; }
+    }
+    UNROLL for (int m = 0; m < MANY; m++) {
+      float of_tiles[AT_ONCE][4] = {};
+      if (ALL_BITS) UNROLL for (int h = 0; h < 2; h++) {
+        multiply_tiles(of_tiles, rest[m][h], b_first, h, TILES - n);
+        multiply_tiles(of_tiles, first[m][h], b_rest, h, TILES - n);
+      }
+      UNROLL for (int h = 0; h < 2; h++) multiply_tiles(of_tiles, first[m][h], b_first, h, TILES - n);
+      UNROLL for (int i = 0; i < AT_ONCE; i++) if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[m][n + i][j] += of_tiles[i][j];
+    }
   }
 }
 // sums += 8 rows, turned, of 32 columns, of which lane 4 g + t has four neighbouring ones of rows t and t + 4, times the same rows of

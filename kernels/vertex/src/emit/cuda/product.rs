@@ -7,9 +7,9 @@ use std::fmt::Write;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
-use super::tensor::{FEW_ROWS, FINISH, OfRows, ROWS, WARPS, filled, lying};
+use super::tensor::{FEW_ROWS, FINISH, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, WARPS, filled, lying};
 use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
-use super::walk::{From, Input, Step, Walk};
+use super::walk::{From, Input, Leaf, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
@@ -148,11 +148,14 @@ impl Unit<'_> {
         let input = &walk.steps[shape.number].inputs[0];
         let lies = lying(walk, input, shape.plain);
         let (sizes, vertices) = ((shape.inner, shape.wide), if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 });
-        let few = OfRows::of_few(sizes, (vertices, self.target)).filter(|_| lies.is_some() && shape.transposed);
-        let Some(schedule) = few.or_else(|| OfRows::of(sizes, self.target)) else { return Ok(false) };
-        // Zeros at the end of a row are as good as what lies there.
-        let to_the_end = lies.filter(|leaf| leaf.ends_in_zeros && leaf.columns == shape.inner as u64).map_or(shape.inner, |leaf| leaf.stride as usize);
+        let (whole, are_copied) = (OfRows::of(sizes, self.target), lies.is_some() && shape.transposed);
+        let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
+        let Some(schedule) = are_copied.then(in_steps).flatten().or(whole) else { return Ok(false) };
+        // A row is read to the end of its stride, in vectors; zeros there are as good as what lies there.
+        let to_the_end = lies.filter(|leaf| leaf.columns == shape.inner as u64).map_or(shape.inner, |leaf| leaf.stride as usize);
         let left_vector = vector_of(to_the_end, 4);
+        let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(left_vector);
+        let copied = lies.map(|leaf| (leaf, if is_whole(leaf) { Tail::Any } else { Tail::Zeros }));
         let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
         let nothing = Value { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
@@ -167,14 +170,17 @@ impl Unit<'_> {
         self.header();
         self.schedule(&schedule.words());
         let (rows, lead) = shape.rows(walk);
-        let filled = filled(lies, &left, (left_vector, shape.inner));
+        let filled = filled(copied, &left, (left_vector, shape.inner));
         let parameters = parameters((shape, rows), [&loader, &writer], &format!("{filled}{}{}", finish.statements, finish.stores));
         let body = body_of_tiles((shape, &schedule), (&filled, &finish), (left_vector, writer.lanes.vector), lead);
         let name = self.define_for((THREADS, schedule.blocks), ("", &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
-        let (each, slices) = ((16 / lead.max(1) as u32).max(1), schedule.slices as u32);
+        let (each, slices) = ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
         // A block stays for as many tiles as there are: it lays the matrix out once.
         let most = (self.target.processors * schedule.blocks / slices).max(1);
-        let blocks = if schedule.few { Blocks::Rows { rows, each, slices } } else { Blocks::Parts { rows, each, most, tiles: [slices, 1] } };
+        let blocks = match schedule.lies {
+            Lies::OfWarps => Blocks::Rows { rows, each, slices },
+            Lies::Whole | Lies::InSteps => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
+        };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: schedule.shared_bytes as u32 });
         Ok(true)
     }
@@ -323,7 +329,11 @@ const unsigned rows = rows_given * {lead};
         schedule.ahead,
         1 + usize::from(schedule.split),
         schedule.team_most(),
-        if schedule.few { FEW_ROWS } else { ROWS }
+        match schedule.lies {
+            Lies::Whole => ROWS.to_owned(),
+            Lies::OfWarps => FEW_ROWS.to_owned(),
+            Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),
+        }
             .replace("@FINISH@", FINISH)
             .replace("@LEFT@", filled)
             .replace("@MATRIX@", &pointer(&shape.matrix))

@@ -19,6 +19,8 @@ pub(super) const INNER_LEAST: usize = 8;
 const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
+/// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
+pub(super) const MANY: usize = 2;
 /// Warps of a block that adds up outer products, about.
 const OUTER_WARPS: usize = 12;
 /// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16 rows that a processor may have then.
@@ -27,7 +29,18 @@ const FEW_TILES: u32 = 2;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
-/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, 32 elements of the rows at a time.
+/// Where the matrix lies that rows are multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// In shared memory, all of it.
+    Whole,
+    /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block share 16 of them.
+    OfWarps,
+    /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does not fit.
+    InSteps,
+}
+
+/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows, 32 elements of the rows at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OfRows {
     /// Tiles of 8 columns that a block makes, and blocks that share a row.
@@ -39,8 +52,8 @@ pub(super) struct OfRows {
     pub ahead: usize,
     /// Whether the matrix lies in shared memory as its two parts.
     pub split: bool,
-    /// Whether rows are few: all warps of a block share 16 of them, and each asks for its steps of the matrix, too.
-    pub few: bool,
+    /// Where the matrix lies.
+    pub lies: Lies,
     /// Blocks of a processor.
     pub blocks: u32,
     pub shared_bytes: usize,
@@ -59,7 +72,7 @@ impl OfRows {
         let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, few: true, blocks: 2, shared_bytes: bytes(ahead) })
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, shared_bytes: bytes(ahead) })
     }
 
     /// None where it does not fit.
@@ -68,6 +81,27 @@ impl OfRows {
             return None;
         }
         (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
+    }
+
+    /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read once for each slice.
+    pub fn of_long((inner, wide): (usize, usize), whole: Option<OfRows>, target: Target) -> Option<OfRows> {
+        let least = wide.div_ceil(64);
+        if target.bytes_per_real != 4 || inner < INNER_LEAST || whole.is_some_and(|whole| whole.slices <= least) {
+            return None;
+        }
+        let tiles = wide.div_ceil(least).div_ceil(8);
+        let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
+        let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
+        let slices = wide.div_ceil(8 * tiles);
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, shared_bytes: bytes(ahead) })
+    }
+
+    /// Rows of a block.
+    pub fn rows(&self) -> usize {
+        match self.lies {
+            Lies::Whole | Lies::OfWarps => 16,
+            Lies::InSteps => WARPS * MANY * 16,
+        }
     }
 
     fn in_slices((inner, wide): (usize, usize), slices: usize, target: Target) -> Option<OfRows> {
@@ -80,7 +114,7 @@ impl OfRows {
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, few: false, blocks, shared_bytes })
+            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, shared_bytes })
         };
         two.into_iter().chain(one).find_map(made)
     }
@@ -107,8 +141,12 @@ impl OfRows {
 
     pub fn words(&self) -> String {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
-        let who = if self.few { "block" } else { "warp" };
-        format!("on tensor cores: 16 rows x {} columns a {who}{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
+        let (rows, who) = match self.lies {
+            Lies::Whole => (16, "warp"),
+            Lies::OfWarps => (16, "block"),
+            Lies::InSteps => (16 * MANY, "warp"),
+        };
+        format!("on tensor cores: {rows} rows x {} columns a {who}{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
     }
 }
 
@@ -138,8 +176,7 @@ impl OfColumns {
         let tiles = narrow.div_ceil(of_narrow).div_ceil(8);
         let all = wide.div_ceil(32);
         let groups = if tiles <= 2 && all > 8 { 2 } else { 1 };
-        let of_wide = all.div_ceil(groups).div_ceil(8);
-        let across = all.div_ceil(groups).div_ceil(of_wide);
+        let across = OfColumns::across(all.div_ceil(groups), tiles);
         let along = (OUTER_WARPS / across).max(1);
         let blocks = [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
         let made = |(along, ahead): (usize, usize)| {
@@ -150,6 +187,18 @@ impl OfColumns {
         let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
         let ways = [along, along.min(2), 1].into_iter().flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
         ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
+    }
+
+    /// Warps beside each other for so many groups of columns. With many sums a warp takes so many registers that a processor has one block,
+    /// which is to have many warps: few beside each other, then, and several along the rows, where that wastes little.
+    fn across(all: usize, tiles: usize) -> usize {
+        let least = all.div_ceil(all.div_ceil(8));
+        if tiles <= 4 || OUTER_WARPS / least > 1 {
+            return least;
+        }
+        let warps = |across: &usize| across * (OUTER_WARPS / across);
+        let idle = |across: &usize| all.div_ceil(*across) * across - all;
+        (4..=6).filter(|across| 8 * idle(across) <= all).max_by_key(|across| (warps(across), *across)).unwrap_or(least)
     }
 
     /// Threads of a block.
@@ -176,13 +225,26 @@ pub(super) fn lying<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option
     (is_own && leaf.element == Element::Real).then_some(leaf)
 }
 
+/// What is taken for what lies beyond a row's columns, in its last vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// What lies there.
+    Any,
+    /// Zeros.
+    Zeros,
+}
+
 /// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says; zeros where nothing is `here`. Rows
 /// that lie in a buffer are copied while others are worked on, others are made now.
-pub(super) fn filled(lies: Option<&Leaf>, made: &Value, (vector, columns): (usize, usize)) -> String {
+pub(super) fn filled(lies: Option<(&Leaf, Tail)>, made: &Value, (vector, columns): (usize, usize)) -> String {
     match lies {
-        Some(leaf) => {
-            let start = start_of_row("row", (columns as u64, leaf));
-            format!("copy_later<{}>(to, {} + (here ? {start} + column : 0), here);\n", vector * 4, pointer(&leaf.name))
+        Some((leaf, tail)) => {
+            let (bytes, start) = (vector * 4, start_of_row("row", (columns as u64, leaf)));
+            let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
+            match tail {
+                Tail::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
+                Tail::Zeros => format!("copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - column) * 4) : 0);\n"),
+            }
         }
         None => format!(
             "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
@@ -318,6 +380,60 @@ if (warp > 0) return;
 for (unsigned other = 1; other < WARPS; other++)
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * STAGE) + (n * 4 + j) * 32 + lane];
 @FINISH@";
+
+/// Long rows times a matrix that comes in steps, of which all warps of a block take the same; each warp has MANY tiles of rows.
+pub(super) const LONG_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned OWN = MANY * 512, STAGE = WARPS * OWN + TILES * 256, PIECES = TILES * 256 / MV;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = reinterpret_cast<float*>(of_block);
+const unsigned turns = (rows + WARPS * MANY * 16 - 1) / (WARPS * MANY * 16);
+unsigned coming = blockIdx.x, coming_step = 0, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < turns) {
+float* const stage = queue + at * STAGE;
+UNROLL for (int piece = 0; piece < MANY * 16 / KV; piece++) {
+const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = (coming * WARPS + warp) * (MANY * 16) + r, column = coming_step * 32 + within;
+float* const to = stage + warp * OWN + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+const bool here = row < rows && column < K;
+@LEFT@}
+UNROLL for (int piece = 0; piece < (PIECES + WARPS * 32 - 1) / (WARPS * 32); piece++) {
+const unsigned number = piece * (WARPS * 32) + threadIdx.x, of = number / (32 / MV), i = of / 8, n = of % 8, within = number % (32 / MV) * MV;
+if (PIECES % (WARPS * 32) != 0 && number >= PIECES) continue;
+const unsigned k = coming_step * 32 + within, column = slice + (@COLUMN@);
+float* const to = stage + WARPS * OWN + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
+const bool here = column < WIDE && k < K;
+copy_later<MV * 4>(to, @MATRIX@ + (here ? (offset_t)column * K + k : 0), here);
+}
+if (++coming_step == STEPS) { coming_step = 0; coming += gridDim.x; }
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+for (unsigned turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+float all[MANY][TILES][4] = {};
+UNROLL_1 for (unsigned step = 0; step < STEPS; step++) {
+copies_done<AHEAD - 2>();
+__syncthreads();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+const float* const stage = queue + slot * STAGE;
+UNROLL for (int h = 0; h < 2; h++) {
+if (h == 1 && step * 32 + 16 >= K) continue;
+float4 upper[MANY], lower[MANY];
+UNROLL for (int m = 0; m < MANY; m++) {
+const float4* const from = reinterpret_cast<const float4*>(stage + warp * OWN + m * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+upper[m] = from[0];
+lower[m] = from[64];
+}
+multiply_many_rows<MANY, TILES>(all, upper, lower, reinterpret_cast<const float4*>(stage + WARPS * OWN) + h * (TILES * 32) + lane);
+}
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+}
+UNROLL for (int m = 0; m < MANY; m++) {
+const float (&sums)[TILES][4] = all[m];
+const unsigned tile = (turn * WARPS + warp) * MANY + m;
+@FINISH@}
+}
+";
 
 /// What is done with the rows of a tile.
 pub(super) const FINISH: &str = "UNROLL for (int r = 0; r < 2; r++) {

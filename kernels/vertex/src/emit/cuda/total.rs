@@ -6,7 +6,7 @@
 use super::beside::Maker;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
-use super::tensor::{self, COLUMNS, OfColumns, filled, lying};
+use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
@@ -136,7 +136,7 @@ impl Unit<'_> {
             };
             // Of a row that lies there all is taken: what is beyond its columns makes elements that are not put down.
             let vector = lies.filter(|leaf| leaf.columns == columns).map_or(writer.lanes.vector, |leaf| vector_of(leaf.stride as usize, 4));
-            texts.push(filled(lies, &made, (vector, columns as usize)));
+            texts.push(filled(lies.map(|leaf| (leaf, Tail::Any)), &made, (vector, columns as usize)));
             vectors.push(vector);
         }
         self.header();
