@@ -193,7 +193,8 @@ impl OfColumns {
     /// which is to have many warps: few beside each other, then, and several along the rows, where that wastes little.
     fn across(all: usize, tiles: usize) -> usize {
         let least = all.div_ceil(all.div_ceil(8));
-        if tiles <= 4 || OUTER_WARPS / least > 1 {
+        // Eight are as many for each of a processor's four schedulers.
+        if tiles <= 4 || least == 8 || OUTER_WARPS / least > 1 {
             return least;
         }
         let warps = |across: &usize| across * (OUTER_WARPS / across);
