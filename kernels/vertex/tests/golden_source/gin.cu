@@ -429,9 +429,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
     to[0] = make_float4(b[0], b[1], b[2], b[3]);
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  constexpr unsigned NEXT_STEPS = 1;
-  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp * (NEXT_STEPS * 512);
-  for (unsigned i = lane; i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+  constexpr unsigned NEXT_STEPS = 1, KEPT = 8;
+  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp % KEPT * (NEXT_STEPS * 512);
+  for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
   {
     constexpr unsigned K = 16, C = 4, WIDE = 3, V = 2, Q = 1, TILES = 1, PARTS = 2;
     float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;
@@ -1282,9 +1282,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
     to[0] = make_float4(b[0], b[1], b[2], b[3]);
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
-  constexpr unsigned NEXT_STEPS = 1;
-  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp * (NEXT_STEPS * 512);
-  for (unsigned i = lane; i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+  constexpr unsigned NEXT_STEPS = 1, KEPT = 8;
+  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp % KEPT * (NEXT_STEPS * 512);
+  for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
   {
     constexpr unsigned K = 16, C = 8, WIDE = 6, V = 2, Q = 1, TILES = 1, PARTS = 2;
     float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;

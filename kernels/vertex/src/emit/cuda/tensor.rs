@@ -147,6 +147,11 @@ impl OfRows {
         [4, 2, 1].into_iter().filter(move |vector| wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector))
     }
 
+    /// Warps of a block that finish rows.
+    pub fn finishers(&self) -> usize {
+        if self.lies == Lies::OfWarps { 1 } else { self.warps }
+    }
+
     /// Warps that share 16 rows at most, each some of the steps.
     pub fn team_most(&self) -> usize {
         [8, 4, 2].into_iter().find(|team| *team <= self.steps && self.warps.is_multiple_of(*team)).unwrap_or(1)
@@ -307,8 +312,8 @@ if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
 
 /// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until others have multiplied them: beyond their
 /// columns are zeros.
-pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp * (NEXT_STEPS * 512);
-for (unsigned i = lane; i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp % KEPT * (NEXT_STEPS * 512);
+for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
 ";
 
 /// A row is put there.

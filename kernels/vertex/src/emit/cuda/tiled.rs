@@ -174,7 +174,7 @@ impl Unit<'_> {
             return Ok(None);
         }
         let Some((writer, finish)) = finished(walk, shapes, (schedule.tiles, schedule.slices), held) else { return Ok(None) };
-        let of_rows = followers.first().map_or(0, |follower| schedule.warps * follower.steps() * 128);
+        let of_rows = followers.first().map_or(0, |follower| schedule.finishers() * follower.steps() * 128);
         let more = 16 * (of_rows + followers.iter().map(Follower::vectors).sum::<usize>());
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
@@ -251,10 +251,10 @@ const unsigned rows = rows_given * {lead};\n",
     let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
     if let Some(steps) = followers.first().map(Follower::steps) {
         let kept = tensor::KEPT.replace("@NEXT@", &next.to_string());
-        laid = format!("constexpr unsigned NEXT_STEPS = {steps};\n{kept}");
+        laid = format!("constexpr unsigned NEXT_STEPS = {steps}, KEPT = {};\n{kept}", schedule.finishers());
         then = "__syncwarp();\n".to_owned();
         keeps = tensor::KEEP.replace("@HELD@", &finish.held);
-        let mut place = next + schedule.warps * steps * 128;
+        let mut place = next + schedule.finishers() * steps * 128;
         for follower in followers {
             let (lays, multiplies) = of_follower(follower, place);
             laid.push_str(&lays);
