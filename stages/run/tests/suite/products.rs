@@ -51,11 +51,11 @@ fn rows_so_long_that_the_matrix_does_not_fit_agree() {
     }
 }
 
-/// Of graphs without an edge, too: two products of given and of made rows, added up, and what multiplies their sum.
-const TWO: &str = "def two(v, wide, narrow):
+/// Two products of given and of made rows, added up, and what multiplies their sum.
+const TWO: &str = "def two(v, wide=8, narrow=8):
     v.k = sum(u.x for u in v.innbs)
     v.h = relu(linear(v.k, wide) + linear(v.x, wide, bias=False))
-    v.g = relu(linear(v.h, narrow) + v.h @ param((wide, narrow)))
+    v.g = relu(linear(v.h, narrow) + linear(v.h, narrow, bias=False))
     return linear(v.g, v.classes)
 ";
 
