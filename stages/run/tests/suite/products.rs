@@ -36,11 +36,17 @@ fn many() -> usize {
     19 + 32 * processors() as usize
 }
 
+/// As many as have blocks of more warps.
+fn most() -> usize {
+    19 + 400 * processors() as usize
+}
+
 #[test]
 fn rows_that_fit_with_the_matrix_agree() {
     for nodes in [1, 61, many()] {
         agree(&[33, 70, 9, 5], nodes);
     }
+    agree(&[20, 40, 5], most());
 }
 
 #[test]
@@ -68,7 +74,7 @@ fn products_that_one_kernel_makes_agree() {
         let emitted = emit(&list, target).unwrap();
         assert!(joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product is made with another");
     }
-    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (50, 40, 8, 61), (8, 12, 10, 7)] {
+    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 40, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
         let (source, target_of) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
         let direct = Direct {
             nodes,

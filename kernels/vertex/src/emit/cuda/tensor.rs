@@ -21,7 +21,9 @@ pub(super) const SPLIT_MOST: usize = 20_000;
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
 /// Warps of a block that is a processor's only one and has many rows: as many as have registers for eight tiles of sums. With eight, two of which
 /// share a scheduler, it waits for each row's end.
-const MANY_WARPS: usize = 12;
+pub(super) const MANY_WARPS: usize = 12;
+/// Of a product that adds another's: with twelve it spills on an architecture.
+pub(super) const MANY_WARPS_OF_TWO: usize = 10;
 /// Tiles that each of these warps has at least.
 const MANY_TILES: usize = 2;
 /// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
@@ -125,12 +127,12 @@ impl OfRows {
         two.into_iter().chain(one).find_map(made)
     }
 
-    /// The same with more warps, where there are rows for them; 0: nobody knows how many.
-    pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
-        let is_fit = self.lies == Lies::Whole && self.blocks == 1 && vertices >= (MANY_TILES * MANY_WARPS * 16) as u64 * u64::from(target.processors);
-        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048;
+    /// The same with so many warps, where there are rows for them; 0: nobody knows how many.
+    pub fn with_warps(self, warps: usize, (vertices, target): (u64, Target)) -> OfRows {
+        let is_fit = self.lies == Lies::Whole && self.blocks == 1 && vertices >= (MANY_TILES * warps * 16) as u64 * u64::from(target.processors);
+        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + warps * ahead * 2048;
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
-        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps: MANY_WARPS, shared_bytes: bytes(ahead), ..self });
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps, shared_bytes: bytes(ahead), ..self });
         more.unwrap_or(self)
     }
 

@@ -208,13 +208,13 @@ impl Unit<'_> {
             let steps = shapes.iter().map(|shape| shape.inner.div_ceil(32)).sum::<usize>();
             let is_fit = shapes.iter().all(|shape| shape.lead == 1 && !shape.plain && shape.inner >= INNER_LEAST) && shape.places.is_multiple_of(4);
             let schedule = OfRows::of((steps * 32, shape.wide), self.target).filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
-            return schedule.map(|schedule| schedule.with_warps(self.nodes(), self.target));
+            return schedule.map(|schedule| schedule.with_warps(tensor::MANY_WARPS_OF_TWO, (self.nodes(), self.target)));
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some() && shape.transposed;
         let (sizes, vertices) = ((shape.inner, shape.wide), if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 });
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
-        are_copied.then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(vertices, self.target))
+        are_copied.then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(tensor::MANY_WARPS, (vertices, self.target)))
     }
 
     /// Writes a kernel.
