@@ -17,7 +17,7 @@ use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Groups, Kernel, Matmul, Order, Refused, Target, emit, emit_in_groups};
 use warploom_vertex::gir::{Data, Op, Type};
-use warploom_vertex::launch::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
+use warploom_vertex::launch::{Body, Buffer, Element, Joined, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
 use compiled::{MODELS, problem, text};
 
@@ -65,7 +65,8 @@ fn list(text: &str, name: &str, settings: &Value, data: &Data) -> LaunchList {
 fn settings(name: &str) -> Value {
     match name {
         "gat" | "gatv2" | "graph_transformer" => json!({"hidden": 8, "heads": 2, "drop": 0.5, "drop_shares": 0.3}),
-        "gcnii" | "gin" => json!({"hidden": 8, "layers": 2, "drop": 0.5}),
+        "gcnii" => json!({"hidden": 8, "layers": 2, "drop": 0.5}),
+        "gin" => json!({"hidden": 16, "layers": 2, "drop": 0.5}),
         "sage_max" => json!({"hidden": 8, "pool": 5, "drop": 0.5}),
         "sgc" => json!({}),
         _ => json!({"hidden": 8, "drop": 0.5}),
@@ -154,12 +155,17 @@ fn every_launch_that_makes_something_has_a_kernel() {
         let makes_sums = |launch: &Launch| {
             matches!(launch.operation, Operation::Evaluate { op: Op::Outer | Op::SumRows, .. } | Operation::Loss { .. } | Operation::Fused { .. })
         };
-        let launches = list.launches();
+        let (launches, joined) = (list.launches(), Joined::of(&list));
         let of = |is_wanted: &dyn Fn(&Launch) -> bool| -> Vec<Kernel> {
             launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_wanted(launch)).flat_map(|(_, kernels)| kernels.clone()).collect()
         };
         let (of_steps, of_makers) = (of(&is_step), of(&makes_sums));
-        for (launch, kernels) in launches.iter().zip(&emitted.launches) {
+        for (number, (launch, kernels)) in launches.iter().zip(&emitted.launches).enumerate() {
+            // A product may be made with one that makes its rows, or that adds it.
+            let kernels = match joined.followers.get(&number).or(joined.firsts.get(&number)) {
+                Some(other) if kernels.is_empty() => &emitted.launches[*other],
+                _ => kernels,
+            };
             // A sum of rows may be made beside an outer product of them, beside the loss, by the product that makes them, or by another sum.
             let kernels = if is_step(launch) {
                 &of_steps
@@ -370,11 +376,12 @@ fn a_sum_is_not_made_where_something_else_lies() {
     let mut list = list(&text("sage"), "sage", &settings("sage"), &data());
     let (before, after) = ("gradient.sage.sage.0.linear.1.weight", "gradient.sage.sage.0.linear.0.weight");
     assert_eq!(makers(&list, bias), [before]);
-    // The product before the sum is the last that reads these rows, and the sum lies there.
+    // The product before the sum is the last that reads these rows, and the sum lies at their end.
     let launches = list.launches();
     let Operation::Evaluate { inputs, .. } = &launches.iter().find(|launch| launch.name == before).unwrap().operation else { panic!("no {before}") };
     let dropped = inputs[1].rows()[0].buffer.clone();
-    let offset = list.arena.place(&dropped).unwrap().offset;
+    let (bytes, rows) = (list.arena.place(bias).unwrap().bytes, list.arena.place(&dropped).unwrap());
+    let offset = rows.offset + rows.bytes - bytes;
     list.arena.places.iter_mut().find(|place| place.buffer == bias).unwrap().offset = offset;
     assert_eq!(makers(&list, bias), [after]);
 }

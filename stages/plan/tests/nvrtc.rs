@@ -120,6 +120,23 @@ fn products_of_long_rows_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Programs, columns of features, hidden and last ones: products with others in their kernels, on both sides of what has room for two blocks.
+const JOINED: [(&str, u64, u64, u64); 5] = [("gin", 96, 64, 22), ("gin", 66, 32, 2), ("sage", 96, 64, 22), ("sage", 66, 32, 7), ("sage", 160, 64, 5)];
+
+#[test]
+fn products_that_one_kernel_makes_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("products_that_one_kernel_makes_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (name, columns, hidden, classes) in JOINED {
+        let settings = if name == "gin" { json!({"hidden": hidden, "layers": 3}) } else { json!({"hidden": hidden, "drop": 0.5}) };
+        let known = Data { nodes: 100_000, features: Some(columns), ..data(classes, Features::Dense, &settings) };
+        let source = source((&format!("pipelines/programs/{name}.py"), name), &settings, &known, 4);
+        assert!(source.contains("of_next + half") || source.contains("nothing[q][j] = 0"), "{name} of {columns} columns joins products");
+        found.extend(ARCHITECTURES.into_iter().flat_map(|arch| wrong(nvrtc, &format!("{name} of {columns} x {hidden} x {classes}"), &source, arch)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn sums_of_near_rows_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_near_rows_compile_without_spills") else { return };

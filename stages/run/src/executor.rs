@@ -183,6 +183,11 @@ impl<T: Precision> Executor<T> {
         self.program.steps.iter().enumerate().map(|(number, step)| (step.name.clone(), seconds(number))).collect()
     }
 
+    /// Whether launches put a buffer down: a GPU has kernels that have at hand what others would read.
+    pub fn puts_down(&self, name: &str) -> bool {
+        self.gpu.as_ref().is_none_or(|gpu| gpu.puts_down(name))
+    }
+
     /// Fetches everything that launches make from the GPU, if one runs the list.
     pub fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };

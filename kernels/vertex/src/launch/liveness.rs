@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Body, Commit, Iterate, Launch, LaunchList, Loop, Operation, Role, Train, Until};
+use super::{Body, Commit, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until};
 use crate::gir::Op;
 
 /// Moments from the first to the last at which a buffer's contents are wanted.
@@ -70,6 +70,7 @@ impl<'a> Timeline<'a> {
             Body::Train(train) => timeline.train(train, &results),
             Body::Iterate(iterate) => timeline.iterate(iterate, &results),
         }
+        timeline.join(&Joined::of(list));
         timeline
     }
 
@@ -127,6 +128,20 @@ impl<'a> Timeline<'a> {
                 let writes = writes.clone();
                 self.moments[maker].writes.extend(writes);
             }
+        }
+    }
+
+    /// Products may be made with others: what these read lies there until then, and what they make has its place from then on.
+    fn join(&mut self, joined: &Joined) {
+        for (first, second) in &joined.firsts {
+            let [first, second] = [first, second].map(|launch| self.launches[*launch]);
+            let reads = self.moments[first].reads.clone();
+            self.moments[second].reads.extend(reads);
+        }
+        for (follower, head) in &joined.followers {
+            let [follower, head] = [follower, head].map(|launch| self.launches[*launch]);
+            let writes = self.moments[follower].writes.clone();
+            self.moments[head].writes.extend(writes);
         }
     }
 

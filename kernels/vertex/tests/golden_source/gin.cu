@@ -127,13 +127,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
   EACH_Q if (own[q]) store<V>(o_z_7 + (offset_t)v * 8 + c[q], z_7_5[q]);
 }
 
-// relu.12: 19424 bytes at least
-//   product.9 (nodes x 8) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
-//   add.11 (nodes x 8) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
+// relu.12: 29248 bytes at least
+//   product.9 (nodes x 16) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
+//   add.11 (nodes x 16) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -186,19 +186,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
     real parameter_gin_gin_0_mlp_0_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_0_0_bias_1[q], b_parameter_gin_gin_0_mlp_0_0_bias + c[q]);
     real add_11_2[Q][V]; EACH add_11_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_0_bias_1[q][j];
     real relu_12_3[Q][V]; EACH relu_12_3[q][j] = relu(add_11_2[q][j]);
-    EACH_Q if (own[q]) store<V>(o_relu_12 + (offset_t)v * 8 + c[q], relu_12_3[q]);
+    EACH_Q if (own[q]) store<V>(o_relu_12 + (offset_t)v * 16 + c[q], relu_12_3[q]);
   }
 }
 
-// h.18: 29088 bytes at least
-//   product.14 (nodes x 8) = product transposed(relu.12, parameter.gin.gin.0.mlp.0.1.weight)
-//   h.16 (nodes x 8) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
+// h.18: 58688 bytes at least
+//   product.14 (nodes x 16) = product transposed(relu.12, parameter.gin.gin.0.mlp.0.1.weight)
+//   h.16 (nodes x 16) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
 //   relu.17 = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -211,11 +211,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
-        copy_later<16>(to, b_relu_12 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_relu_12 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming_step += team;
       if (coming_step >= STEPS) { coming_step = member; coming += stride; }
@@ -224,11 +226,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)column * 16 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -284,18 +286,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
       real h_16_2[Q][V]; EACH h_16_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_1_bias_1[q][j];
       real relu_17_3[Q][V]; EACH relu_17_3[q][j] = relu(h_16_2[q][j]);
       real h_18_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_18_4[q][j] = !training ? relu_17_3[q][j] : kept_5[j] ? relu_17_3[q][j] * (real)2.0 : (real)0; }
-      EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 8 + c[q], relu_17_3[q]);
-      EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 8 + c[q], h_18_4[q]);
+      EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 16 + c[q], relu_17_3[q]);
+      EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 16 + c[q], h_18_4[q]);
     }
   }
 }
 
-// z.24: 32408 bytes at least
-//   multiply.21 (nodes x 8) = multiply(add.20, h.18)
-//   reduce.23 (nodes x 8) = reduce sum.in(h.18[far.in])
+// z.24: 61208 bytes at least
+//   multiply.21 (nodes x 16) = multiply(add.20, h.18)
+//   reduce.23 (nodes x 16) = reduce sum.in(h.18[far.in])
 //   z.24 = add(multiply.21, reduce.23)
-extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -315,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real add_20_1; add_20_1 = __ldg(b_add_20 + 0);
-  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
+  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 16 + c[q]);
   real multiply_21_3[Q][V]; EACH multiply_21_3[q][j] = add_20_1 * h_18_2[q][j];
   real reduce_23_4[Q][V]; EACH reduce_23_4[q][j] = 0;
   {
@@ -329,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real h_18_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + c[q] + (offset_t)u[k] * 8); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(h_18_6[k][q], b_h_18 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_23_4[q][j] = reduce_23_4[q][j] + h_18_6[k][q][j];
@@ -341,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
     EACH { const real own_part = reduce_23_4[q][j]; reduce_23_4[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_23_4[q][j] = reduce_23_4[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
@@ -378,17 +380,17 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_z_24(const real* __restr
   }
   real z_24_5[Q][V]; EACH z_24_5[q][j] = multiply_21_3[q][j] + reduce_23_4[q][j];
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_z_24 + (offset_t)v * 8 + c[q], z_24_5[q]);
+  EACH_Q if (own[q]) store<V>(o_z_24 + (offset_t)v * 16 + c[q], z_24_5[q]);
 }
 
-// relu.29: 19488 bytes at least
-//   product.26 (nodes x 8) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
-//   add.28 (nodes x 8) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
+// relu.29: 39488 bytes at least
+//   product.26 (nodes x 16) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
+//   add.28 (nodes x 16) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given) {
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
+extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33) {
   after_others();
-  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -401,11 +403,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
-        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming_step += team;
       if (coming_step >= STEPS) { coming_step = member; coming += stride; }
@@ -414,16 +418,35 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)column * 8 + k) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)column * 16 + k) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
     to[0] = make_float4(b[0], b[1], b[2], b[3]);
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  }
+  constexpr unsigned NEXT_STEPS = 1, KEPT = 8;
+  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp % KEPT * (NEXT_STEPS * 512);
+  for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+  {
+    constexpr unsigned K = 16, C = 4, WIDE = 3, V = 2, Q = 1, TILES = 1, PARTS = 2;
+    float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;
+    UNROLL_4 for (unsigned place = threadIdx.x; place < NEXT_STEPS * 2 * TILES * 32; place += WARPS * 32) {
+      const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+      float b[4], rest[4];
+      UNROLL for (int j = 0; j < 4; j++) {
+        const unsigned k = first_k + j;
+        b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)column * 16 + k) : (real)0;
+        if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+      }
+      float4* const to = of_next + place / 32 * (PARTS * 32) + place % 32;
+      to[0] = make_float4(b[0], b[1], b[2], b[3]);
+      if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+    }
   }
   __syncthreads();
   if (team > 1 && tile >= tiles) {
@@ -472,104 +495,45 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
       real parameter_gin_gin_0_mlp_1_0_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_0_bias_1[q], b_parameter_gin_gin_0_mlp_1_0_bias + c[q]);
       real add_28_2[Q][V]; EACH add_28_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_0_bias_1[q][j];
       real relu_29_3[Q][V]; EACH relu_29_3[q][j] = relu(add_28_2[q][j]);
-      EACH_Q if (own[q]) store<V>(o_relu_29 + (offset_t)v * 8 + c[q], relu_29_3[q]);
+      EACH_Q if (own[q]) store<V>(o_relu_29 + (offset_t)v * 16 + c[q], relu_29_3[q]);
+      EACH_Q {
+        const unsigned place = (q * L + part) * V;
+        float several[V];
+        UNROLL for (int j = 0; j < V; j++) several[j] = own[q] && (C == WIDE || place + j < WIDE) ? relu_29_3[q][j] : (real)0;
+        float* const to = next + place / 32 * 512 + (r * 8 + group) * 32 + (place % 32 / 4 ^ group % 2 * 4) * 4 + place % 4;
+        store<V>(to, several);
+      }
     }
+    __syncwarp();
+    {
+      constexpr unsigned K = 16, C = 4, WIDE = 3, V = 2, Q = 1, TILES = 1, PARTS = 2;
+      float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;
+      float sums[TILES][4] = {};
+      UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+        const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+        multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILES * PARTS * 32) + lane);
+      }
+      UNROLL for (int r = 0; r < 2; r++) {
+        const unsigned row = tile * 16 + r * 8 + group;
+        const bool live = row < rows;
+        [[maybe_unused]] const unsigned v = live ? row : 0;
+        [[maybe_unused]] bool own[Q];
+        [[maybe_unused]] unsigned c[Q];
+        EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+        real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+        real parameter_gin_gin_0_mlp_1_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_1_bias_1[q], b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
+        real h_33_2[Q][V]; EACH h_33_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_1_bias_1[q][j];
+        EACH_Q if (own[q]) store<V>(o_h_33 + (offset_t)v * 4 + c[q], h_33_2[q]);
+      }
+    }
+    __syncwarp();
   }
 }
 
-// h.33: 14508 bytes at least
+// h.33: 24204 bytes at least
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_h_33(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_relu_29, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_relu_29 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)column * 8 + k) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-    }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  if (team > 1 && tile >= tiles) {
-    __syncthreads();
-    return;
-  }
-  for (; tile < tiles; tile += stride) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
-      }
-    }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real parameter_gin_gin_0_mlp_1_1_bias_1[Q][V]; EACH_Q load<V>(parameter_gin_gin_0_mlp_1_1_bias_1[q], b_parameter_gin_gin_0_mlp_1_1_bias + c[q]);
-      real h_33_2[Q][V]; EACH h_33_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_1_1_bias_1[q][j];
-      EACH_Q if (own[q]) store<V>(o_h_33 + (offset_t)v * 4 + c[q], h_33_2[q]);
-    }
-  }
-}
+// with that of relu.29
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
@@ -699,12 +663,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
 // with that of gradient.gin.gin.0.mlp.1.1.weight
 
-// gradient.gin.gin.0.mlp.1.1.weight: 14496 bytes at least
+// gradient.gin.gin.0.mlp.1.1.weight: 24192 bytes at least
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -723,7 +687,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_relu_29 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_relu_29 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -808,11 +772,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
   const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 27u; element += blockDim.x) {
+  for (unsigned element = threadIdx.x; element < 51u; element += blockDim.x) {
     real sum = 0;
     for (unsigned first = 0; first < parts; first += 16) {
       real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 27u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 51u + element) : (real)0;
       UNROLL for (int i = 0; i < 16; i++) sum += several[i];
     }
     unsigned place = element;
@@ -822,13 +786,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   }
 }
 
-// select.42: 24096 bytes at least
-//   product.38 (nodes x 8) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
-//   less.41 (nodes x 8) = less(0.0, relu.29)
+// select.42: 43392 bytes at least
+//   product.38 (nodes x 16) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
+//   less.41 (nodes x 16) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -856,7 +820,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_1_weight + (offset_t)(k0 + k) * 16 + slice + m) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -878,23 +842,23 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
     [[maybe_unused]] const unsigned v = live ? row : 0;
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
-    real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 8 + c[q]);
+    real relu_29_1[Q][V]; EACH_Q load<V>(relu_29_1[q], b_relu_29 + (offset_t)v * 16 + c[q]);
     bool less_41_2[Q][V]; EACH less_41_2[q][j] = ((real)0.0) < relu_29_1[q][j];
     real select_42_3[Q][V]; EACH select_42_3[q][j] = less_41_2[q][j] ? made[q][j] : ((real)0.0);
-    EACH_Q if (own[q]) store<V>(o_select_42 + (offset_t)v * 8 + c[q], select_42_3[q]);
+    EACH_Q if (own[q]) store<V>(o_select_42 + (offset_t)v * 16 + c[q], select_42_3[q]);
   }
 }
 
-// gradient.gin.gin.0.mlp.1.0.bias: 9632 bytes at least
+// gradient.gin.gin.0.mlp.1.0.bias: 19264 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
 // with that of gradient.gin.gin.0.mlp.1.0.weight
 
-// gradient.gin.gin.0.mlp.1.0.weight: 19456 bytes at least
+// gradient.gin.gin.0.mlp.1.0.weight: 39424 bytes at least
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
-//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 16 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 16, Z = 16, XV = 4, ZV = 4, RV = 2, GROUPS = 1, TILES = 2, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -913,7 +877,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -921,7 +885,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_z_24 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -998,11 +962,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
   const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 72u; element += blockDim.x) {
+  for (unsigned element = threadIdx.x; element < 272u; element += blockDim.x) {
     real sum = 0;
     for (unsigned first = 0; first < parts; first += 16) {
       real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 72u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 272u + element) : (real)0;
       UNROLL for (int i = 0; i < 16; i++) sum += several[i];
     }
     unsigned place = element;
@@ -1012,12 +976,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   }
 }
 
-// slope of z.44: 19456 bytes at least
+// slope of z.44: 39424 bytes at least
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1030,11 +994,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
-        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_select_42 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming_step += team;
       if (coming_step >= STEPS) { coming_step = member; coming += stride; }
@@ -1043,11 +1009,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 8 + column) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_1_0_weight + (offset_t)k * 16 + column) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
@@ -1098,22 +1064,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q], made[q]);
+      EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q], made[q]);
     }
   }
 }
 
-// slope of h.55: 52808 bytes at least
-//   reduce.47 (nodes x 8) = reduce sum.out(slope of z.44[far.out])
-//   multiply.48 (nodes x 8) = multiply(slope of z.44, h.18)
+// slope of h.55: 100808 bytes at least
+//   reduce.47 (nodes x 16) = reduce sum.out(slope of z.44[far.out])
+//   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
 //   axis.49 = axis sum 0(multiply.48)
-//   multiply.51 (nodes x 8) = multiply(slope of z.44, add.20)
-//   slope of h.52 (nodes x 8) = add(reduce.47, multiply.51)
-//   dropout.53 (nodes x 8) = dropout 0.5 site 0(slope of h.52)
-//   less.54 (nodes x 8) = less(0.0, relu.17)
+//   multiply.51 (nodes x 16) = multiply(slope of z.44, add.20)
+//   slope of h.52 (nodes x 16) = add(reduce.47, multiply.51)
+//   dropout.53 (nodes x 16) = dropout 0.5 site 0(slope of h.52)
+//   less.54 (nodes x 16) = less(0.0, relu.17)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
@@ -1133,14 +1099,15 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real slope_of_z_44_1[Q][V]; EACH_Q load<V>(slope_of_z_44_1[q], b_slope_20_of_20_z_44 + (offset_t)v * 8 + c[q]);
-  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 8 + c[q]);
+  real slope_of_z_44_1[Q][V]; EACH_Q load<V>(slope_of_z_44_1[q], b_slope_20_of_20_z_44 + (offset_t)v * 16 + c[q]);
+  real h_18_2[Q][V]; EACH_Q load<V>(h_18_2[q], b_h_18 + (offset_t)v * 16 + c[q]);
   real multiply_48_3[Q][V]; EACH multiply_48_3[q][j] = slope_of_z_44_1[q][j] * h_18_2[q][j];
   real axis_49_4;
   axis_49_4 = 0;
   EACH axis_49_4 = axis_49_4 + multiply_48_3[q][j];
   axis_49_4 = axis_49_4 + across(axis_49_4, 1);
-  real relu_17_5[Q][V]; EACH_Q load<V>(relu_17_5[q], b_relu_17 + (offset_t)v * 8 + c[q]);
+  axis_49_4 = axis_49_4 + across(axis_49_4, 2);
+  real relu_17_5[Q][V]; EACH_Q load<V>(relu_17_5[q], b_relu_17 + (offset_t)v * 16 + c[q]);
   bool less_54_6[Q][V]; EACH less_54_6[q][j] = ((real)0.0) < relu_17_5[q][j];
   real add_20_8; add_20_8 = __ldg(b_add_20 + 0);
   real multiply_51_9[Q][V]; EACH multiply_51_9[q][j] = slope_of_z_44_1[q][j] * add_20_8;
@@ -1156,7 +1123,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real slope_of_z_44_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 8); }
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           EACH if (here) reduce_47_7[q][j] = reduce_47_7[q][j] + slope_of_z_44_14[k][q][j];
@@ -1168,7 +1135,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
     while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
     EACH { const real own_part = reduce_47_7[q][j]; reduce_47_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_7[q][j] = reduce_47_7[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
@@ -1208,7 +1175,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   real slope_of_h_55_13[Q][V]; EACH slope_of_h_55_13[q][j] = less_54_6[q][j] ? dropout_53_11[q][j] : ((real)0.0);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_axis_49[v + 0] = axis_49_4;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 8 + c[q], slope_of_h_55_13[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_13[q]);
 }
 
 // gradient.gin.gin.0.param.1: 1204 bytes at least
@@ -1260,23 +1227,23 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   }
 }
 
-// gradient.gin.gin.0.mlp.0.1.bias: 9632 bytes at least
+// gradient.gin.gin.0.mlp.0.1.bias: 19264 bytes at least
 //   gradient.gin.gin.0.mlp.0.1.bias = sum rows(slope of h.55)
 // with that of gradient.gin.gin.0.mlp.0.1.weight
 
-// gradient.gin.gin.0.mlp.0.1.weight: 19456 bytes at least
+// gradient.gin.gin.0.mlp.0.1.weight: 39424 bytes at least
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
-//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 16 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k14_gradient_gin_gin_0_mlp_1_0_weight
 
-// select.60: 29056 bytes at least
-//   product.57 (nodes x 8) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
-//   less.59 (nodes x 8) = less(0.0, relu.12)
+// select.60: 58624 bytes at least
+//   product.57 (nodes x 16) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
+//   less.59 (nodes x 16) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given) {
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
+extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_x, real* __restrict__ o_multiply_64) {
   after_others();
-  constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1289,11 +1256,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
-        copy_later<16>(to, b_slope_20_of_20_h_55 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_h_55 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       coming_step += team;
       if (coming_step >= STEPS) { coming_step = member; coming += stride; }
@@ -1302,16 +1271,35 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
   };
   UNROLL for (int d = 0; d < AHEAD; d++) request(d);
   UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2), first_k = place / 32 / TILES * 16 + place % 4 * 4;
     float b[4], rest[4];
     UNROLL for (int j = 0; j < 4; j++) {
       const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)k * 8 + column) : (real)0;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_1_weight + (offset_t)k * 16 + column) : (real)0;
       if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
     }
     float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
     to[0] = make_float4(b[0], b[1], b[2], b[3]);
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  }
+  constexpr unsigned NEXT_STEPS = 1, KEPT = 8;
+  float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + 2304) + warp % KEPT * (NEXT_STEPS * 512);
+  for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+  {
+    constexpr unsigned K = 16, C = 8, WIDE = 6, V = 2, Q = 1, TILES = 1, PARTS = 2;
+    float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;
+    UNROLL_4 for (unsigned place = threadIdx.x; place < NEXT_STEPS * 2 * TILES * 32; place += WARPS * 32) {
+      const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+      float b[4], rest[4];
+      UNROLL for (int j = 0; j < 4; j++) {
+        const unsigned k = first_k + j;
+        b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)k * 6 + column) : (real)0;
+        if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+      }
+      float4* const to = of_next + place / 32 * (PARTS * 32) + place % 32;
+      to[0] = make_float4(b[0], b[1], b[2], b[3]);
+      if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+    }
   }
   __syncthreads();
   if (team > 1 && tile >= tiles) {
@@ -1357,24 +1345,54 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 8 + c[q]);
+      real relu_12_1[Q][V]; EACH_Q load<V>(relu_12_1[q], b_relu_12 + (offset_t)v * 16 + c[q]);
       bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < relu_12_1[q][j];
       real select_60_3[Q][V]; EACH select_60_3[q][j] = less_59_2[q][j] ? made[q][j] : ((real)0.0);
-      EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
+      EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 16 + c[q], select_60_3[q]);
+      EACH_Q {
+        const unsigned place = (q * L + part) * V;
+        float several[V];
+        UNROLL for (int j = 0; j < V; j++) several[j] = own[q] && (C == WIDE || place + j < WIDE) ? select_60_3[q][j] : (real)0;
+        float* const to = next + place / 32 * 512 + (r * 8 + group) * 32 + (place % 32 / 4 ^ group % 2 * 4) * 4 + place % 4;
+        store<V>(to, several);
+      }
     }
+    __syncwarp();
+    {
+      constexpr unsigned K = 16, C = 8, WIDE = 6, V = 2, Q = 1, TILES = 1, PARTS = 2;
+      float4* const of_next = reinterpret_cast<float4*>(of_block) + 3328;
+      float sums[TILES][4] = {};
+      UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+        const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+        multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILES * PARTS * 32) + lane);
+      }
+      UNROLL for (int r = 0; r < 2; r++) {
+        const unsigned row = tile * 16 + r * 8 + group;
+        const bool live = row < rows;
+        [[maybe_unused]] const unsigned v = live ? row : 0;
+        [[maybe_unused]] bool own[Q];
+        [[maybe_unused]] unsigned c[Q];
+        EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+        real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+        real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
+        real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
+        EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 8 + c[q], multiply_64_2[q]);
+      }
+    }
+    __syncwarp();
   }
 }
 
-// gradient.gin.gin.0.mlp.0.0.bias: 9632 bytes at least
+// gradient.gin.gin.0.mlp.0.0.bias: 19264 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
 // with that of gradient.gin.gin.0.mlp.0.0.weight
 
-// gradient.gin.gin.0.mlp.0.0.weight: 19392 bytes at least
+// gradient.gin.gin.0.mlp.0.0.weight: 29184 bytes at least
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1393,7 +1411,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_select_60 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_select_60 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -1478,11 +1496,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
   const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 56u; element += blockDim.x) {
+  for (unsigned element = threadIdx.x; element < 112u; element += blockDim.x) {
     real sum = 0;
     for (unsigned first = 0; first < parts; first += 16) {
       real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 56u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 112u + element) : (real)0;
       UNROLL for (int i = 0; i < 16; i++) sum += several[i];
     }
     unsigned place = element;
@@ -1492,99 +1510,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   }
 }
 
-// multiply.64: 28992 bytes at least
+// multiply.64: 38784 bytes at least
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_64(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_select_60, const real* __restrict__ b_x, real* __restrict__ o_multiply_64, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 8, C = 8, WIDE = 6, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_select_60 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_gin_gin_0_mlp_0_0_weight + (offset_t)k * 6 + column) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-    }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  if (team > 1 && tile >= tiles) {
-    __syncthreads();
-    return;
-  }
-  for (; tile < tiles; tile += stride) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
-      }
-    }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
-      real multiply_64_2[Q][V]; EACH multiply_64_2[q][j] = made[q][j] * x_1[q][j];
-      EACH_Q if (own[q]) store<V>(o_multiply_64 + (offset_t)v * 8 + c[q], multiply_64_2[q]);
-    }
-  }
-}
+// with that of select.60
 
 // axis.65: 10800 bytes at least
 //   axis.65 = axis sum 0(multiply.64)
@@ -1620,7 +1549,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_
   real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : first_9;
   real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : blockIdx.x < 6u ? second_5 : blockIdx.x < 7u ? second_6 : blockIdx.x < 8u ? second_7 : blockIdx.x < 9u ? second_8 : second_9;
   const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : blockIdx.x < 6u ? settings_5 : blockIdx.x < 7u ? settings_6 : blockIdx.x < 8u ? settings_7 : blockIdx.x < 9u ? settings_8 : settings_9;
-  const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : 9u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 1u : blockIdx.x < 2u ? 48u : blockIdx.x < 3u ? 8u : blockIdx.x < 4u ? 64u : blockIdx.x < 5u ? 8u : blockIdx.x < 6u ? 1u : blockIdx.x < 7u ? 64u : blockIdx.x < 8u ? 8u : blockIdx.x < 9u ? 24u : 3u;
+  const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : 9u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 1u : blockIdx.x < 2u ? 96u : blockIdx.x < 3u ? 16u : blockIdx.x < 4u ? 256u : blockIdx.x < 5u ? 16u : blockIdx.x < 6u ? 1u : blockIdx.x < 7u ? 256u : blockIdx.x < 8u ? 16u : blockIdx.x < 9u ? 48u : 3u;
   if (i >= elements || clock->halted) return;
   const int rule = (int)settings[0];
   const double rate = settings[1] * clock->pace, decay = settings[5];
@@ -1643,19 +1572,19 @@ extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_
   }
 }
 
-// update.gin.gin.0.mlp.0.0.weight: 1344 bytes at least
+// update.gin.gin.0.mlp.0.0.weight: 2688 bytes at least
 //   parameter.gin.gin.0.mlp.0.0.weight = step(parameter.gin.gin.0.mlp.0.0.weight, gradient.gin.gin.0.mlp.0.0.weight)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.0.0.bias: 224 bytes at least
+// update.gin.gin.0.mlp.0.0.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.0.0.bias = step(parameter.gin.gin.0.mlp.0.0.bias, gradient.gin.gin.0.mlp.0.0.bias)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.0.1.weight: 1792 bytes at least
+// update.gin.gin.0.mlp.0.1.weight: 7168 bytes at least
 //   parameter.gin.gin.0.mlp.0.1.weight = step(parameter.gin.gin.0.mlp.0.1.weight, gradient.gin.gin.0.mlp.0.1.weight)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.0.1.bias: 224 bytes at least
+// update.gin.gin.0.mlp.0.1.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.0.1.bias = step(parameter.gin.gin.0.mlp.0.1.bias, gradient.gin.gin.0.mlp.0.1.bias)
 // with that of gin.gin.0.param.0
 
@@ -1663,15 +1592,15 @@ extern "C" __global__ void __launch_bounds__(256, 1) k26_update_gin_gin_0_param_
 //   parameter.gin.gin.0.param.1 = step(parameter.gin.gin.0.param.1, gradient.gin.gin.0.param.1)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.1.0.weight: 1792 bytes at least
+// update.gin.gin.0.mlp.1.0.weight: 7168 bytes at least
 //   parameter.gin.gin.0.mlp.1.0.weight = step(parameter.gin.gin.0.mlp.1.0.weight, gradient.gin.gin.0.mlp.1.0.weight)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.1.0.bias: 224 bytes at least
+// update.gin.gin.0.mlp.1.0.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.1.0.bias = step(parameter.gin.gin.0.mlp.1.0.bias, gradient.gin.gin.0.mlp.1.0.bias)
 // with that of gin.gin.0.param.0
 
-// update.gin.gin.0.mlp.1.1.weight: 672 bytes at least
+// update.gin.gin.0.mlp.1.1.weight: 1344 bytes at least
 //   parameter.gin.gin.0.mlp.1.1.weight = step(parameter.gin.gin.0.mlp.1.1.weight, gradient.gin.gin.0.mlp.1.1.weight)
 // with that of gin.gin.0.param.0
 

@@ -271,9 +271,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
         copy_later<16>(to, b_h_17 + (here ? (offset_t)row * 8 + column : 0), here);
       }
@@ -454,9 +456,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restr
   unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
   auto request = [&](const unsigned at) {
     if (coming < tiles) {
-      UNROLL for (int i = 0; i < 16 / KV; i++) {
-        const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-        float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
         const bool here = row < rows && column < K;
         copy_later<16>(to, b_h_17 + (here ? (offset_t)row * 8 + column : 0), here);
       }

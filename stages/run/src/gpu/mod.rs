@@ -19,7 +19,7 @@ use warploom_shell::{kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
-use warploom_vertex::launch::{Buffer, LaunchList, LossKind, Operation, Role};
+use warploom_vertex::launch::{Buffer, BufferName, LaunchList, LossKind, Operation, Role};
 
 use crate::{
     buffers::Buffers,
@@ -65,6 +65,8 @@ pub struct Machine {
     spent: BTreeMap<usize, f64>,
     /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
     dense: BTreeMap<usize, (String, Vec<u8>)>,
+    /// What no kernel puts down.
+    unmade: Vec<BufferName>,
     kind: LossKind,
     columns: usize,
     /// Compiled anew, or found.
@@ -132,6 +134,7 @@ impl Machine {
             visits: BTreeMap::new(),
             spent: BTreeMap::new(),
             dense,
+            unmade: emitted.unmade.clone(),
             kind,
             columns: columns as usize,
             compiled,
@@ -382,6 +385,11 @@ impl Machine {
             Place::Half(..) | Place::Sparse(_) => return Ok(()),
         };
         self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)
+    }
+
+    /// Whether a kernel puts a buffer down.
+    pub fn puts_down(&self, name: &str) -> bool {
+        !self.unmade.iter().any(|unmade| unmade == name)
     }
 
     /// Copies a buffer from the device, if it lies there: what stays on the host, launches never write.

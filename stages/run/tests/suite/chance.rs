@@ -122,13 +122,13 @@ fn made<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[V
     executor.set_parameters(&initial.iter().map(|values| values.iter().map(|&value| T::rounded(value)).collect()).collect::<Vec<Vec<T>>>()).unwrap();
     if matches!(list.body, Body::Iterate(_)) {
         go(&mut executor, list, Part::Finish, Pass { epoch: 0, training: false });
-        return vec![all_of(list, |name| held(&executor, list, name))];
+        return vec![all_of(list, |name| executor.puts_down(name).then(|| held(&executor, list, name)).flatten())];
     }
     go(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
     let passes = [false, true].map(|training| {
         let parts = [Part::Forward, Part::Loss, Part::Backward];
         parts.into_iter().take(if training { 3 } else { 2 }).for_each(|part| go(&mut executor, list, part, Pass { epoch: 0, training }));
-        all_of(list, |name| held(&executor, list, name))
+        all_of(list, |name| executor.puts_down(name).then(|| held(&executor, list, name)).flatten())
     });
     passes.into()
 }
@@ -137,9 +137,10 @@ fn made<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[V
 fn apart_at<T: Precision>((wanted, found, beside): (&Made, &Made, Option<&Made>)) -> Option<String> {
     for (pass, wanted) in wanted.iter().enumerate() {
         for (name, wanted) in wanted.iter().filter(|(_, wanted)| !wanted.iter().all(|value| value.is_nan())) {
+            let Some(found) = found[pass].get(name) else { continue };
             let off = beside.map_or(0.0, |beside| furthest(&beside[pass][name], wanted));
             let bound = (rounding::<T>() * scale_of(wanted).max(1e-2)).max(TIMES * off);
-            if let Some(apart) = first_apart(&found[pass][name], wanted, bound) {
+            if let Some(apart) = first_apart(found, wanted, bound) {
                 return Some(format!("pass {pass}: {name}{apart}"));
             }
         }

@@ -1,13 +1,18 @@
 //! products: rows times a matrix, against the reference, buffer by buffer.
 //!
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
-//!           few of them and many, whose number is no multiple of anything
+//!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
+//!           made, forward and backward, and two that are added up
+use serde_json::json;
 use warploom_vertex::{
+    compile::compile,
     emit::cuda::{Matmul, Order, Target, emit},
-    launch::LaunchList,
+    gir::{Data, Loss},
+    launch::{Joined, LaunchList},
 };
 
-use crate::direct::gpu;
+use crate::direct::{Direct, gpu};
+use crate::graphs::{random, signed};
 use crate::totals::chain;
 use crate::widths::trained;
 
@@ -22,9 +27,18 @@ fn processors() -> u32 {
     gpu().and_then(|facts| facts.grid).map_or(8, |grid| grid.processors)
 }
 
+fn target() -> Target {
+    Target { bytes_per_real: 4, processors: processors(), shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread }
+}
+
 /// More rows than are few on the device that is here.
 fn many() -> usize {
     19 + 32 * processors() as usize
+}
+
+/// As many as have blocks of more warps.
+fn most() -> usize {
+    19 + 400 * processors() as usize
 }
 
 #[test]
@@ -32,13 +46,53 @@ fn rows_that_fit_with_the_matrix_agree() {
     for nodes in [1, 61, many()] {
         agree(&[33, 70, 9, 5], nodes);
     }
+    agree(&[20, 40, 5], most());
 }
 
 #[test]
 fn rows_so_long_that_the_matrix_does_not_fit_agree() {
     for widths in [&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]] {
         let list = agree(widths, many());
-        let target = Target { bytes_per_real: 4, processors: processors(), shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread };
-        assert!(emit(&list, target).unwrap().source.contains("multiply_many_rows<MANY, TILES>(all"), "{widths:?}: no matrix came in steps");
+        assert!(emit(&list, target()).unwrap().source.contains("multiply_many_rows<MANY, TILES>(all"), "{widths:?}: no matrix came in steps");
+    }
+}
+
+/// Two products of given and of made rows, added up, and what multiplies their sum; three that are added up, of which two are joined.
+const TWO: &str = "def two(v, wide=8, narrow=8):
+    v.k = sum(u.x for u in v.innbs)
+    v.h = relu(linear(v.k, wide) + linear(v.x, wide, bias=False))
+    v.g = relu(linear(v.h, narrow) + linear(v.h, narrow, bias=False) + linear(v.k, narrow, bias=False))
+    return linear(v.g, v.classes)
+";
+
+#[test]
+fn products_that_one_kernel_makes_agree() {
+    // Layers whose rows the next one multiplies: of eight tiles and five, whose end is within a step, long ones, and few, which warps share.
+    for (widths, nodes) in [(&[33, 64, 20, 9, 3][..], many()), (&[300, 16, 7], 61), (&[64, 37, 22, 2], many()), (&[9, 28, 12, 1], 1)] {
+        let list = agree(widths, nodes);
+        let (target, joined) = (target(), Joined::of(&list));
+        let emitted = emit(&list, target).unwrap();
+        assert!(joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product is made with another");
+    }
+    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 40, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
+        let (source, target_of) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
+        let direct = Direct {
+            nodes,
+            source,
+            target: target_of,
+            feature_columns: features,
+            features: signed(41, nodes * features),
+            labels: signed(42, nodes * 3),
+            training_rows: (0..nodes as u32).collect(),
+            ..Direct::default()
+        };
+        let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
+        let settings = [("wide".to_owned(), json!(wide)), ("narrow".to_owned(), json!(narrow))].into();
+        let list = compile(TWO, "two", &settings, &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let what = format!("{features}, {wide}, {narrow}, {nodes} rows");
+        trained::<f32>(&what, &direct, &list);
+        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        assert!(joined.firsts.keys().any(|first| emitted.launches[*first].is_empty()), "{what}: no product is made in another's sums");
+        assert!(!emitted.unmade.is_empty(), "{what}");
     }
 }

@@ -20,6 +20,7 @@ mod shared;
 mod sparse;
 mod table;
 mod tensor;
+mod tiled;
 mod total;
 mod walk;
 mod writer;
@@ -30,7 +31,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::gir::Op;
-use crate::launch::{Body, BufferName, Direction, Launch, LaunchList, LossKind, Operation, Rows};
+use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows};
 
 /// What every kernel is made of.
 const PRELUDE: &str = include_str!("prelude.cuh");
@@ -104,6 +105,8 @@ pub struct Emitted {
     pub scratch_bytes: u64,
     /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
+    /// What no kernel puts down: whoever needs it has it at hand.
+    pub unmade: Vec<BufferName>,
 }
 
 impl Emitted {
@@ -393,17 +396,21 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         launches: Vec::new(),
         scratch_bytes: 0,
         clockwork: Vec::new(),
+        unmade: Vec::new(),
     };
     let (mut known, beside, shares) = (BTreeMap::new(), beside::sums(list, target), running::shares(list, target));
+    let (joined, mut elsewhere) = (Joined::of(list), BTreeMap::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
-        let (beside, shares) = (&beside, &shares);
-        let mut unit = Unit { list, target, groups, beside, shares, number, launch, known, kernels: Vec::new(), source: String::new(), scratch_bytes: 0 };
+        let (beside, shares, joined) = (&beside, &shares, &joined);
+        let (kernels, source, unmade) = (Vec::new(), String::new(), Vec::new());
+        let mut unit = Unit { list, target, groups, beside, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
         emitted.launches.push(unit.kernels);
-        known = unit.known;
+        emitted.unmade.extend(unit.unmade);
+        (known, elsewhere) = (unit.known, unit.elsewhere);
     }
     if let Some((kind, columns)) = loss_of(list) {
         emitted.source.push_str(learn::CLOCKWORK);
@@ -463,6 +470,10 @@ struct Unit<'a> {
     beside: &'a beside::Beside,
     /// Exponentials of softmaxes, by name.
     shares: &'a BTreeSet<String>,
+    /// Products that one kernel may make, and, as it goes on, launches that others make, with these, and what nobody puts down.
+    joined: &'a Joined,
+    elsewhere: BTreeMap<usize, usize>,
+    unmade: Vec<BufferName>,
     number: usize,
     launch: &'a Launch,
     /// Names of definitions that were written, by what they are without names.

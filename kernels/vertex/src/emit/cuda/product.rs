@@ -7,13 +7,12 @@ use std::fmt::Write;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
-use super::tensor::{FEW_ROWS, FINISH, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, WARPS, filled, lying};
 use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
-use super::walk::{From, Input, Leaf, Step, Walk};
+use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::Rows;
+use crate::launch::{Operand, Operation, Rows};
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
@@ -25,20 +24,20 @@ const ROWS_MOST: usize = 256;
 const HELD: usize = 32;
 
 /// What a product is.
-struct Shape {
+pub(super) struct Shape {
     /// Its step.
-    number: usize,
+    pub number: usize,
     /// The matrix: its buffer, and whether a row of it is a column of the product.
-    matrix: String,
-    transposed: bool,
+    pub matrix: String,
+    pub transposed: bool,
     /// Elements of a row that are added up, and of a row of the result; places of that, to the end of its stride.
-    inner: usize,
-    wide: usize,
-    places: usize,
+    pub inner: usize,
+    pub wide: usize,
+    pub places: usize,
     /// Rows of each row that is walked.
-    lead: u64,
+    pub lead: u64,
     /// Whether rows are read as they lie, and written so.
-    plain: bool,
+    pub plain: bool,
 }
 
 fn odd<T>(what: &str) -> Result<T, Refused> {
@@ -46,8 +45,17 @@ fn odd<T>(what: &str) -> Result<T, Refused> {
 }
 
 impl Shape {
-    fn of(walk: &Walk) -> Result<Shape, Refused> {
-        let Some(number) = walk.steps.iter().position(|step| matches!(step.op, Op::Product { .. })) else { return odd("that is none") };
+    pub fn of(walk: &Walk) -> Result<Shape, Refused> {
+        let Some(number) = walk.steps.iter().position(is_product) else { return odd("that is none") };
+        Shape::at(walk, number)
+    }
+
+    /// Of a walk with two.
+    pub fn both(walk: &Walk) -> Result<Vec<Shape>, Refused> {
+        (0..walk.steps.len()).filter(|number| is_product(&walk.steps[*number])).map(|number| Shape::at(walk, number)).collect()
+    }
+
+    fn at(walk: &Walk, number: usize) -> Result<Shape, Refused> {
         let step = &walk.steps[number];
         let (Op::Product { transposed }, [left, Input::Rows(matrix)]) = (&step.op, step.inputs.as_slice()) else { return odd("with what is no matrix") };
         let From::Leaf(leaf) = matrix.from else { return odd("with a matrix that the walk makes") };
@@ -68,12 +76,12 @@ impl Shape {
     }
 
     /// What its rows stand for, and how many each of them is.
-    fn rows(&self, walk: &Walk) -> (Rows, u64) {
+    pub fn rows(&self, walk: &Walk) -> (Rows, u64) {
         if matches!(walk.rows, Rows::Fixed(_)) { (Rows::Fixed(self.lead.max(1)), 1) } else { (walk.rows, self.lead) }
     }
 
     /// An element of the matrix, for this row of what is added up and this column of the result.
-    fn element(&self, row: &str, column: &str) -> String {
+    pub fn element(&self, row: &str, column: &str) -> String {
         let Shape { inner, wide, transposed, matrix, .. } = self;
         let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
         let place =
@@ -82,17 +90,33 @@ impl Shape {
     }
 }
 
-/// What is done with a row of the result: where it is held, statements, and where it goes.
-struct Finish {
-    made: String,
-    statements: String,
-    stores: String,
-    /// Adds the row of a step to a sum over all rows, where that is asked for.
-    summed: String,
+fn is_product(step: &Step) -> bool {
+    matches!(step.op, Op::Product { .. })
 }
 
-/// `of_place` says where the number is that a lane has for a place; the rows of the step `summed` are added up.
-fn finish(writer: &mut Writer, (shape, summed): (&Shape, Option<usize>), of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
+/// The buffer whose rows a launch multiplies, if they lie in one.
+pub(super) fn left_of(operation: &Operation) -> Option<&str> {
+    let steps = if let Operation::Fused { steps, .. } = operation { steps.as_slice() } else { std::slice::from_ref(operation) };
+    let product = steps.iter().find(|step| super::is_product(step));
+    match product {
+        Some(Operation::Evaluate { inputs, .. }) => {
+            inputs.first().and_then(|left| if let Operand::Rows(rows) = left { Some(rows.buffer.as_str()) } else { None })
+        }
+        _ => None,
+    }
+}
+
+/// What is done with a row of the result: where it is held, statements, and where it goes.
+pub(super) struct Finish {
+    pub made: String,
+    pub statements: String,
+    pub stores: String,
+    /// Where the row of a step is held, if one is asked for.
+    pub held: String,
+}
+
+/// `of_place` says where the number is that a lane has for a place; the row of the step `held` is needed beside what is stored.
+pub(super) fn finish(writer: &mut Writer, (shape, held): (&Shape, Option<usize>), of_place: impl Fn(&str, &str) -> String) -> Result<Finish, Refused> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
@@ -101,7 +125,7 @@ fn finish(writer: &mut Writer, (shape, summed): (&Shape, Option<usize>), of_plac
         let (out, start) = (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
         let _infallible = writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
         let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
-        return Ok(Finish { made, statements: String::new(), stores, summed: String::new() });
+        return Ok(Finish { made, statements: String::new(), stores, held: String::new() });
     }
     let (table, frame) = (identity(shape.places), frame_shape(walk));
     let made = writer.know(shape.number, table, "made", of_place);
@@ -111,9 +135,8 @@ fn finish(writer: &mut Writer, (shape, summed): (&Shape, Option<usize>), of_plac
         }
         store(writer, later, &frame, &mut stores)?;
     }
-    let held = summed.map(|step| writer.step(step, &identity(shape.places), Scope::Row(0))).transpose()?;
-    let summed = held.map_or_else(String::new, |held| format!("EACH if (own[q]) of_sums[q][j] += {};\n", held.at()));
-    Ok(Finish { made, statements: writer.rows.concat(), stores, summed })
+    let held = held.map(|step| writer.step(step, &identity(shape.places), Scope::Row(0))).transpose()?;
+    Ok(Finish { made, statements: writer.rows.concat(), stores, held: held.map_or_else(String::new, |held| held.at()) })
 }
 
 /// Elements that a step adds up along the last axis of its rows.
@@ -130,61 +153,17 @@ fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real:
 }
 
 /// What a product is given: the matrix, what its writers read, what is stored, rows.
-fn parameters((shape, rows): (&Shape, Rows), writers: [&Writer; 2], texts: &str) -> Parameters {
-    let mut parameters = Parameters::new();
-    parameters.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
-    writers.iter().for_each(|writer| parameters.of_writer(writer, texts));
-    for step in writers[0].walk.steps.iter().filter(|step| step.stored) {
+pub(super) fn parameters(given: &mut Parameters, (shape, rows): (&Shape, Rows), (loaders, writer): (&[&Writer], &Writer), texts: &str) {
+    given.push(format!("const real* __restrict__ {}", pointer(&shape.matrix)), Argument::Buffer(shape.matrix.clone()));
+    loaders.iter().chain([&writer]).for_each(|writer| given.of_writer(writer, texts));
+    for step in writer.walk.steps.iter().filter(|step| step.stored) {
         let of = if step.kind == Type::Real { "real" } else { "whole" };
-        parameters.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
+        given.push(format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]), Argument::Buffer(step.out.clone()));
     }
-    parameters.push("const unsigned rows_given", Argument::RowCount(rows));
-    parameters
+    given.push("const unsigned rows_given", Argument::RowCount(rows));
 }
 
 impl Unit<'_> {
-    /// On tensor cores, if it fits; else nothing is written.
-    fn product_of_tiles(&mut self, walk: &Walk, shape: &Shape) -> Result<bool, Refused> {
-        let input = &walk.steps[shape.number].inputs[0];
-        let lies = lying(walk, input, shape.plain);
-        let (sizes, vertices) = ((shape.inner, shape.wide), if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 });
-        let (whole, are_copied) = (OfRows::of(sizes, self.target), lies.is_some() && shape.transposed);
-        let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
-        let Some(schedule) = are_copied.then(in_steps).flatten().or(whole) else { return Ok(false) };
-        // A row is read to the end of its stride, in vectors; zeros there are as good as what lies there.
-        let to_the_end = lies.filter(|leaf| leaf.columns == shape.inner as u64).map_or(shape.inner, |leaf| leaf.stride as usize);
-        let left_vector = vector_of(to_the_end, 4);
-        let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(left_vector);
-        let copied = lies.map(|leaf| (leaf, if is_whole(leaf) { Tail::Any } else { Tail::Zeros }));
-        let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
-        let nothing = Value { statements: String::new(), at: String::new() };
-        let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
-        let at = |group: &str, place: &str| format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]");
-        let finished = schedule.vectors(shape.places).find_map(|vector| {
-            let chunks = 2 * schedule.tiles / vector;
-            let mut writer = Writer::new(walk, Lanes { places: shape.places, vector, lanes: 4, chunks, slices: schedule.slices });
-            let finish = finish(&mut writer, (shape, None), at).ok()?;
-            Some((writer, finish))
-        });
-        let Some((writer, finish)) = finished else { return Ok(false) };
-        self.header();
-        self.schedule(&schedule.words());
-        let (rows, lead) = shape.rows(walk);
-        let filled = filled(copied, &left, (left_vector, shape.inner));
-        let parameters = parameters((shape, rows), [&loader, &writer], &format!("{filled}{}{}", finish.statements, finish.stores));
-        let body = body_of_tiles((shape, &schedule), (&filled, &finish), (left_vector, writer.lanes.vector), lead);
-        let name = self.define_for((THREADS, schedule.blocks), ("", &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
-        let (each, slices) = ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
-        // A block stays for as many tiles as there are: it lays the matrix out once.
-        let most = (self.target.processors * schedule.blocks / slices).max(1);
-        let blocks = match schedule.lies {
-            Lies::OfWarps => Blocks::Rows { rows, each, slices },
-            Lies::Whole | Lies::InSteps => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
-        };
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: schedule.shared_bytes as u32 });
-        Ok(true)
-    }
-
     /// How the blocks of a product end that add up rows of so many columns: each leaves a part, and the last one joins few of them.
     fn sum_ends(&mut self, (sum, elements): (&SumOfStep, u64), (rows, each, most): (Rows, u32, u32), parameters: &mut Parameters) -> SumEnds {
         let parts = self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most));
@@ -215,13 +194,35 @@ impl Unit<'_> {
         (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
     }
 
+    /// Whether another launch makes what this one is to make.
+    fn is_elsewhere(&mut self) -> Result<bool, Refused> {
+        if let Some(second) = self.joined.firsts.get(&self.number).copied()
+            && self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number))
+        {
+            self.elsewhere.insert(self.number, second);
+            self.unmade.extend(self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned));
+        }
+        let Some(maker) = self.elsewhere.get(&self.number) else { return Ok(false) };
+        let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
+        self.header();
+        self.source.push_str(&line);
+        Ok(true)
+    }
+
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
+        if self.is_elsewhere()? {
+            return Ok(());
+        }
         let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
             .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let shape = Shape::of(&walk)?;
         let sum = self.sum_of_step(&walk);
-        if sum.is_none() && self.product_of_tiles(&walk, &shape)? {
+        if sum.is_none()
+            && let Some(tiled) = self.joined_tiled(self.number)?
+        {
+            self.elsewhere.extend(tiled.followers.iter().map(|follower| (*follower, self.number)));
+            self.write_tiled(tiled);
             return Ok(());
         }
         let most = widest_vector(self.target.bytes_per_real);
@@ -244,7 +245,9 @@ impl Unit<'_> {
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
         let (rows, lead) = shape.rows(&walk);
-        let mut parameters = parameters((&shape, rows), [&loader, &writer], &format!("{}{}{}", left.statements, finish.statements, finish.stores));
+        let mut given = Parameters::new();
+        parameters(&mut given, (&shape, rows), (&[&loader], &writer), &format!("{}{}{}", left.statements, finish.statements, finish.stores));
+        let mut parameters = given;
         let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
         let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
@@ -293,6 +296,7 @@ scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
 
 fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
     let after = format!("{}{}", finish.statements, finish.stores);
+    let summed = if finish.held.is_empty() { String::new() } else { format!("EACH if (own[q]) of_sums[q][j] += {};\n", finish.held) };
     format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {DEPTH}, KV = {left_vector}, blockThreads = {THREADS};
 const unsigned rows = rows_given * {lead};
@@ -306,43 +310,13 @@ const unsigned rows = rows_given * {lead};
             .replace("@LEFT_AT@", &left.at)
             .replace("@RIGHT@", &shape.element("k0 + k", "slice + m"))
             .replace("@MADE@", &finish.made)
-            .replace("@SUMS@", if finish.summed.is_empty() { "" } else { OF_SUMS })
-            .replace("@EPILOGUE@", &format!("{}{after}{}", about_row(&after), finish.summed)),
+            .replace("@SUMS@", if finish.held.is_empty() { "" } else { OF_SUMS })
+            .replace("@EPILOGUE@", &format!("{}{after}{summed}", about_row(&after))),
     )
 }
 
 /// What a thread adds up of its rows.
 const OF_SUMS: &str = "real of_sums[Q][V] = {};\n";
-
-fn body_of_tiles((shape, schedule): (&Shape, &OfRows), (filled, finish): (&str, &Finish), (left_vector, vector): (usize, usize), lead: u64) -> String {
-    let (after, matrix_vector) = (format!("{}{}", finish.statements, finish.stores), vector_of(shape.inner, 4));
-    format!(
-        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {left_vector}, MV = {matrix_vector}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {WARPS}, TEAM = {};
-const unsigned rows = rows_given * {lead};
-{}",
-        shape.inner,
-        shape.places,
-        shape.wide,
-        2 * schedule.tiles / vector,
-        schedule.tiles,
-        schedule.steps,
-        schedule.ahead,
-        1 + usize::from(schedule.split),
-        schedule.team_most(),
-        match schedule.lies {
-            Lies::Whole => ROWS.to_owned(),
-            Lies::OfWarps => FEW_ROWS.to_owned(),
-            Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),
-        }
-            .replace("@FINISH@", FINISH)
-            .replace("@LEFT@", filled)
-            .replace("@MATRIX@", &pointer(&shape.matrix))
-            .replace("@COLUMN@", OfRows::column(vector))
-            .replace("@RIGHT@", &shape.element("k", "column"))
-            .replace("@MADE@", &finish.made)
-            .replace("@EPILOGUE@", &format!("{}{after}", about_row(&after))),
-    )
-}
 
 /// A tile of rows and one of the matrix lie in shared memory; each thread makes TM rows of V columns. The next tile is asked for before
 /// this one is worked on.

@@ -16,9 +16,14 @@ use crate::launch::{Element, Rows};
 /// Columns of a row that are added up for less than this leave most of a step of 32 empty.
 pub(super) const INNER_LEAST: usize = 8;
 /// Elements of a matrix that is split into its parts once: larger ones are split at each use, and have more room for rows on their way.
-const SPLIT_MOST: usize = 20_000;
+pub(super) const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
+/// Warps of a block that is a processor's only one and has many rows: as many as have registers for eight tiles of sums and what is done with
+/// them. With eight, two of which share a scheduler, it waits for each row's end; with twelve some spill.
+pub(super) const MANY_WARPS: usize = 10;
+/// Tiles that each of these warps has at least.
+const MANY_TILES: usize = 2;
 /// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
 pub(super) const MANY: usize = 2;
 /// Warps of a block that adds up outer products, about.
@@ -54,8 +59,9 @@ pub(super) struct OfRows {
     pub split: bool,
     /// Where the matrix lies.
     pub lies: Lies,
-    /// Blocks of a processor.
+    /// Blocks of a processor, and warps of a block.
     pub blocks: u32,
+    pub warps: usize,
     pub shared_bytes: usize,
 }
 
@@ -72,7 +78,7 @@ impl OfRows {
         let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, shared_bytes: bytes(ahead) })
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
     /// None where it does not fit.
@@ -93,7 +99,7 @@ impl OfRows {
         let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
         let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, shared_bytes: bytes(ahead) })
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
     /// Rows of a block.
@@ -114,20 +120,41 @@ impl OfRows {
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, shared_bytes })
+            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, warps: WARPS, shared_bytes })
         };
         two.into_iter().chain(one).find_map(made)
     }
 
+    /// The same with so many warps, where there are rows for them; 0: nobody knows how many.
+    pub fn with_warps(self, warps: usize, (vertices, target): (u64, Target)) -> OfRows {
+        let is_fit = self.lies == Lies::Whole && self.blocks == 1 && vertices >= (MANY_TILES * warps * 16) as u64 * u64::from(target.processors);
+        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + warps * ahead * 2048;
+        let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps, shared_bytes: bytes(ahead), ..self });
+        more.unwrap_or(self)
+    }
+
+    /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have room.
+    pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
+        let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
+        let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
+        let least = if self.lies == Lies::Whole { 2.min(self.ahead) } else { self.ahead };
+        (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
+    }
+
     /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt out by.
-    pub fn vectors(&self, wide: usize) -> impl Iterator<Item = usize> {
-        let tiles = self.tiles;
+    pub fn vectors(tiles: usize, wide: usize) -> impl Iterator<Item = usize> {
         [4, 2, 1].into_iter().filter(move |vector| wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector))
+    }
+
+    /// Warps of a block that finish rows.
+    pub fn finishers(&self) -> usize {
+        if self.lies == Lies::OfWarps { 1 } else { self.warps }
     }
 
     /// Warps that share 16 rows at most, each some of the steps.
     pub fn team_most(&self) -> usize {
-        [8, 4, 2].into_iter().find(|team| *team <= self.steps).unwrap_or(1)
+        [8, 4, 2].into_iter().find(|team| *team <= self.steps && self.warps.is_multiple_of(*team)).unwrap_or(1)
     }
 
     /// Which column of a slice is column `n` of tile `i`, so that a lane's are neighbours.
@@ -260,6 +287,53 @@ store<V>(to, of_row);
     }
 }
 
+/// A step of a tile's rows, asked for.
+pub(super) const REQUEST: &str = "UNROLL for (int piece = 0; piece < @PIECES@; piece++) {
+const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = @STEP@ * 32 + within;
+float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+const bool here = row < rows && column < K;
+@LEFT@}
+";
+
+/// A matrix, laid out as the lanes read it.
+pub(super) const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+float b[4], rest[4];
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = first_k + j;
+b[j] = @RIGHT@;
+if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+}
+float4* const to = @TO@ + place / 32 * (PARTS * 32) + place % 32;
+to[0] = make_float4(b[0], b[1], b[2], b[3]);
+if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+}
+";
+
+/// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until others have multiplied them: beyond their
+/// columns are zeros.
+pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp % KEPT * (NEXT_STEPS * 512);
+for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
+";
+
+/// A row is put there.
+pub(super) const KEEP: &str = "EACH_Q {
+const unsigned place = (q * L + part) * V;
+float several[V];
+UNROLL for (int j = 0; j < V; j++) several[j] = own[q] && (C == WIDE || place + j < WIDE) ? @HELD@ : (real)0;
+float* const to = next + place / 32 * 512 + (r * 8 + group) * 32 + (place % 32 / 4 ^ group % 2 * 4) * 4 + place % 4;
+store<V>(to, several);
+}
+";
+
+/// The rows that a warp has just made, times another matrix.
+pub(super) const NEXT: &str = "float sums[TILES][4] = {};
+UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILES * PARTS * 32) + lane);
+}
+";
+
 /// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no warp waits for another. Where there
 /// are fewer tiles of rows than warps, a team of warps shares a tile: each takes every so many steps, and the first adds up, in order.
 pub(super) const ROWS: &str = "extern __shared__ float4 of_block[];
@@ -273,30 +347,15 @@ const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
 unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
 auto request = [&](const unsigned at) {
 if (coming < tiles) {
-UNROLL for (int i = 0; i < 16 / KV; i++) {
-const unsigned r = (i * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = coming * 16 + r, column = coming_step * 32 + within;
-float* const to = queue + at * 512 + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-const bool here = row < rows && column < K;
-@LEFT@}
-coming_step += team;
+float* const of_rows = queue + at * 512;
+const unsigned first_row = coming * 16;
+@REQUEST@coming_step += team;
 if (coming_step >= STEPS) { coming_step = member; coming += stride; }
 }
 copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-float b[4], rest[4];
-UNROLL for (int j = 0; j < 4; j++) {
-const unsigned k = first_k + j;
-b[j] = k < K && column < WIDE ? @RIGHT@ : (real)0;
-if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-}
-float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-to[0] = make_float4(b[0], b[1], b[2], b[3]);
-if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-}
-__syncthreads();
+@LAY@@LAID@__syncthreads();
 if (team > 1 && tile >= tiles) {
 __syncthreads();
 return;
@@ -320,7 +379,7 @@ __syncwarp();
 request(slot);
 slot = slot + 1 == AHEAD ? 0 : slot + 1;
 }
-if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+if (h == 0 || @HALF@) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
 }
 }
 if (team > 1) {
@@ -344,12 +403,9 @@ unsigned coming_step = warp, slot = 0;
 auto request = [&](const unsigned at) {
 if (coming_step < STEPS) {
 float* const stage = queue + at * STAGE;
-UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
-const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = tile * 16 + r, column = coming_step * 32 + within;
-float* const to = stage + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-const bool here = row < rows && column < K;
-@LEFT@}
-UNROLL for (int piece = 0; piece < 8 * TILES / MV; piece++) {
+float* const of_rows = stage;
+const unsigned first_row = tile * 16;
+@REQUEST@UNROLL for (int piece = 0; piece < 8 * TILES / MV; piece++) {
 const unsigned of = (piece * 32 + lane) / (32 / MV), i = of / 8, n = of % 8, within = lane % (32 / MV) * MV, k = coming_step * 32 + within, column = slice + (@COLUMN@);
 float* const to = stage + 512 + ((within / 16 * TILES + i) * 32 + n * 4 + within % 16 / 4) * 4 + within % 4;
 const bool here = column < WIDE && k < K;
@@ -360,14 +416,14 @@ coming_step += WARPS;
 copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-float sums[TILES][4] = {};
+@LAID@float sums[TILES][4] = {};
 UNROLL_1 for (unsigned step = warp; step < STEPS; step += WARPS) {
 copies_done<AHEAD - 1>();
 __syncwarp();
 const float4* const from = reinterpret_cast<const float4*>(queue + slot * STAGE);
 UNROLL for (int h = 0; h < 2; h++) {
 const float4* const of_rows = from + group * 8 + (h * 4 + part ^ group % 2 * 4);
-if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, false>(sums, of_rows[0], of_rows[64], from + 128 + h * (TILES * 32) + lane);
+if (h == 0 || @HALF@) multiply_rows<TILES, false>(sums, of_rows[0], of_rows[64], from + 128 + h * (TILES * 32) + lane);
 }
 __syncwarp();
 request(slot);
@@ -392,12 +448,9 @@ unsigned coming = blockIdx.x, coming_step = 0, slot = 0;
 auto request = [&](const unsigned at) {
 if (coming < turns) {
 float* const stage = queue + at * STAGE;
-UNROLL for (int piece = 0; piece < MANY * 16 / KV; piece++) {
-const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = (coming * WARPS + warp) * (MANY * 16) + r, column = coming_step * 32 + within;
-float* const to = stage + warp * OWN + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-const bool here = row < rows && column < K;
-@LEFT@}
-UNROLL for (int piece = 0; piece < (PIECES + WARPS * 32 - 1) / (WARPS * 32); piece++) {
+float* const of_rows = stage + warp * OWN;
+const unsigned first_row = (coming * WARPS + warp) * (MANY * 16);
+@REQUEST@UNROLL for (int piece = 0; piece < (PIECES + WARPS * 32 - 1) / (WARPS * 32); piece++) {
 const unsigned number = piece * (WARPS * 32) + threadIdx.x, of = number / (32 / MV), i = of / 8, n = of % 8, within = number % (32 / MV) * MV;
 if (PIECES % (WARPS * 32) != 0 && number >= PIECES) continue;
 const unsigned k = coming_step * 32 + within, column = slice + (@COLUMN@);
@@ -410,7 +463,7 @@ if (++coming_step == STEPS) { coming_step = 0; coming += gridDim.x; }
 copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
-for (unsigned turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+@LAID@for (unsigned turn = blockIdx.x; turn < turns; turn += gridDim.x) {
 float all[MANY][TILES][4] = {};
 UNROLL_1 for (unsigned step = 0; step < STEPS; step++) {
 copies_done<AHEAD - 2>();
@@ -418,7 +471,7 @@ __syncthreads();
 request(slot == 0 ? AHEAD - 1 : slot - 1);
 const float* const stage = queue + slot * STAGE;
 UNROLL for (int h = 0; h < 2; h++) {
-if (h == 1 && step * 32 + 16 >= K) continue;
+if (h == 1 && !(@HALF@)) continue;
 float4 upper[MANY], lower[MANY];
 UNROLL for (int m = 0; m < MANY; m++) {
 const float4* const from = reinterpret_cast<const float4*>(stage + warp * OWN + m * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);

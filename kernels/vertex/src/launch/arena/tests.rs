@@ -7,8 +7,8 @@ use crate::launch::{
     gradient_buffer, parameter_buffer,
 };
 
-/// Rows of 64 bytes: one cache line a buffer with one row a node.
-const NODES: u64 = 16;
+/// Rows of 256 bytes: one stretch a buffer with one row a node.
+const NODES: u64 = 64;
 
 fn facts() -> Facts {
     Facts {
@@ -116,13 +116,13 @@ fn places_of_training() {
     let list = training();
     assert_eq!(list.arena_flaws(), Vec::new());
     // Lines live during each launch: 1 once, 2 held, 3 a, ... the most during the loss: held, b, next, scores, slope, loss.
-    assert_eq!(list.arena.live, [64, 128, 128, 192, 192, 256, 384, 320, 256, 192]);
-    assert_eq!(list.arena.bytes, 384);
+    assert_eq!(list.arena.live, [1, 2, 2, 3, 3, 4, 6, 5, 4, 3].map(|lines| lines * ALIGNMENT));
+    assert_eq!(list.arena.bytes, 6 * ALIGNMENT);
     let peak = list.peak().unwrap();
-    assert_eq!((peak.launch, peak.bytes), ("loss", 384));
+    assert_eq!((peak.launch, peak.bytes), ("loss", 6 * ALIGNMENT));
     let names: Vec<&str> = peak.buffers.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["b", "held", "next", "scores", "slope", "loss"]);
-    assert_eq!(list.arena.apart().bytes, 64 * 10);
+    assert_eq!(list.arena.apart().bytes, ALIGNMENT * 10);
 }
 
 fn repeated(prepare: Vec<Launch>, superstep: Vec<Launch>, state: &str, until: Until) -> Loop {
@@ -203,7 +203,7 @@ fn each_thing_that_is_wrong_with_an_arena_is_found() {
             let (held, b) = (at(arena, "held"), at(arena, "b"));
             (arena.places[held].offset, arena.places[b].offset) = (0, 0);
         },
-        "places of `b` and `held`: apart, since both are wanted at one time; to 64 and from 0",
+        "places of `b` and `held`: apart, since both are wanted at one time; to 256 and from 0",
     );
     finds(
         &|arena| {
@@ -215,16 +215,16 @@ fn each_thing_that_is_wrong_with_an_arena_is_found() {
     finds(
         &|arena| {
             let d = at(arena, "d");
-            arena.places[d].offset = 384;
+            arena.places[d].offset = 1536;
         },
-        "place of `d`: a multiple of 64, ending by 384; 384 to 448",
+        "place of `d`: a multiple of 256, ending by 1536; 1536 to 1792",
     );
     finds(
         &|arena| {
             let d = at(arena, "d");
             arena.places[d].offset = 4;
         },
-        "place of `d`: a multiple of 64, ending by 384; 4 to 68",
+        "place of `d`: a multiple of 256, ending by 1536; 4 to 260",
     );
     finds(
         &|arena| {

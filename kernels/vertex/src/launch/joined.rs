@@ -1,0 +1,172 @@
+//! joined: products of rows that an executor may make together with another: of rows that a product has just made, and two that are added up.
+//!
+//! promises  what is joined stays in one part of the list; nothing in between reads or writes what is made earlier or later for it, and the
+//!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
+//! never     looks at memory: who joins them knows what fits
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Rowed, Rows, View};
+use crate::gir::{Binary, Op};
+
+/// Followers of one product, at most: each has a matrix of its own.
+const FOLLOWERS: usize = 2;
+/// Columns that a follower makes at most. Wider ones take as long with the product of their rows as alone: on a GPU a warp does one after the
+/// other, and few warps are there to do something else meanwhile (one H200, amazon0505: 64 x 64 and 64 x 22 columns 110 us apart, 95 together;
+/// 64 x 64 twice 128 and 134, backward 150 and 164).
+const FOLLOWER_COLUMNS: u64 = 32;
+
+/// Launches that another may make, by their numbers among all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Joined {
+    /// Products that a later one adds to its own, and which: nobody else reads them, and that one may make them in place of reading them.
+    pub firsts: BTreeMap<usize, usize>,
+    /// Products of rows that an earlier one makes, and which: whoever has these rows at hand may multiply them.
+    pub followers: BTreeMap<usize, usize>,
+}
+
+/// A launch that multiplies rows with a matrix, first of all.
+struct Product<'a> {
+    locals: &'a [Buffer],
+    steps: &'a [Operation],
+    left: &'a Operand,
+    out: &'a str,
+    columns: u64,
+}
+
+impl Joined {
+    /// Of a list.
+    pub fn of(list: &LaunchList) -> Self {
+        let (mut joined, launches) = (Joined::default(), list.launches());
+        for part in parts(list) {
+            joined.find_firsts(list, (&launches, part.clone()));
+            joined.find_followers(list, (&launches, part));
+        }
+        joined
+    }
+
+    /// The product that one adds to its own.
+    pub fn first_of(&self, second: usize) -> Option<usize> {
+        self.firsts.iter().find(|(_, of)| **of == second).map(|(first, _)| *first)
+    }
+
+    fn find_firsts(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for first in part.clone() {
+            let Some(made) = product(launches[first]).and_then(|product| sum_of(&product)) else { continue };
+            let is_own = list.buffers.iter().any(|buffer| buffer.name == made && buffer.rows == Rows::Nodes && buffer.element == Element::Real);
+            let is_result = list.results.iter().any(|result| result.buffer == made);
+            let mut readers = (0..launches.len()).filter(|other| launches[*other].operation.reads().iter().any(|read| read == made));
+            let (Some(second), None) = (readers.next(), readers.next()) else { continue };
+            let adds = product(launches[second]).is_some_and(|product| adds(&product, made));
+            let is_near = first < second && part.contains(&second) && stays(launches, first..second, launches[first]);
+            // Of three that are added up two are joined: the one between them is made, and adds the first.
+            let is_joined = self.first_of(first).is_some() || self.first_of(second).is_some();
+            if is_own && !is_result && adds && is_near && !is_joined {
+                self.firsts.insert(first, second);
+            }
+        }
+    }
+
+    fn find_followers(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for follower in part.clone() {
+            let Some(of) = product(launches[follower]) else { continue };
+            let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = of.left else { continue };
+            let maker = (part.start..follower).rev().find(|other| launches[*other].operation.writes().iter().any(|made| made == buffer));
+            let Some((head, made)) = maker.and_then(|head| Some((head, product(launches[head])?))) else { continue };
+            let is_joined = self.firsts.contains_key(&follower) || self.first_of(follower).is_some();
+            let is_moved = self.firsts.contains_key(&head) || self.followers.contains_key(&head);
+            let has_room = self.followers.values().filter(|of| **of == head).count() < FOLLOWERS;
+            let is_row = shape.len() == 1 && list.buffers.iter().any(|held| held.name == *buffer && held.columns == made.columns && is_of_nodes(held));
+            // What else it reads is there before, and what it makes is in nobody's way.
+            let written = launches[head].operation.writes();
+            let reads_once = reads(of.steps, buffer) == 1 && launches[follower].operation.reads().iter().all(|read| read == buffer || !written.contains(read));
+            let is_narrow = of.columns <= FOLLOWER_COLUMNS;
+            if is_narrow && !is_joined && !is_moved && has_room && is_row && reads_once && is_apart(launches, head..follower, launches[follower]) {
+                self.followers.insert(follower, head);
+            }
+        }
+    }
+}
+
+fn is_of_nodes(buffer: &Buffer) -> bool {
+    buffer.rows == Rows::Nodes && buffer.element == Element::Real
+}
+
+/// The parts of a list that are done from their first launch to their last.
+fn parts(list: &LaunchList) -> Vec<Range<usize>> {
+    match &list.body {
+        Body::Train(train) => {
+            let forward = train.prepare.len()..train.prepare.len() + train.forward.len();
+            let backward = forward.end + 1..forward.end + 1 + train.backward.len();
+            vec![0..forward.start, forward, backward]
+        }
+        Body::Iterate(iterate) => {
+            let all = list.launches().len();
+            let finish = all - iterate.finish.len()..all;
+            std::iter::once(finish).collect()
+        }
+    }
+}
+
+/// A launch over rows of vertices whose first step is a product, its only one.
+fn product(launch: &Launch) -> Option<Product<'_>> {
+    let (locals, steps): (&[Buffer], &[Operation]) = match &launch.operation {
+        Operation::Fused { over: Over::Vertices, locals, steps } => (locals, steps),
+        operation @ Operation::Evaluate { .. } => (&[], std::slice::from_ref(operation)),
+        _ => return None,
+    };
+    let is_product = |step: &&Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
+    let Operation::Evaluate { op: Op::Product { .. }, out, shape, inputs } = steps.first()? else { return None };
+    let (&[columns], 1) = (shape.as_slice(), steps.iter().filter(is_product).count()) else { return None };
+    Some(Product { locals, steps, left: inputs.first()?, out, columns })
+}
+
+/// What a launch puts down that multiplies rows and does nothing more with them than add something.
+fn sum_of<'a>(product: &Product<'a>) -> Option<&'a str> {
+    match product.steps {
+        [_] => Some(product.out),
+        [_, Operation::Evaluate { op: Op::Binary(Binary::Add), out, shape, inputs }] => {
+            let [one, other] = inputs.as_slice() else { return None };
+            let is_wide = shape.as_slice() == [product.columns] && product.locals.iter().any(|local| local.name == product.out);
+            (is_wide && is_read(one, product.out) != is_read(other, product.out)).then_some(out)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a launch multiplies rows and adds what lies there to that, before anything else is done with either.
+fn adds(product: &Product, other: &str) -> bool {
+    let is_local = product.locals.iter().any(|local| local.name == product.out);
+    let is_sum = |step: &Operation| {
+        let Operation::Evaluate { op: Op::Binary(Binary::Add), inputs, shape, .. } = step else { return false };
+        let [one, two] = inputs.as_slice() else { return false };
+        let is_both = (is_read(one, product.out) && is_read(two, other)) || (is_read(one, other) && is_read(two, product.out));
+        is_both && shape.as_slice() == [product.columns]
+    };
+    is_local && reads(product.steps, product.out) == 1 && reads(product.steps, other) == 1 && product.steps.iter().any(is_sum)
+}
+
+fn is_read(operand: &Operand, name: &str) -> bool {
+    matches!(operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if buffer == name)
+}
+
+/// How often steps read a buffer.
+fn reads(steps: &[Operation], name: &str) -> usize {
+    let inputs = steps.iter().flat_map(|step| if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] });
+    inputs.flat_map(Operand::rows).filter(|rows| rows.buffer == name).count()
+}
+
+/// Whether nothing after the first launch of a range, up to the end, writes what a launch reads.
+fn stays(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
+    let read = launch.operation.reads();
+    (between.start + 1..=between.end).all(|other| launches[other].operation.writes().iter().all(|made| !read.contains(made)))
+}
+
+/// Whether nothing between a launch and a later one writes what that one reads, or reads or writes what it makes.
+fn is_apart(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
+    let (read, made): (BTreeSet<_>, BTreeSet<_>) = (launch.operation.reads().into_iter().collect(), launch.operation.writes().into_iter().collect());
+    (between.start + 1..between.end)
+        .map(|other| &launches[other].operation)
+        .all(|other| other.writes().iter().all(|name| !read.contains(name) && !made.contains(name)) && other.reads().iter().all(|name| !made.contains(name)))
+        && launches[between.start].operation.reads().iter().all(|name| !made.contains(name))
+}
