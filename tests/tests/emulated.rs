@@ -70,6 +70,32 @@ fn trainings_to_numbers_and_to_two_classes_agree() {
     }
 }
 
+/// What goes by validation rows is decided between epochs that the host does not see: the best parameters, shorter steps, the end.
+#[test]
+fn what_measurements_decide_is_decided_on_a_gpu() {
+    let test = "emulated::what_measurements_decide_is_decided_on_a_gpu";
+    let plateau = "run.schedule={plateau: {patience: 1, factor: 0.5, least: 0.01}}";
+    let cases: [(&str, &[&str]); 5] = [
+        ("label", &["run.keep=best", "run.early_stop={patience: 4}"]),
+        ("label", &["run.early_stop={patience: 3}", plateau]),
+        ("label", &["run.keep=best", "run.metric=f1", plateau]),
+        ("height", &["run.keep=best", "run.early_stop={patience: 2}", "run.optimizer={adam: {lr: 3.0}}"]),
+        ("height", &["run.early_stop={patience: 2}", "run.metric=mae", "run.optimizer={adam: {lr: 3.0}}"]),
+    ];
+    for (target, settings) in cases {
+        let given = ["run.epochs=40", "run.dtype=f64", "plan.set.hidden=5", &format!("run.target={target}")];
+        let recipe = given.iter().chain(settings).fold(Recipe::of("gcn", "people"), |recipe, setting| recipe.set(setting));
+        let scene = people();
+        let Some(measures) = both(test, (&scene, &recipe), 1e-8) else { return };
+        let [cpu, gpu] = ["cpu", "cuda"].map(|device| record(&scene, &recipe, device, test).expect("it ran just now"));
+        for fact in ["epochs", "epoch_kept"] {
+            assert_eq!(cpu[fact], gpu[fact], "{fact} of {settings:?}: {measures:?}");
+        }
+        let ended = gpu["epochs"].as_u64().expect("a record tells epochs");
+        assert!(ended > 2 && (ended < 40) == settings.iter().any(|setting| setting.contains("early_stop")), "{settings:?} took {ended} epochs");
+    }
+}
+
 #[test]
 fn auto_is_a_gpu_for_what_has_kernels_there() {
     let scene = Scene::stand_in();

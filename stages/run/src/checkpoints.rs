@@ -1,8 +1,10 @@
 //! checkpoints: when the state of a run is saved, and which saved state it goes on from.
 //!
 //! promises  a state is loaded only if it fits the run as it is now; one that does not is told and left; what is left over
-//!           from a run that was published is removed, so that `--force` begins anew
-//! never     decides what a state holds; ends a run because a periodic save failed (a save at a stop that fails is an error)
+//!           from a run that was published is removed, so that `--force` begins anew; a periodic save is written while the run goes on
+//! never     decides what a state holds; ends a run because a periodic save failed (a save at a stop that fails is an error); writes two
+//!           states at a time, or leaves one half-written behind when the run is over
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use warploom_contract::{Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint};
@@ -17,6 +19,8 @@ pub struct Checkpoints<'a> {
     provenance: Provenance,
     spec: CheckpointSpec,
     last: Instant,
+    /// After how many steps the state is that is being written, and who writes it.
+    writing: Option<(u64, JoinHandle<Result<(), StageError>>)>,
 }
 
 impl<'a> Checkpoints<'a> {
@@ -26,7 +30,7 @@ impl<'a> Checkpoints<'a> {
         if matches!(context.store.find(Kind::Run, &document.key()), Ok(Some(_))) {
             checkpoint::remove(context.store, &document.key());
         }
-        Checkpoints { context, document, provenance: inputs.provenance(), spec: spec.clone(), last: Instant::now() }
+        Checkpoints { context, document, provenance: inputs.provenance(), spec: spec.clone(), last: Instant::now(), writing: None }
     }
 
     /// The newest state that `fit` accepts; `fit` says why it refuses one.
@@ -41,21 +45,51 @@ impl<'a> Checkpoints<'a> {
         None
     }
 
-    /// Saves if it is time to, after so many steps; a failure is told, and the run goes on.
+    /// Saves if it is time to, after so many steps: takes the state, and leaves the writing to a thread. A failure is told, and the run goes on.
     pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
         if !counted && self.last.elapsed() < Duration::from_secs(self.spec.every_seconds) {
             return;
         }
-        if let Err(error) = state().and_then(|state| self.save(done, &state)) {
-            self.context.progress.warn(&format!("the state after {done} steps was not saved: {}", error.what));
+        self.finish();
+        self.last = Instant::now();
+        let (store, document, provenance) = (self.context.store.clone(), self.document.clone(), self.provenance);
+        let write = |bytes: Vec<u8>| {
+            let writer = std::thread::Builder::new().name("checkpoint".to_owned());
+            let made = writer.spawn(move || checkpoint::save(&store, &document, provenance, done, &bytes));
+            made.map_err(|error| StageError::io("start a thread that saves a checkpoint", self.context.store.root(), &error))
+        };
+        match state().and_then(|state| state.to_bytes()).and_then(write) {
+            Ok(writer) => self.writing = Some((done, writer)),
+            Err(error) => self.tell(done, &error),
         }
     }
 
-    /// Saves.
+    /// Saves, and waits for it.
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
+        self.finish();
         self.last = Instant::now();
         checkpoint::save(self.context.store, &self.document, self.provenance, done, &state.to_bytes()?)
+    }
+
+    /// Waits for what is being written.
+    fn finish(&mut self) {
+        let Some((done, writer)) = self.writing.take() else { return };
+        match writer.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.tell(done, &error),
+            Err(_) => self.tell(done, &StageError::defect("the thread that saves it panicked")),
+        }
+    }
+
+    fn tell(&self, done: u64, error: &StageError) {
+        self.context.progress.warn(&format!("the state after {done} steps was not saved: {}", error.what));
+    }
+}
+
+impl Drop for Checkpoints<'_> {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -209,6 +209,13 @@ impl<T: Precision> Executor<T> {
         gpu.get_moments(&mut self.machine.moments)
     }
 
+    /// Parameters as a GPU kept them.
+    pub fn kept(&self) -> Result<Vec<Vec<T>>, StageError> {
+        let reals = self.machine.buffers.reals();
+        let counts: Vec<usize> = self.program.parameters.iter().map(|learned| reals.get(learned.buffer).len()).collect();
+        self.gpu.as_ref().map_or_else(|| Ok(Vec::new()), |gpu| gpu.kept(&counts))
+    }
+
     /// Gives the GPU parameters and moments, if one runs the list.
     fn put_state(&self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };

@@ -101,6 +101,14 @@ impl Measure {
         self != Measure::Auc
     }
 
+    /// Which of the measures that are counted it is, of those of its losses: the first or the second.
+    pub fn number(self) -> u32 {
+        match self {
+            Measure::Accuracy | Measure::SquaredError => 0,
+            Measure::F1 | Measure::AbsoluteError | Measure::Auc => 1,
+        }
+    }
+
     /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no rows, or nothing is known of them.
     pub fn of_counts(self, counts: &[u32], (kind, columns): (LossKind, usize), rows: [usize; 3]) -> [Option<f64>; 3] {
         let each = counts_of_part(kind, columns as u64);

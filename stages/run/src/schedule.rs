@@ -4,6 +4,8 @@
 //! never     looks at a clock
 use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
 
+use warploom_vertex::emit::cuda::watch;
+
 use crate::measures::Measure;
 
 /// What was seen of the validation nodes, or graphs, epoch by epoch.
@@ -37,12 +39,12 @@ impl Watch {
         }
     }
 
-    /// The next epoch's validation quality.
-    pub fn see(&mut self, quality: Option<f64>) {
+    /// The next epoch's validation quality; whether it is the best so far.
+    pub fn see(&mut self, quality: Option<f64>) -> bool {
         let is_better = quality.is_some_and(|quality| self.best.is_none_or(|best| self.measure.is_better(quality, best)));
         if is_better {
             (self.best, self.stale, self.waited) = (quality, 0, 0);
-            return;
+            return true;
         }
         self.stale += 1;
         self.waited += 1;
@@ -52,6 +54,40 @@ impl Watch {
             self.fallen = (self.fallen * plateau.factor).max(plateau.least);
             self.waited = 0;
         }
+        false
+    }
+
+    /// Whether anything but the number of an epoch decides what is done in it.
+    pub fn decides(&self) -> bool {
+        self.early_stop.patience.is_some() || matches!(self.schedule, Schedule::Plateau(_))
+    }
+
+    /// The same as it is told to a device, which goes on with it alone: by which of the measures that it counts, over so many rows, and whether it is
+    /// to keep the best parameters.
+    pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> watch::Watch {
+        let short = |epochs: u64| u32::try_from(epochs).unwrap_or(u32::MAX - 1);
+        let plateau = if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
+        watch::Watch {
+            measure,
+            keeps,
+            patience: self.early_stop.patience.map(short),
+            plateau: plateau.map(|plateau| short(plateau.patience)),
+            rows: rows as u32,
+            best: self.best,
+            stale: short(self.stale),
+            waited: short(self.waited),
+            over: false,
+            kept: 0,
+            factor: plateau.map_or(1.0, |plateau| plateau.factor),
+            least: plateau.map_or(0.0, |plateau| plateau.least),
+            fallen: self.fallen,
+        }
+    }
+
+    /// Whether a device that went on alone saw the same.
+    pub fn agrees(&self, told: &watch::Watch) -> bool {
+        let seen = self.told(told.measure, told.rows as usize, told.keeps);
+        watch::Watch { over: told.over, kept: told.kept, ..seen } == *told && (self.is_over() == told.over)
     }
 
     /// Whether as many epochs went by without a better one as were to be waited for.

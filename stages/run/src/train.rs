@@ -8,8 +8,8 @@
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
-use warploom_spec::{Keep, RunSpec, Schedule};
-use warploom_vertex::emit::cuda::learn::SLOTS;
+use warploom_spec::{Keep, RunSpec};
+use warploom_vertex::emit::cuda::{learn::SLOTS, watch::Watch as Watched};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
 use crate::{
@@ -110,7 +110,9 @@ pub fn train<T: Precision>(
     context.progress.begin("training", epochs, "epochs");
     context.progress.advance(resumed_at);
     let mut watch = Watch::new(spec, measures[0]);
-    state.history.iter().for_each(|row| watch.see(row.quality(VALIDATION)));
+    for row in &state.history {
+        watch.see(row.quality(VALIDATION));
+    }
     let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun: Instant::now() };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
@@ -136,10 +138,15 @@ impl<T: Precision> Training<'_, T> {
             let begun = Instant::now();
             let ahead = self.ahead(epochs);
             if ahead > 0 {
+                let first = self.state.done;
                 self.run_ahead(ahead)?;
-                let each = begun.elapsed().as_secs_f64() / ahead as f64;
-                seconds.extend(std::iter::repeat_n(each, ahead as usize));
-                self.context.progress.advance(ahead);
+                // Where training ends on the way the device has gone on; that took its time, too.
+                let (each, done) = (begun.elapsed().as_secs_f64() / ahead as f64, self.state.done - first);
+                seconds.extend(std::iter::repeat_n(each, done as usize));
+                self.context.progress.advance(done);
+                if self.watch.is_over() {
+                    break;
+                }
                 self.save_if_due(checkpoints);
                 continue;
             }
@@ -170,12 +177,11 @@ impl<T: Precision> Training<'_, T> {
         });
     }
 
-    /// How many epochs a GPU may do without anybody looking: none where what is measured decides what is done, nor the first two, nor
-    /// beyond an epoch at which the state is saved.
+    /// How many epochs a GPU may do without anybody looking: none where what is measured is not counted there, nor the first two, nor beyond an
+    /// epoch at which the state is saved.
     fn ahead(&self, epochs: u64) -> u64 {
-        let decides = self.spec.early_stop.patience.is_some() || self.spec.keep == Keep::Best || matches!(self.spec.schedule, Schedule::Plateau(_));
         let is_counted = self.measures.iter().all(|measure| measure.is_counted());
-        if self.executor.gpu.is_none() || decides || !is_counted || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() {
+        if self.executor.gpu.is_none() || !is_counted || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() || self.watch.is_over() {
             return 0;
         }
         let done = self.state.done;
@@ -183,20 +189,52 @@ impl<T: Precision> Training<'_, T> {
         epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved)
     }
 
-    /// As many epochs, and the rows of all of them.
+    /// As many epochs, and the rows of all of them up to the one that ends it.
     fn run_ahead(&mut self, epochs: u64) -> Result<(), Halt> {
         let first = self.state.done;
         let paces: Vec<f64> = (first..first + epochs).map(|done| self.watch.pace(done)).collect();
+        let rows = self.executor.machine.data.splits[VALIDATION].len();
+        let keeps = self.spec.keep == Keep::Best;
+        let mut watched = (keeps || self.watch.decides()).then(|| self.watch.told(self.measures[0].number(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
         let Some(gpu) = gpu else { return Ok(()) };
-        let measured = gpu.epochs(program, (first, &paces))?;
+        let measured = gpu.epochs(program, (first, &paces), watched.as_mut())?;
+        let mut best = None;
         for (epoch, (loss, counts)) in (first..).zip(measured) {
             self.executor.machine.loss = loss;
             self.refuse_odd_loss(Pass { epoch, training: false })?;
             let qualities = self.of_counts(&counts);
-            self.keep_row(epoch, (loss, qualities[0][VALIDATION]), qualities)?;
+            let is_best = self.add_row(epoch, (loss, qualities[0][VALIDATION]), qualities);
+            best = is_best.map(|quality| (epoch, quality)).or(best);
+            if self.watch.is_over() {
+                break;
+            }
             self.state.done += 1;
         }
+        match watched {
+            Some(watched) => self.take_kept(best, &watched),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes over the parameters that the device kept: the best ones, or those of the epoch that ended it, which it has left behind.
+    fn take_kept(&mut self, best: Option<(u64, f64)>, watched: &Watched) -> Result<(), Halt> {
+        let (is_over, done) = (self.watch.is_over(), self.state.done);
+        let ends = is_over && (self.spec.keep == Keep::Last || self.state.best.is_none() && best.is_none());
+        let kept = if ends { Some(done) } else { best.map(|(epoch, _)| epoch) };
+        if !self.watch.agrees(watched) || kept.is_some_and(|kept| kept != u64::from(watched.kept)) {
+            let what = format!("up to epoch {done} the device decided {watched:?}, and by what it measured it is {:?}, kept {kept:?}", self.watch);
+            return Err(StageError::defect(what).into());
+        }
+        if kept.is_none() {
+            return Ok(());
+        }
+        let parameters = self.executor.kept()?;
+        if ends {
+            self.executor.set_parameters(&parameters)?;
+            return self.executor.run(Part::Forward, Pass { epoch: done, training: false }, &StopFlag::new());
+        }
+        self.state.best = best.map(|(epoch, quality)| Best { epoch, quality, parameters });
         Ok(())
     }
 
@@ -259,17 +297,20 @@ impl<T: Precision> Training<'_, T> {
 
     /// Adds a row to the history, and keeps the parameters if they are the best so far.
     fn keep_row(&mut self, epoch: u64, (loss, quality): (f64, Option<f64>), qualities: Vec<[Option<f64>; 3]>) -> Result<(), Halt> {
-        self.watch.see(quality);
-        let row = Row { epoch, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
-        self.note(&row);
-        if let (Keep::Best, Some(quality)) = (self.spec.keep, quality)
-            && self.state.best.as_ref().is_none_or(|best| self.measures[0].is_better(quality, best.quality))
-        {
+        if let Some(quality) = self.add_row(epoch, (loss, quality), qualities) {
             self.executor.fetch_state()?;
             self.state.best = Some(Best { epoch: self.state.done, quality, parameters: self.executor.parameters() });
         }
-        self.state.history.push(row);
         Ok(())
+    }
+
+    /// Adds a row to the history; its quality, if its parameters are to be kept.
+    fn add_row(&mut self, epoch: u64, (loss, quality): (f64, Option<f64>), qualities: Vec<[Option<f64>; 3]>) -> Option<f64> {
+        let is_best = self.watch.see(quality);
+        let row = Row { epoch, loss, pace: self.watch.pace(self.state.done), qualities, seconds: self.elapsed() };
+        self.note(&row);
+        self.state.history.push(row);
+        quality.filter(|_| is_best && self.spec.keep == Keep::Best)
     }
 
     fn note(&self, row: &Row) {

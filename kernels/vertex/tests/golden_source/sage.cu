@@ -1446,3 +1446,66 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->step = next + 1;
   clock->pace = paces[next % slots];
 }
+
+// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
+
+// Whether these parameters are kept, how long steps are, and whether it is over.
+extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5) {
+  after_others();
+  __shared__ bool keeps;
+  if (threadIdx.x == 0) {
+    const unsigned epoch = clock->epoch;
+    Watch next = watches[epoch % 2];
+    keeps = false;
+    if (!next.over) {
+      const unsigned* const of = counts + 10;
+      double quality = ODD;
+      if (next.rows > 0) {
+        if (next.measure == 0) quality = (double)of[0] / next.rows;
+        else {
+          double sum = 0;
+          unsigned scored = 0;
+          for (unsigned c = 0; c < 3; c++) {
+            const unsigned* const of_class = of + 1 + 3 * c;
+            const unsigned long long both = (unsigned long long)of_class[1] + of_class[2];
+            if (both > 0) { sum += 2.0 * of_class[0] / (double)both; scored++; }
+          }
+          quality = sum / scored;
+        }
+      }
+      if (quality == quality && (!next.is_known || quality > next.best)) {
+        next.best = quality;
+        next.is_known = 1;
+        next.stale = next.waited = 0;
+        keeps = next.keeps;
+      } else {
+        next.stale++;
+        next.waited++;
+        if (next.plateau != ~0u && next.waited > next.plateau) {
+          next.fallen = fmax(next.fallen * next.factor, next.least);
+          next.waited = 0;
+        }
+        if (next.stale >= next.patience && next.patience != ~0u) {
+          next.over = 1;
+          // Without a best one those of the end are wanted.
+          keeps = !next.keeps || !next.is_known;
+        }
+      }
+      if (keeps) next.kept = epoch;
+    }
+    if (tells && blockIdx.x == 0) {
+      watches[(epoch + 1) % 2] = next;
+      if (next.plateau != ~0u) clock->pace = next.fallen;
+    }
+  }
+  __syncthreads();
+  if (!keeps) return;
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  for (unsigned i = first; i < 48u; i += all) to_0[i] = from_0[i];
+  for (unsigned i = first; i < 8u; i += all) to_1[i] = from_1[i];
+  for (unsigned i = first; i < 48u; i += all) to_2[i] = from_2[i];
+  for (unsigned i = first; i < 24u; i += all) to_3[i] = from_3[i];
+  for (unsigned i = first; i < 3u; i += all) to_4[i] = from_4[i];
+  for (unsigned i = first; i < 24u; i += all) to_5[i] = from_5[i];
+}

@@ -17,6 +17,7 @@ use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
+use warploom_vertex::emit::cuda::watch::{self, Watch};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{Buffer, BufferName, LaunchList, LossKind, Operation, Role};
@@ -58,8 +59,10 @@ pub struct Machine {
     calls: Vec<Vec<Call>>,
     /// What writes a measurement down, and what turns the clock.
     clockwork: Vec<Call>,
-    /// Measurements and steps, as one graph: by how many.
-    epochs: BTreeMap<usize, Graph>,
+    /// What decides by a measurement.
+    watch: Vec<Call>,
+    /// Measurements and steps, as one graph: by how many, and whether something is decided between them.
+    epochs: BTreeMap<(usize, bool), Graph>,
     graphs: BTreeMap<(Range, bool), Graph>,
     visits: BTreeMap<(Range, bool), u64>,
     spent: BTreeMap<usize, f64>,
@@ -118,7 +121,8 @@ impl Machine {
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let calls = emitted.launches.iter().map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
-        let clockwork = emitted.clockwork.iter().map(|kernel| kernels.call(kernel, &bound)).collect::<Result<Vec<Call>, StageError>>()?;
+        let mut calls_of = |some: &[cuda::Kernel]| some.iter().map(|kernel| kernels.call(kernel, &bound)).collect::<Result<Vec<Call>, StageError>>();
+        let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
         let kernels = kernels.kernels;
         let dense = dense_rows(list, &layout, data);
         let mut machine = Machine {
@@ -129,6 +133,7 @@ impl Machine {
             kernels,
             calls,
             clockwork,
+            watch,
             epochs: BTreeMap::new(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
@@ -244,11 +249,15 @@ impl Machine {
     }
 
     /// Epochs one after the other, from `first` on, as many as there are paces (at most `SLOTS`), each a measurement and a step: what
-    /// was measured in each. The host waits once, at the end.
-    pub fn epochs<T: Precision>(&mut self, program: &Program<T>, (first, paces): (u64, &[f64])) -> Result<Vec<(f64, Counts)>, StageError> {
-        let (Some(ring), Some(table), Some(clock)) =
-            (self.layout.part(&Argument::Ring), self.layout.part(&Argument::Paces), self.layout.part(&Argument::Clock))
-        else {
+    /// was measured in each. The host waits once, at the end. What is decided between them is decided there, and `watched` says what.
+    pub fn epochs<T: Precision>(
+        &mut self,
+        program: &Program<T>,
+        (first, paces): (u64, &[f64]),
+        watched: Option<&mut Watch>,
+    ) -> Result<Vec<(f64, Counts)>, StageError> {
+        let parts = [Argument::Ring, Argument::Paces, Argument::Clock, Argument::Watches].map(|part| self.layout.part(&part));
+        let [Some(ring), Some(table), Some(clock), Some(watches)] = parts else {
             return Err(StageError::defect("a list that trains has no clock on the device"));
         };
         let mut by_slot = [1.0f64; SLOTS];
@@ -256,11 +265,20 @@ impl Machine {
         self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
         self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
         self.count_anew().map_err(failed)?;
+        let watch_of = |epoch: u64| watches.offset + epoch % 2 * watch::BYTES as u64;
+        if let Some(watched) = &watched {
+            self.gpu.upload(&self.memory, watch_of(first), &watched.bytes()).map_err(failed)?;
+        }
         for some in paces.chunks(BATCH) {
             match some.len() {
-                BATCH => self.replay_epochs(program, BATCH)?,
-                few => (0..few).try_for_each(|_| self.replay_epochs(program, 1))?,
+                BATCH => self.replay_epochs(program, (BATCH, watched.is_some()))?,
+                few => (0..few).try_for_each(|_| self.replay_epochs(program, (1, watched.is_some())))?,
             }
+        }
+        if let Some(watched) = watched {
+            let mut bytes = [0; watch::BYTES];
+            self.gpu.download(&self.memory, watch_of(first + paces.len() as u64), &mut bytes).map_err(failed)?;
+            *watched = Watch::of_bytes(&bytes);
         }
         let mut bytes = vec![0u8; ring.bytes as usize];
         self.gpu.download(&self.memory, ring.offset, &mut bytes).map_err(failed)?;
@@ -275,18 +293,19 @@ impl Machine {
     }
 
     /// So many epochs as one graph, which is recorded the first time.
-    fn replay_epochs<T: Precision>(&mut self, program: &Program<T>, count: usize) -> Result<(), StageError> {
-        if !self.epochs.contains_key(&count) {
-            let graph = self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program))).map_err(failed)?;
-            self.epochs.insert(count, graph);
+    fn replay_epochs<T: Precision>(&mut self, program: &Program<T>, (count, decides): (usize, bool)) -> Result<(), StageError> {
+        if !self.epochs.contains_key(&(count, decides)) {
+            let graph = self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program, decides))).map_err(failed)?;
+            self.epochs.insert((count, decides), graph);
         }
-        self.gpu.replay(&self.epochs[&count]).map_err(failed)
+        self.gpu.replay(&self.epochs[&(count, decides)]).map_err(failed)
     }
 
-    /// A measurement, which is written down; a step; the clock.
-    fn one_epoch<T: Precision>(&self, program: &Program<T>) -> Result<(), Fault> {
+    /// A measurement, which is written down, and by which something may be decided; a step; the clock.
+    fn one_epoch<T: Precision>(&self, program: &Program<T>, decides: bool) -> Result<(), Fault> {
         self.launch_counting(program.part(Part::Forward), false)?;
         self.launch_counting(program.part(Part::Loss), false)?;
+        self.watch.iter().filter(|_| decides).try_for_each(|call| self.call(call, false))?;
         if program.draws {
             self.launch_counting(program.part(Part::Forward), true)?;
             self.launch_counting(program.part(Part::Loss), true)?;
@@ -426,6 +445,17 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Parameters as they were kept on the device, each of so many elements.
+    pub fn kept<T: Precision>(&self, counts: &[usize]) -> Result<Vec<Vec<T>>, StageError> {
+        let of = |(number, &count): (usize, &usize)| {
+            let place = self.layout.part(&Argument::Kept(number)).ok_or_else(|| StageError::defect("a parameter is not kept on the device"))?;
+            let mut values = vec![T::ZERO; count];
+            self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut values)).map_err(failed)?;
+            Ok(values)
+        };
+        counts.iter().enumerate().map(of).collect()
     }
 
     /// Tells the device the settings of each parameter's optimiser.

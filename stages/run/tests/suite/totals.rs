@@ -23,8 +23,13 @@ const PASS: Pass = Pass { epoch: 0, training: true };
 
 /// A chain of layers without an edge: of so many columns each, from the features to the result.
 pub fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
+    chain_of("relu", widths, nodes)
+}
+
+/// The same with another function between the layers.
+pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
     let (first, last) = (widths[0], widths[widths.len() - 1]);
-    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = relu(linear(v.h, {width}))\n")).collect();
+    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = {between}(linear(v.h, {width}))\n")).collect();
     let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
     let (source, target) = random("totals", nodes, nodes, 5).edges.into_iter().unzip();
     let direct = Direct {

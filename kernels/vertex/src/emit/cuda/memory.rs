@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of};
+use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of, watch};
 use crate::facts::Facts;
 use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, Role, Rows};
 
@@ -175,8 +175,9 @@ impl Counts {
             Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
             Argument::Paces => SLOTS as u64 * 8,
             Argument::Measures => measured().map(|(kind, columns)| (PARTS * counts_of_part(kind, columns) * 4) as u64)?,
-            Argument::Moment(number, _) => list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
+            Argument::Moment(number, _) | Argument::Kept(number) => list.parameters.get(*number)?.shape.iter().product::<u64>() * real,
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
+            Argument::Watches => 2 * watch::BYTES as u64,
             Argument::Buffer(_)
             | Argument::Count(..)
             | Argument::Number(_)

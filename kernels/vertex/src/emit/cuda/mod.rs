@@ -23,6 +23,7 @@ mod tensor;
 mod tiled;
 mod total;
 mod walk;
+pub mod watch;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,6 +106,8 @@ pub struct Emitted {
     pub scratch_bytes: u64,
     /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
+    /// Of a training: what decides by a measurement, where anything is decided.
+    pub watch: Vec<Kernel>,
     /// What no kernel puts down: whoever needs it has it at hand.
     pub unmade: Vec<BufferName>,
 }
@@ -112,7 +115,7 @@ pub struct Emitted {
 impl Emitted {
     /// Everything that its kernels are given, in their order.
     pub fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.launches.iter().flatten().chain(&self.clockwork).flat_map(|kernel| &kernel.arguments)
+        self.launches.iter().flatten().chain(&self.clockwork).chain(&self.watch).flat_map(|kernel| &kernel.arguments)
     }
 }
 
@@ -285,6 +288,10 @@ pub enum Argument {
     Moment(usize, u8),
     /// Settings of the optimiser of the parameter of this number, as `learn::OPTIMIZER` lists them.
     Optimizer(usize),
+    /// What is gone by between epochs: two `watch::Watch`.
+    Watches,
+    /// The parameter of this number as it was kept.
+    Kept(usize),
 }
 
 /// Lists that are walked, each of an item's.
@@ -396,6 +403,7 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         launches: Vec::new(),
         scratch_bytes: 0,
         clockwork: Vec::new(),
+        watch: Vec::new(),
         unmade: Vec::new(),
     };
     let (mut known, beside, shares) = (BTreeMap::new(), beside::sums(list, target), running::shares(list, target));
@@ -415,6 +423,9 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
     if let Some((kind, columns)) = loss_of(list) {
         emitted.source.push_str(learn::CLOCKWORK);
         emitted.clockwork = learn::clockwork(kind, columns);
+        let (source, kernels) = watch::watch(list, (kind, columns));
+        emitted.source.push_str(&source);
+        emitted.watch = kernels;
     }
     emitted.source = indented(&emitted.source);
     Ok(emitted)
