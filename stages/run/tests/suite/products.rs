@@ -50,7 +50,7 @@ fn rows_that_fit_with_the_matrix_agree() {
     for nodes in [1, 61, many()] {
         agree(&[33, 70, 9, 5], nodes);
     }
-    let (direct, list) = chain_of(SMOOTH, &[20, 40, 5], most());
+    let (direct, list) = chain_of(SMOOTH, &[20, 48, 5], most());
     trained::<f32>("rows for blocks of more warps", &direct, &list);
 }
 
@@ -79,7 +79,7 @@ fn products_that_one_kernel_makes_agree() {
         let emitted = emit(&list, target).unwrap();
         assert!(joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product is made with another");
     }
-    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 40, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
+    for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
         let (source, target_of) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
         let direct = Direct {
             nodes,

@@ -468,8 +468,9 @@ pub(super) struct Load {
     kept: usize,
     /// Sums, of one row each.
     sums: usize,
-    /// Whether lanes draw for their edges.
+    /// Whether lanes draw for their edges, and for what is made of their row.
     draws: bool,
+    draws_of_row: bool,
     /// Whether something of the row is there before its edges are walked, and may be wanted after.
     waits: bool,
     bytes_per_real: u64,
@@ -500,6 +501,7 @@ impl Load {
             sums: writer.passes[pass].sums.len(),
             waits: !writer.rows[pass - 1].is_empty(),
             draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
+            draws_of_row: writer.walk.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. })),
             bytes_per_real,
         }
     }
@@ -560,9 +562,9 @@ impl Load {
             };
         }
         // With eight short rows on their way, four blocks are worth more than registers (one H200, amazon0505: sums of 64 columns 250 -> 210 us);
-        // a chunk of the lists is one turn of the loop then, and takes few registers.
+        // a chunk of the lists is one turn of the loop then, and takes few registers, but for what is drawn after it.
         let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes);
-        if self.is_plain() && in_flight == 8 && is_one_turn && self.registers(in_flight) <= REGISTERS_OF_FOUR {
+        if self.is_plain() && in_flight == 8 && is_one_turn && !self.draws_of_row && self.registers(in_flight) <= REGISTERS_OF_FOUR {
             return 4;
         }
         let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };

@@ -19,9 +19,11 @@ pub(super) const INNER_LEAST: usize = 8;
 pub(super) const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
-/// Warps of a block that is a processor's only one and has many rows: as many as have registers for eight tiles of sums and what is done with
-/// them. With eight, two of which share a scheduler, it waits for each row's end; with twelve some spill.
-pub(super) const MANY_WARPS: usize = 10;
+/// Warps of a block that is a processor's only one and has many rows: three for each of its schedulers, as many as have registers for eight tiles of
+/// sums and what is done with them (ten have no more each, since two schedulers have three). With two it waits for each row's end.
+pub(super) const MANY_WARPS: usize = 12;
+/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629).
+const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least.
 const MANY_TILES: usize = 2;
 /// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
@@ -127,7 +129,10 @@ impl OfRows {
 
     /// The same with so many warps, where there are rows for them; 0: nobody knows how many.
     pub fn with_warps(self, warps: usize, (vertices, target): (u64, Target)) -> OfRows {
-        let is_fit = self.lies == Lies::Whole && self.blocks == 1 && vertices >= (MANY_TILES * warps * 16) as u64 * u64::from(target.processors);
+        let is_fit = self.lies == Lies::Whole
+            && self.blocks == 1
+            && self.tiles >= MANY_WIDE
+            && vertices >= (MANY_TILES * warps * 16) as u64 * u64::from(target.processors);
         let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + warps * ahead * 2048;
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
         let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps, shared_bytes: bytes(ahead), ..self });
