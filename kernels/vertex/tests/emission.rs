@@ -146,6 +146,26 @@ fn every_launch_has_kernels_that_are_given_what_they_declare() {
 }
 
 #[test]
+fn what_decides_between_epochs_keeps_each_parameter_that_is_not_large() {
+    let kept = |name: &str, settings: &Value, data: &Data| {
+        let list = list(&text(name), name, settings, data);
+        let emitted = emit(&list, F32).unwrap();
+        let of = |kernel: &Kernel| kernel.arguments.iter().filter(|argument| matches!(argument, Argument::Kept(_))).count();
+        (list.parameters.len(), emitted.watch.iter().map(of).collect::<Vec<_>>(), emitted)
+    };
+    let (parameters, of_kernels, _) = kept("gcn", &settings("gcn"), &data());
+    assert_eq!(of_kernels, [parameters]);
+    // What a kernel is given has to fit in 4 KiB; the first of several tells what is decided.
+    let (parameters, of_kernels, emitted) = kept("gcnii", &json!({"hidden": 4, "layers": 110}), &data());
+    assert_eq!((of_kernels.len(), of_kernels.iter().sum()), (2, parameters));
+    assert!(emitted.watch.iter().zip([1, 0]).all(|(kernel, tells)| kernel.arguments.contains(&Argument::Number(tells))));
+    // A second copy of 64 MiB and more is too much.
+    let wide = Data { features: Some(1 << 20), ..data() };
+    let (_, of_kernels, emitted) = kept("gcn", &json!({"hidden": 16}), &wide);
+    assert!(of_kernels.is_empty() && !emitted.source.contains("struct Watch") && !emitted.clockwork.is_empty());
+}
+
+#[test]
 fn every_launch_that_makes_something_has_a_kernel() {
     for (name, list) in lists() {
         let emitted = made(&name, &list, F32);

@@ -177,16 +177,22 @@ impl<T: Precision> Training<'_, T> {
         });
     }
 
-    /// How many epochs a GPU may do without anybody looking: none where what is measured is not counted there, nor the first two, nor beyond an
-    /// epoch at which the state is saved.
+    /// How many epochs a GPU may do without anybody looking: none where what is measured is not counted there, or decides and cannot do so there, nor
+    /// the first two, nor beyond an epoch at which the state is saved.
     fn ahead(&self, epochs: u64) -> u64 {
-        let is_counted = self.measures.iter().all(|measure| measure.is_counted());
-        if self.executor.gpu.is_none() || !is_counted || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() || self.watch.is_over() {
+        let Some(gpu) = &self.executor.gpu else { return 0 };
+        let is_known = self.measures.iter().all(|measure| measure.is_counted()) && (!self.decides() || gpu.can_decide());
+        if !is_known || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() || self.watch.is_over() {
             return 0;
         }
         let done = self.state.done;
         let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
         epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved)
+    }
+
+    /// Whether what is measured decides what is done, or kept.
+    fn decides(&self) -> bool {
+        self.spec.keep == Keep::Best || self.watch.decides()
     }
 
     /// As many epochs, and the rows of all of them up to the one that ends it.
@@ -195,7 +201,7 @@ impl<T: Precision> Training<'_, T> {
         let paces: Vec<f64> = (first..first + epochs).map(|done| self.watch.pace(done)).collect();
         let rows = self.executor.machine.data.splits[VALIDATION].len();
         let keeps = self.spec.keep == Keep::Best;
-        let mut watched = (keeps || self.watch.decides()).then(|| self.watch.told(self.measures[0].number(), rows, keeps));
+        let mut watched = self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
         let Some(gpu) = gpu else { return Ok(()) };
         let measured = gpu.epochs(program, (first, &paces), watched.as_mut())?;

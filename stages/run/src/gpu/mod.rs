@@ -256,8 +256,8 @@ impl Machine {
         (first, paces): (u64, &[f64]),
         watched: Option<&mut Watch>,
     ) -> Result<Vec<(f64, Counts)>, StageError> {
-        let parts = [Argument::Ring, Argument::Paces, Argument::Clock, Argument::Watches].map(|part| self.layout.part(&part));
-        let [Some(ring), Some(table), Some(clock), Some(watches)] = parts else {
+        let [ring, table, clock, watches] = [Argument::Ring, Argument::Paces, Argument::Clock, Argument::Watches].map(|part| self.layout.part(&part));
+        let (Some(ring), Some(table), Some(clock), true) = (ring, table, clock, watched.is_none() || watches.is_some()) else {
             return Err(StageError::defect("a list that trains has no clock on the device"));
         };
         let mut by_slot = [1.0f64; SLOTS];
@@ -265,7 +265,7 @@ impl Machine {
         self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
         self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
         self.count_anew().map_err(failed)?;
-        let watch_of = |epoch: u64| watches.offset + epoch % 2 * watch::BYTES as u64;
+        let watch_of = |epoch: u64| watches.map_or(0, |place| place.offset) + epoch % 2 * watch::BYTES as u64;
         if let Some(watched) = &watched {
             self.gpu.upload(&self.memory, watch_of(first), &watched.bytes()).map_err(failed)?;
         }
@@ -445,6 +445,11 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Whether what is measured can decide on the device.
+    pub fn can_decide(&self) -> bool {
+        !self.watch.is_empty()
     }
 
     /// Parameters as they were kept on the device, each of so many elements.

@@ -106,7 +106,7 @@ pub struct Emitted {
     pub scratch_bytes: u64,
     /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
-    /// Of a training: what decides by a measurement, where anything is decided.
+    /// Of a training: what decides by a measurement, where anything is decided; nothing where parameters are too large to be kept twice.
     pub watch: Vec<Kernel>,
     /// What no kernel puts down: whoever needs it has it at hand.
     pub unmade: Vec<BufferName>,
@@ -423,7 +423,7 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
     if let Some((kind, columns)) = loss_of(list) {
         emitted.source.push_str(learn::CLOCKWORK);
         emitted.clockwork = learn::clockwork(kind, columns);
-        let (source, kernels) = watch::watch(list, (kind, columns));
+        let (source, kernels) = watch::watch(list, (kind, columns), target.bytes_per_real);
         emitted.source.push_str(&source);
         emitted.watch = kernels;
     }

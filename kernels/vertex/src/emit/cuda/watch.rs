@@ -4,7 +4,8 @@
 //! promises  what a host decides by the same counts: the same operations in f64, in the same order; parameters are kept as they were measured, the
 //!           best ones or, where these are not asked for, those of the epoch that ends it; after that one nothing is decided any more
 //! never     counts or measures, which the loss has done; keeps moments
-//! limits    measures that follow from counts
+//! limits    measures that follow from counts; parameters of `BYTES_MOST` at most, of which a second copy costs little: epochs of larger ones are
+//!           long, so that a host may look at each
 use super::learn::counts_of_part;
 use super::{Argument, Blocks, Kernel, kernel::THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
@@ -82,6 +83,9 @@ impl Watch {
     }
 }
 
+/// Bytes of parameters that are kept on the device.
+const BYTES_MOST: u64 = 64 << 20;
+
 /// Parameters that one kernel keeps at most: what it is given has to fit in 4 KiB.
 const KEPT: usize = 100;
 
@@ -89,14 +93,17 @@ const KEPT: usize = 100;
 const OF_BLOCK: u64 = 2048;
 const BLOCKS_MOST: u64 = 512;
 
-/// The kernels, and their source.
-pub(super) fn watch(list: &LaunchList, (kind, columns): (LossKind, u64)) -> (String, Vec<Kernel>) {
+/// The kernels, and their source; none where parameters are too large to be kept twice.
+pub(super) fn watch(list: &LaunchList, (kind, columns): (LossKind, u64), bytes_per_real: u64) -> (String, Vec<Kernel>) {
+    let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
     let numbers: Vec<usize> = (0..list.parameters.len()).collect();
+    if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number))) > BYTES_MOST / bytes_per_real.max(1) {
+        return (String::new(), Vec::new());
+    }
     let mut source = WATCH.to_owned();
     let chunks = numbers.chunks(KEPT).map(|chunk| {
         let name = format!("watch_{}", chunk[0]);
         let declared: String = chunk.iter().map(|number| format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")).collect();
-        let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
         let copies: String =
             chunk.iter().map(|number| format!("for (unsigned i = first; i < {}u; i += all) to_{number}[i] = from_{number}[i];\n", elements(*number))).collect();
         let text = KERNEL
