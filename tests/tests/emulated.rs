@@ -96,6 +96,22 @@ fn what_measurements_decide_is_decided_on_a_gpu() {
     }
 }
 
+/// The host sees a loss that is not finite epochs later; what it says of it is what there was then.
+#[test]
+fn a_loss_that_is_not_finite_is_told_as_on_a_cpu() {
+    let recipe = Recipe::of("gcn", "karate").set("run.epochs=40").set("plan.set.drop=0.0").set("run.optimizer={sgd: {lr: 3.0e5}}");
+    let scene = Scene::stand_in();
+    let said = ["cpu", "cuda"].map(|device| {
+        let mut command = scene.command("warploom", &recipe.arguments(&["pipeline", "--device", device]));
+        let is_there = device == "cpu" || emulate(&mut command, "emulated::a_loss_that_is_not_finite_is_told_as_on_a_cpu");
+        is_there.then(|| start(command).wait().expect(1).stderr)
+    });
+    let [Some(cpu), Some(gpu)] = said else { return };
+    let epoch = |said: &str| said.lines().find(|line| line.starts_with("error")).map(|line| line.split("; ").next().unwrap_or_default().to_owned());
+    assert!(epoch(&cpu).is_some_and(|told| told.contains("the loss is")) && epoch(&cpu) == epoch(&gpu), "{cpu}\n{gpu}");
+    assert_eq!(cpu.contains("is not finite after"), gpu.contains("is not finite after"), "{cpu}\n{gpu}");
+}
+
 #[test]
 fn auto_is_a_gpu_for_what_has_kernels_there() {
     let scene = Scene::stand_in();

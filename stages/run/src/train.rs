@@ -28,6 +28,9 @@ use crate::{
 /// Epochs that a GPU does launch by launch, before they become one graph.
 const FIRST_EPOCHS: usize = 2;
 
+/// Seconds that a GPU goes on alone, about: so long a stop waits, and a save that is due. What comes of it does not depend on it.
+const SECONDS_AHEAD: f64 = 2.0;
+
 /// What came of it; the executor holds the kept parameters and their result.
 #[derive(Clone, Debug)]
 pub struct Trained {
@@ -84,6 +87,8 @@ struct Training<'a, T: Precision> {
     watch: Watch,
     state: State<T>,
     begun: Instant,
+    /// Seconds of an epoch, by the last ones.
+    seconds_each: f64,
 }
 
 /// Trains from the start or from the newest saved state.
@@ -113,7 +118,7 @@ pub fn train<T: Precision>(
     for row in &state.history {
         watch.see(row.quality(VALIDATION));
     }
-    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun: Instant::now() };
+    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun: Instant::now(), seconds_each: 0.0 };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {
@@ -141,8 +146,9 @@ impl<T: Precision> Training<'_, T> {
                 let first = self.state.done;
                 self.run_ahead(ahead)?;
                 // Where training ends on the way the device has gone on; that took its time, too.
-                let (each, done) = (begun.elapsed().as_secs_f64() / ahead as f64, self.state.done - first);
-                seconds.extend(std::iter::repeat_n(each, done as usize));
+                let done = self.state.done - first;
+                self.seconds_each = begun.elapsed().as_secs_f64() / ahead as f64;
+                seconds.extend(std::iter::repeat_n(self.seconds_each, done as usize));
                 self.context.progress.advance(done);
                 if self.watch.is_over() {
                     break;
@@ -155,7 +161,8 @@ impl<T: Precision> Training<'_, T> {
                 break;
             }
             self.step()?;
-            seconds.push(begun.elapsed().as_secs_f64());
+            self.seconds_each = begun.elapsed().as_secs_f64();
+            seconds.push(self.seconds_each);
             self.context.progress.advance(1);
             if self.state.done < epochs {
                 self.save_if_due(checkpoints);
@@ -178,7 +185,7 @@ impl<T: Precision> Training<'_, T> {
     }
 
     /// How many epochs a GPU may do without anybody looking: none where what is measured is not counted there, or decides and cannot do so there, nor
-    /// the first two, nor beyond an epoch at which the state is saved.
+    /// the first two, nor beyond an epoch at which the state is saved, nor for long.
     fn ahead(&self, epochs: u64) -> u64 {
         let Some(gpu) = &self.executor.gpu else { return 0 };
         let is_known = self.measures.iter().all(|measure| measure.is_counted()) && (!self.decides() || gpu.can_decide());
@@ -187,7 +194,8 @@ impl<T: Precision> Training<'_, T> {
         }
         let done = self.state.done;
         let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
-        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved)
+        let until_looked = (SECONDS_AHEAD / self.seconds_each).max(1.0) as u64;
+        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved).min(until_looked)
     }
 
     /// Whether what is measured decides what is done, or kept.

@@ -21,7 +21,7 @@ const FOLLOWER_COLUMNS: u64 = 32;
 pub struct Joined {
     /// Products that a later one adds to its own, and which: nobody else reads them, and that one may make them in place of reading them.
     pub firsts: BTreeMap<usize, usize>,
-    /// Products of rows that an earlier one makes, and which: whoever has these rows at hand may multiply them.
+    /// Products of rows that an earlier one makes, and which: whoever has these rows at hand may multiply them. Those of one multiply the same rows.
     pub followers: BTreeMap<usize, usize>,
 }
 
@@ -75,7 +75,10 @@ impl Joined {
             let Some((head, made)) = maker.and_then(|head| Some((head, product(launches[head])?))) else { continue };
             let is_joined = self.firsts.contains_key(&follower) || self.first_of(follower).is_some();
             let is_moved = self.firsts.contains_key(&head) || self.followers.contains_key(&head);
-            let has_room = self.followers.values().filter(|of| **of == head).count() < FOLLOWERS;
+            // Those of one product multiply the same rows: there is room for these once.
+            let others: Vec<usize> = self.followers.iter().filter(|(_, of)| **of == head).map(|(other, _)| *other).collect();
+            let is_same = |other: &usize| product(launches[*other]).is_some_and(|other| is_read(other.left, buffer));
+            let has_room = others.len() < FOLLOWERS && others.iter().all(is_same);
             let is_row = shape.len() == 1 && list.buffers.iter().any(|held| held.name == *buffer && held.columns == made.columns && is_of_nodes(held));
             // What else it reads is there before, and what it makes is in nobody's way.
             let written = launches[head].operation.writes();

@@ -3,6 +3,8 @@
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
 //!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
 //!           made, forward and backward, and two that are added up
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::json;
 use warploom_vertex::{
     compile::compile,
@@ -70,6 +72,47 @@ const TWO: &str = "def two(v, wide=8, narrow=8):
     return linear(v.g, v.classes)
 ";
 
+/// Rows that are put down before a relu and behind it, each multiplied: a kernel has room for one of them.
+const APART: &str = "def apart(v):
+    v.h = linear(v.x, 16)
+    v.a = relu(v.h)
+    v.q = linear(v.h, 8)
+    v.k = linear(v.a, 8)
+    return linear(v.q * sum(u.k for u in v.innbs), v.classes)
+";
+
+fn given(nodes: usize, features: usize) -> Direct {
+    let (source, target) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
+    Direct {
+        nodes,
+        source,
+        target,
+        feature_columns: features,
+        features: signed(41, nodes * features),
+        labels: signed(42, nodes * 3),
+        training_rows: (0..nodes as u32).collect(),
+        ..Direct::default()
+    }
+}
+
+#[test]
+fn products_of_rows_that_are_not_the_same_agree() {
+    for nodes in [7, 61, many()] {
+        let direct = given(nodes, 24);
+        let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
+        let list = compile(APART, "apart", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        trained::<f32>(&format!("apart, {nodes} rows"), &direct, &list);
+        let (launches, joined) = (list.launches(), Joined::of(&list));
+        for (follower, head) in &joined.followers {
+            let others = joined.followers.iter().filter(|(_, of)| *of == head);
+            let read = |launch: usize| launches[launch].operation.reads().into_iter().map(std::borrow::Cow::into_owned).collect::<BTreeSet<String>>();
+            let made: BTreeSet<String> = launches[*head].operation.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
+            let rows: BTreeSet<String> = others.flat_map(|(other, _)| read(*other)).filter(|name| made.contains(name)).collect();
+            assert_eq!(rows.len(), 1, "{}: {rows:?}", launches[*follower].name);
+        }
+    }
+}
+
 #[test]
 fn products_that_one_kernel_makes_agree() {
     // Layers whose rows the next one multiplies: of eight tiles and five, whose end is within a step, long ones, and few, which warps share.
@@ -80,17 +123,7 @@ fn products_that_one_kernel_makes_agree() {
         assert!(joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product is made with another");
     }
     for (features, wide, narrow, nodes) in [(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)] {
-        let (source, target_of) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
-        let direct = Direct {
-            nodes,
-            source,
-            target: target_of,
-            feature_columns: features,
-            features: signed(41, nodes * features),
-            labels: signed(42, nodes * 3),
-            training_rows: (0..nodes as u32).collect(),
-            ..Direct::default()
-        };
+        let direct = given(nodes, features);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let settings = [("wide".to_owned(), json!(wide)), ("narrow".to_owned(), json!(narrow))].into();
         let text = if nodes == most() { TWO.replace("relu", SMOOTH) } else { TWO.to_owned() };

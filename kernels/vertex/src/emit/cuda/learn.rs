@@ -112,7 +112,7 @@ impl Unit<'_> {
         // Sums are not counted: they come from the blocks, in their order.
         let counted_here = if sums > 1 { 0 } else { counted };
         let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
-        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, const Clock* __restrict__ clock, unsigned* ticket";
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
         let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins));
@@ -425,7 +425,11 @@ if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cas
 __syncthreads();
 }
 unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
-if (threadIdx.x == 0) *reinterpret_cast<double*>(slot) = loss;
+if (threadIdx.x == 0) {
+*reinterpret_cast<double*>(slot) = loss;
+// No step is taken after that, so that who looks finds the parameters that made it.
+if (!(fabs(loss) < INFINITE)) clock->halted = 1;
+}
 for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 ";
 

@@ -10,7 +10,7 @@ use super::table::identity;
 use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying};
 use super::walk::{Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
-use super::{Blocks, Kernel, Refused, Unit};
+use super::{Blocks, Kernel, Matmul, Refused, Unit};
 use crate::gir::Op;
 use crate::launch::{Launch, Operation, Rows};
 
@@ -72,11 +72,11 @@ struct Follower<'a> {
 
 impl<'a> Follower<'a> {
     /// None where it is no such product.
-    fn of(walk: &'a Walk, shape: &'a Shape) -> Option<Follower<'a>> {
+    fn of(walk: &'a Walk, shape: &'a Shape, matmul: Matmul) -> Option<Follower<'a>> {
         let tiles = shape.wide.div_ceil(8);
         let is_fit = shape.lead == 1 && !shape.plain && walk.rows == Rows::Nodes && shape.inner >= INNER_LEAST;
         let (writer, finish) = is_fit.then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), None)).flatten()?;
-        Some(Follower { shape, tiles, parts: 1 + usize::from(shape.inner * shape.wide <= tensor::SPLIT_MOST), writer, finish })
+        Some(Follower { shape, tiles, parts: 1 + usize::from(shape.inner * shape.wide <= tensor::SPLIT_MOST && matmul == Matmul::F32), writer, finish })
     }
 
     /// Vectors of four in which its matrix lies.
@@ -118,7 +118,7 @@ impl Unit<'_> {
         let shapes = if first.is_some() { Shape::both(&walk)? } else { vec![Shape::of(&walk)?] };
         let walks: Vec<Walk> = followers.iter().filter_map(|follower| walk_of(&launches[*follower].operation)).collect();
         let of_followers = walks.iter().map(Shape::of).collect::<Result<Vec<_>, _>>()?;
-        let after: Vec<Follower> = walks.iter().zip(&of_followers).filter_map(|(walk, shape)| Follower::of(walk, shape)).collect();
+        let after: Vec<Follower> = walks.iter().zip(&of_followers).filter_map(|(walk, shape)| Follower::of(walk, shape, self.target.matmul)).collect();
         if after.len() < followers.len() {
             return Ok(None);
         }
