@@ -501,7 +501,7 @@ impl Load {
             sums: writer.passes[pass].sums.len(),
             waits: !writer.rows[pass - 1].is_empty(),
             draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
-            draws_of_row: writer.walk.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. })),
+            draws_of_row: writer.walk.draws(),
             bytes_per_real,
         }
     }

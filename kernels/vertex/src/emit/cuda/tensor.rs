@@ -21,7 +21,7 @@ pub(super) const SPLIT_MOST: usize = 20_000;
 pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
 /// Warps of a block that is a processor's only one and has many rows: three for each of its schedulers, as many as have registers for eight tiles of
 /// sums and what is done with them (ten have no more each, since two schedulers have three). With two it waits for each row's end.
-pub(super) const MANY_WARPS: usize = 12;
+const MANY_WARPS: usize = 12;
 /// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629).
 const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least.
@@ -127,15 +127,15 @@ impl OfRows {
         two.into_iter().chain(one).find_map(made)
     }
 
-    /// The same with so many warps, where there are rows for them; 0: nobody knows how many.
-    pub fn with_warps(self, warps: usize, (vertices, target): (u64, Target)) -> OfRows {
+    /// The same with more warps, where there are rows for them; 0: nobody knows how many, or nothing is to have more.
+    pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
         let is_fit = self.lies == Lies::Whole
             && self.blocks == 1
             && self.tiles >= MANY_WIDE
-            && vertices >= (MANY_TILES * warps * 16) as u64 * u64::from(target.processors);
-        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + warps * ahead * 2048;
+            && vertices >= (MANY_TILES * MANY_WARPS * 16) as u64 * u64::from(target.processors);
+        let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048;
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
-        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps, shared_bytes: bytes(ahead), ..self });
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps: MANY_WARPS, shared_bytes: bytes(ahead), ..self });
         more.unwrap_or(self)
     }
 

@@ -11,7 +11,6 @@ use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, 
 use super::walk::{Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
 use super::{Blocks, Kernel, Matmul, Refused, Unit};
-use crate::gir::Op;
 use crate::launch::{Launch, Operation, Rows};
 
 /// A kernel, and what else it makes.
@@ -205,21 +204,20 @@ impl Unit<'_> {
     fn schedule_of(&self, walk: &Walk, shapes: &[Shape]) -> Option<OfRows> {
         let [shape, second @ ..] = shapes else { return None };
         // What draws takes so many registers that a block of more warps has too few.
-        let draws = walk.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. }));
         let vertices = if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 };
-        let many = if draws { 0 } else { vertices };
+        let many = if walk.draws() { 0 } else { vertices };
         if !second.is_empty() {
             // Both matrices lie below each other, each from a step on, and all columns at once: rows are read once.
             let steps = shapes.iter().map(|shape| shape.inner.div_ceil(32)).sum::<usize>();
             let is_fit = shapes.iter().all(|shape| shape.lead == 1 && !shape.plain && shape.inner >= INNER_LEAST) && shape.places.is_multiple_of(4);
             let schedule = OfRows::of((steps * 32, shape.wide), self.target).filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
-            return schedule.map(|schedule| schedule.with_warps(tensor::MANY_WARPS, (many, self.target)));
+            return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some() && shape.transposed;
         let sizes = (shape.inner, shape.wide);
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
-        are_copied.then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(tensor::MANY_WARPS, (many, self.target)))
+        are_copied.then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target))
     }
 
     /// Writes a kernel.

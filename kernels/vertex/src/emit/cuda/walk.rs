@@ -222,6 +222,11 @@ impl Walk {
         self.steps.iter().map(|step| step.passes).max().unwrap_or(0)
     }
 
+    /// Whether a step draws what is dropped.
+    pub fn draws(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. }))
+    }
+
     /// The direction in which edges of vertices are walked.
     pub fn direction(&self) -> Option<Direction> {
         if let Over::EdgesOf(direction) = self.over { Some(direction) } else { None }
