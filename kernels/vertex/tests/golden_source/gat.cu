@@ -349,13 +349,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __re
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  if (team > 1 && tile >= tiles) {
-    __syncthreads();
-    return;
-  }
-  for (; tile < tiles; tile += stride) {
+  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
       copies_done<AHEAD - 1>();
       __syncwarp();
       float4 upper[2], lower[2];

@@ -361,13 +361,10 @@ copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
 @LAY@@LAID@__syncthreads();
-if (team > 1 && tile >= tiles) {
-__syncthreads();
-return;
-}
-for (; tile < tiles; tile += stride) {
+// A team has one tile or none, and goes through the barrier with all others of its block all the same.
+for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
 float sums[TILES][4] = {};
-UNROLL_1 for (unsigned step = member; step < STEPS; step += team) {
+UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
 copies_done<AHEAD - 1>();
 __syncwarp();
 float4 upper[2], lower[2];
