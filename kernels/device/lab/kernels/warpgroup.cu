@@ -32,54 +32,23 @@ template <int TILES> __device__ __forceinline__ unsigned place_of(unsigned k /*0
   return (((h * 2 + part) * 2 + chunk) * (8 * TILES) + n) * 4 + t;
 }
 template <int TILES> constexpr unsigned HALF_FLOATS = 2 * 2 * 2 * 8 * TILES * 4;
-__device__ __forceinline__ void group_first(float (&d)[4][4], const float (&a)[4], unsigned long long b) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, 0, 0; "
-    "wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32 "
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19}, %20, p, 1, 1;}"
-    : "=f"(d[0][0]), "=f"(d[0][1]), "=f"(d[0][2]), "=f"(d[0][3]),
-      "=f"(d[1][0]), "=f"(d[1][1]), "=f"(d[1][2]), "=f"(d[1][3]),
-      "=f"(d[2][0]), "=f"(d[2][1]), "=f"(d[2][2]), "=f"(d[2][3]),
-      "=f"(d[3][0]), "=f"(d[3][1]), "=f"(d[3][2]), "=f"(d[3][3])
-    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(b));
-}
-__device__ __forceinline__ void group_more(float (&d)[4][4], const float (&a)[4], unsigned long long b) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0; "
-    "wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32 "
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19}, %20, p, 1, 1;}"
-    : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]),
-      "+f"(d[1][0]), "+f"(d[1][1]), "+f"(d[1][2]), "+f"(d[1][3]),
-      "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-      "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3])
-    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(b));
-}
-__device__ __forceinline__ void group_first(float (&d)[8][4], const float (&a)[4], unsigned long long b) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, 0, 0; "
-    "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 "
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, p, 1, 1;}"
-    : "=f"(d[0][0]), "=f"(d[0][1]), "=f"(d[0][2]), "=f"(d[0][3]),
-      "=f"(d[1][0]), "=f"(d[1][1]), "=f"(d[1][2]), "=f"(d[1][3]),
-      "=f"(d[2][0]), "=f"(d[2][1]), "=f"(d[2][2]), "=f"(d[2][3]),
-      "=f"(d[3][0]), "=f"(d[3][1]), "=f"(d[3][2]), "=f"(d[3][3]),
-      "=f"(d[4][0]), "=f"(d[4][1]), "=f"(d[4][2]), "=f"(d[4][3]),
-      "=f"(d[5][0]), "=f"(d[5][1]), "=f"(d[5][2]), "=f"(d[5][3]),
-      "=f"(d[6][0]), "=f"(d[6][1]), "=f"(d[6][2]), "=f"(d[6][3]),
-      "=f"(d[7][0]), "=f"(d[7][1]), "=f"(d[7][2]), "=f"(d[7][3])
-    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(b));
-}
-__device__ __forceinline__ void group_more(float (&d)[8][4], const float (&a)[4], unsigned long long b) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0; "
-    "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 "
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, p, 1, 1;}"
-    : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]),
-      "+f"(d[1][0]), "+f"(d[1][1]), "+f"(d[1][2]), "+f"(d[1][3]),
-      "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-      "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]),
-      "+f"(d[4][0]), "+f"(d[4][1]), "+f"(d[4][2]), "+f"(d[4][3]),
-      "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-      "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]),
-      "+f"(d[7][0]), "+f"(d[7][1]), "+f"(d[7][2]), "+f"(d[7][3])
-    : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(b));
-}
+// sums = (first) or += (more) 64 rows, of which a warp has 16, times the matrix: 8 along k, 32 or 64 columns.
+#define OF_TILE(C, i) C(d[i][0]), C(d[i][1]), C(d[i][2]), C(d[i][3])
+#define OF_4_TILES(C, i) OF_TILE(C, i), OF_TILE(C, i + 1), OF_TILE(C, i + 2), OF_TILE(C, i + 3)
+#define OF_8_TILES(C, i) OF_4_TILES(C, i), OF_4_TILES(C, i + 4)
+#define GROUP(NAME, C, ADDS, TILES, COLUMNS, SUMS, ROWS, MATRIX)                                                                                  \
+  __device__ __forceinline__ void NAME(float (&d)[TILES][4], const float (&a)[4], u64 b) {                                                       \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, " ADDS ", 0; wgmma.mma_async.sync.aligned.m64n" COLUMNS "k8.f32.tf32.tf32 "                       \
+      "{" SUMS "}, {" ROWS "}, " MATRIX ", p, 1, 1;}"                                                                                           \
+      : OF_##TILES##_TILES(C, 0)                                                                                                                  \
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(b));                   \
+  }
+#define SUMS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define SUMS_32 SUMS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+GROUP(group_first, "=f", "0", 4, "32", SUMS_16, "%16, %17, %18, %19", "%20")
+GROUP(group_more, "+f", "1", 4, "32", SUMS_16, "%16, %17, %18, %19", "%20")
+GROUP(group_first, "=f", "0", 8, "64", SUMS_32, "%32, %33, %34, %35", "%36")
+GROUP(group_more, "+f", "1", 8, "64", SUMS_32, "%32, %33, %34, %35", "%36")
 template <int TILES> __device__ __forceinline__ void multiply_group(float (&d)[TILES][4], const float (&first)[2][4], const float (&rest)[2][4], const float* right) {
   constexpr unsigned PART = 2 * 8 * TILES * 4;
   const u64 b = matrix_at(right, 8 * TILES * 16, 128);
