@@ -43,13 +43,13 @@ constexpr size_t STACK = 256 << 10;
 // What a warp does together: given what each of its lanes brought (null for those that left or are not asked), once all are there.
 typedef void (*Together)(void** brought, unsigned lane_count);
 struct Copy { void* to; const void* from; size_t bytes, given; };
-enum class State { Ready, AtBlock, AtWarp, Done };
+enum class State { Ready, AtBlock, AtBarrier, AtWarp, Done };
 struct Thread {
   jmp_buf at;
   ucontext_t start;
   State state;
   bool begun = false;
-  unsigned mask;
+  unsigned mask, barrier, awaited;
   Together together;
   void* brought;
   std::vector<std::vector<Copy>> asked;
@@ -79,6 +79,14 @@ inline void rest() {
 }
 inline void at_block() {
   running->threads[running->now].state = State::AtBlock;
+  rest();
+}
+// Waits at the barrier of this number until so many threads are there.
+inline void at_barrier(unsigned number, unsigned threads) {
+  Thread& thread = running->threads[running->now];
+  thread.state = State::AtBarrier;
+  thread.barrier = number;
+  thread.awaited = threads;
   rest();
 }
 inline void with_warp(unsigned mask, Together together, void* brought) {
@@ -137,6 +145,20 @@ inline bool meet(unsigned first) {
   }
   return met;
 }
+// Lets those go on that wait at a barrier at which all are that it waits for.
+inline bool pass_barriers() {
+  bool passed = false;
+  for (unsigned number = 1; number < 16; number++) {
+    unsigned there = 0, awaited = 0;
+    for (const Thread& thread : running->threads)
+      if (thread.state == State::AtBarrier && thread.barrier == number) there++, awaited = thread.awaited;
+    if (there == 0 || there < awaited) continue;
+    for (Thread& thread : running->threads)
+      if (thread.state == State::AtBarrier && thread.barrier == number) thread.state = State::Ready;
+    passed = true;
+  }
+  return passed;
+}
 inline void run_block(bool backward) {
   Block& block = *running;
   for (Thread& thread : block.threads) thread.state = State::Ready, thread.asked.assign(1, {});
@@ -150,6 +172,7 @@ inline void run_block(bool backward) {
       went = true;
     }
     for (unsigned first = 0; first < block.wide; first += LANES) went = meet(first) || went;
+    went = pass_barriers() || went;
     for (const Thread& thread : block.threads) done += thread.state == State::Done, at_block += thread.state == State::AtBlock;
     if (done == block.wide) return;
     if (done + at_block == block.wide)

@@ -111,14 +111,19 @@ pub struct Gather {
 const BUS_OF_FIFTH: u64 = 50_000_000_000;
 const BUS_OF_FOURTH: u64 = 25_000_000_000;
 /// Instruction set of the first GPUs with the fifth generation.
-const FIRST_OF_FIFTH: u32 = 90;
+const FIRST_OF_FIFTH: (u32, u32) = (9, 0);
 
 impl Facts {
     /// Bytes of the host's memory that kernels read in a second: as the file says, else what the bus of such a GPU gives.
     pub fn bytes_per_second_of_host(&self) -> u64 {
-        let version = || self.architecture.strip_prefix("sm_").and_then(|version| version.parse::<u32>().ok());
-        let of_bus = || if version().is_none_or(|version| version >= FIRST_OF_FIFTH) { BUS_OF_FIFTH } else { BUS_OF_FOURTH };
+        let of_bus = || if self.capability().is_none_or(|version| version >= FIRST_OF_FIFTH) { BUS_OF_FIFTH } else { BUS_OF_FOURTH };
         self.host_bytes_per_second.unwrap_or_else(of_bus).max(1)
+    }
+
+    /// The compute capability that the architecture's name says, `sm_90` for one.
+    pub fn capability(&self) -> Option<(u32, u32)> {
+        let number: u32 = self.architecture.strip_prefix("sm_")?.parse().ok()?;
+        Some((number / 10, number % 10))
     }
 
     /// Bytes of rows in a second, for rows of this width out of a table of this size: between what was measured, by logarithms; beyond it,
@@ -176,6 +181,12 @@ fn pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<[u64; 2]>, D:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn architectures_say_what_they_can() {
+        let of = |name: &str| crate::resolve(name, crate::Best::Cpu).unwrap().capability();
+        assert_eq!((of("h200"), of("cpu")), (Some((9, 0)), None));
+    }
 
     #[test]
     fn rates_lie_between_what_was_measured() {

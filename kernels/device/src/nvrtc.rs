@@ -127,8 +127,7 @@ impl Nvrtc {
 
     /// Compiles a text for one architecture.
     pub fn compile(&self, source: &Source) -> Result<Cubin, Fault> {
-        let (major, minor) = source.arch;
-        let what = format!("compile `{}` for sm_{major}{minor}", source.name);
+        let what = format!("compile `{}` for {}", source.name, architecture(source.arch));
         let known = self.architectures()?;
         if !known.iter().any(|arch| (arch / 10, arch % 10) == source.arch) {
             let names: Vec<String> = known.iter().map(|arch| format!("sm_{arch}")).collect();
@@ -164,8 +163,7 @@ impl Nvrtc {
     }
 
     fn options(&self, source: &Source) -> Vec<String> {
-        let (major, minor) = source.arch;
-        let mut options = vec![format!("--gpu-architecture=sm_{major}{minor}")];
+        let mut options = vec![format!("--gpu-architecture={}", architecture(source.arch))];
         options.extend(["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned));
         let starts = |option: &String| ["-I", "--include-path", "--use-bundled-headers"].iter().any(|start| option.starts_with(start));
         if includes(source.text) && !source.options.iter().any(starts) {
@@ -197,6 +195,12 @@ impl Nvrtc {
         let _said_by_the_compiler = folder.parent().map(fs::create_dir_all);
         folder
     }
+}
+
+/// What code for devices of this capability is compiled for: all that they can, where that is more than others can that come after them.
+pub fn architecture((major, minor): (u32, u32)) -> String {
+    let all = if (major, minor) == (9, 0) { "a" } else { "" };
+    format!("sm_{major}{minor}{all}")
 }
 
 /// A program of the library, destroyed when it is dropped.

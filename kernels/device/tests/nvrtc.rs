@@ -83,7 +83,7 @@ fn an_error_comes_with_the_lines_around_it() {
     let text = "// one\n// two\nextern \"C\" __global__ void k(float* y) {\n  // four\n  y[0] = missing;\n}\n";
     let fault = compile(nvrtc, text, (9, 0), &[]).unwrap_err();
     let Code::Compile { log } = &fault.code else { panic!("{fault:?}") };
-    assert_eq!(fault.what, "compile `test.cu` for sm_90");
+    assert_eq!(fault.what, "compile `test.cu` for sm_90a");
     assert!(log.contains("test.cu(5): error") && log.contains("missing"), "{log}");
     assert!(log.contains("\n>     5 |   y[0] = missing;") && log.contains("\n      2 | // two") && !log.contains("| // one"), "{log}");
     let Code::Compile { log } = compile(nvrtc, text, (9, 0), &["--no-such-option"]).unwrap_err().code else { panic!("an option was taken") };

@@ -21,7 +21,7 @@ use warploom_vertex::launch::{Body, Buffer, Element, Joined, Launch, LaunchList,
 
 use compiled::{MODELS, problem, text};
 
-const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread };
+const F32: Target = Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread, warpgroups: true };
 const F64: Target = Target { bytes_per_real: 8, ..F32 };
 /// Programs of `alone_programs/`, and an operation that each is there for.
 const ALONE: [(&str, &[&str]); 5] = [

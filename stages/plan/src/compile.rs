@@ -89,7 +89,8 @@ pub fn emitted(
         let what = format!("`{}` compiles no source: its kernels are part of this program", device.name);
         return Err(StageError::new(ErrorKind::Usage, what).hint("--device cuda, or look at  --show launches"));
     };
-    let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order };
+    let warpgroups = device.capability().is_some_and(Target::has_warpgroups);
+    let target = Target { bytes_per_real, processors: grid.processors, shared_bytes: grid.shared_bytes_most, matmul, order, warpgroups };
     cuda::emit_in_groups(list, target, groups).map_err(|refused| refusal(&refused))
 }
 

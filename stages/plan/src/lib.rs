@@ -293,7 +293,7 @@ pub fn matmul(request: &PlanRequest) -> Matmul {
 
 /// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run does, which says why.
 fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
-    let (Some(arch), Ok(nvrtc)) = (kernels::capability(&request.device), Nvrtc::find()) else { return };
+    let (Some(arch), Ok(nvrtc)) = (request.device.capability(), Nvrtc::find()) else { return };
     if let Err(fault) = kernels::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())) {
         context.progress.warn(&format!("the kernels are compiled when the plan is run: {fault}"));
     }

@@ -12,7 +12,7 @@ use warploom_contract::{
     Context, Digest, KeyDocument, Kind, Manifest, Provenance, StageError,
     manifest::{Producer, now_text},
 };
-use warploom_device::{Cubin, Facts, Fault, Nvrtc, nvrtc::Source};
+use warploom_device::{Cubin, Fault, Nvrtc, nvrtc::Source, nvrtc::architecture};
 
 /// The code.
 const CODE: &str = "kernels.cubin";
@@ -34,12 +34,6 @@ pub struct Compiled {
     pub key: String,
 }
 
-/// The compute capability that an architecture's name says, `sm_90` for one.
-pub fn capability(device: &Facts) -> Option<(u32, u32)> {
-    let number: u32 = device.architecture.strip_prefix("sm_")?.parse().ok()?;
-    Some((number / 10, number % 10))
-}
-
 /// Code for an architecture, by the compiler that is here: what lies in the store, else compiled now and kept. `take` makes of its bytes what
 /// is wanted of them; what it refuses is made anew.
 pub fn code<T>(
@@ -52,7 +46,7 @@ pub fn code<T>(
     let compiled = without_remarks(source);
     let request = json!({
         "source": Digest::of(compiled.as_bytes()).to_string(), "options": [],
-        "nvrtc": format!("{}.{}", nvrtc.version.0, nvrtc.version.1), "architecture": format!("sm_{}{}", arch.0, arch.1),
+        "nvrtc": format!("{}.{}", nvrtc.version.0, nvrtc.version.1), "architecture": architecture(arch),
     });
     let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], request);
     let key = document.key();
@@ -119,11 +113,5 @@ mod tests {
     #[test]
     fn remarks_are_not_compiled() {
         assert_eq!(without_remarks("// of 5 nodes\nint a; // kept\n  // gone\nint b;"), "int a; // kept\nint b;\n");
-    }
-
-    #[test]
-    fn architectures_say_what_they_can() {
-        let of = |name: &str| capability(&warploom_device::resolve(name, warploom_device::Best::Cpu).unwrap());
-        assert_eq!((of("h200"), of("cpu")), (Some((9, 0)), None));
     }
 }

@@ -32,7 +32,8 @@ impl std::ops::Deref for Ready {
 pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready, StageError> {
     let Planned { facts, matmul, order, groups, .. } = *planned;
     let (processors, shared_bytes) = facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
-    let target = Target { bytes_per_real: size_of::<T>() as u64, processors, shared_bytes, matmul, order };
+    let warpgroups = facts.capability().is_some_and(Target::has_warpgroups);
+    let target = Target { bytes_per_real: size_of::<T>() as u64, processors, shared_bytes, matmul, order, warpgroups };
     let emitted =
         cuda::emit_in_groups(list, target, groups).map_err(|refused| StageError::defect(format!("the plan has a launch without a kernel: {refused}")))?;
     Ok(Ready { emitted, processors })

@@ -175,6 +175,7 @@ fn compare<T: Precision>(seed: u64) -> Came {
             shared_bytes: grid.shared_bytes_most,
             matmul: Matmul::F32,
             order: Order::Spread,
+            warpgroups: facts.capability().is_some_and(Target::has_warpgroups),
         };
         if let Err(refused) = emit(&list, target) {
             return Came::Refused(refused.what);

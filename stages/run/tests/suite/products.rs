@@ -2,18 +2,20 @@
 //!
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
 //!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
-//!           made, forward and backward, and two that are added up
+//!           made, forward and backward, and two that are added up; by groups of warps, and with products of fewer bits
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
+use warploom_run::{executor::Pass, parameters, program::Part};
+use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
     emit::cuda::{Matmul, Order, Target, emit},
     gir::{Data, Loss},
-    launch::{Joined, LaunchList},
+    launch::{Element, Joined, LaunchList, Rows},
 };
 
-use crate::direct::{Direct, gpu};
+use crate::direct::{Direct, apart, executor_of, first_apart, go, gpu, held, scale_of};
 use crate::graphs::{random, signed};
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;
@@ -34,7 +36,8 @@ fn processors() -> u32 {
 }
 
 fn target() -> Target {
-    Target { bytes_per_real: 4, processors: processors(), shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread }
+    let warpgroups = gpu().is_none_or(|facts| facts.capability().is_some_and(Target::has_warpgroups));
+    Target { bytes_per_real: 4, processors: processors(), shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread, warpgroups }
 }
 
 /// More rows than are few on the device that is here.
@@ -43,7 +46,7 @@ fn many() -> usize {
 }
 
 /// As many as have blocks of more warps.
-fn most() -> usize {
+pub fn most() -> usize {
     19 + 400 * processors() as usize
 }
 
@@ -54,6 +57,45 @@ fn rows_that_fit_with_the_matrix_agree() {
     }
     let (direct, list) = chain_of(SMOOTH, &[20, 48, 5], most());
     trained::<f32>("rows for blocks of more warps", &direct, &list);
+}
+
+/// Rows for groups of four warps, and outer products of theirs: of as many columns as one, two and three groups have, and of fewer.
+#[test]
+fn rows_that_groups_of_warps_multiply_agree() {
+    let (direct, list) = chain_of(SMOOTH, &[190, 64, 128, 44, 64, 5], most());
+    let emitted = emit(&list, target()).unwrap();
+    for sums in ["of_half", "of_step"] {
+        assert_eq!(emitted.source.contains(&format!("multiply_group<TILES, PARTS>({sums}")), target().warpgroups, "{sums}");
+    }
+    trained::<f32>("rows for groups of warps", &direct, &list);
+}
+
+/// Rows as one run makes them with all bits, and another with fewer: how far these are apart, of the largest, and the fewest bits apart.
+#[test]
+fn rows_of_fewer_bits_are_near_those_of_all() {
+    let (direct, list) = chain_of(SMOOTH, &[64, 64, 5], most());
+    let list = apart(&list);
+    let first: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }).unwrap();
+    let result = list.buffers.iter().filter(|buffer| buffer.element == Element::Real && matches!(buffer.rows, Rows::Nodes)).map(|buffer| buffer.name.as_str());
+    let results: Vec<&str> = result.collect();
+    let made = |matmul: Matmul| {
+        let mut executor = executor_of::<f32>(&list, direct.data(&list), (0, matmul));
+        executor.set_parameters(&first.iter().map(|values| values.iter().map(|value| *value as f32).collect()).collect::<Vec<_>>()).unwrap();
+        for part in [Part::Prepare, Part::Forward] {
+            go(&mut executor, &list, part, Pass { epoch: 0, training: true });
+        }
+        results.iter().map(|name| held(&executor, &list, name).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let all = made(Matmul::F32);
+    for (matmul, bound) in [(Matmul::Tf32, 2e-3), (Matmul::Bf16, 1.6e-2)] {
+        let mut farthest = 0.0f64;
+        for ((some, all), name) in made(matmul).iter().zip(&all).zip(&results) {
+            let scale = scale_of(all);
+            assert_eq!(first_apart(some, all, bound * scale), None, "{matmul:?}: {name}");
+            farthest = some.iter().zip(all).map(|(some, all)| (some - all).abs() / scale.max(f64::MIN_POSITIVE)).fold(farthest, f64::max);
+        }
+        assert!(gpu().is_none() || farthest > bound / 100.0, "{matmul:?}: {farthest:e}: all bits were multiplied");
+    }
 }
 
 #[test]

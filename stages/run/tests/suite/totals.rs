@@ -18,6 +18,7 @@ use warploom_vertex::{
 
 use crate::direct::{Direct, apart, executor_of, go, gpu, held};
 use crate::graphs::{random, signed};
+use crate::products::most;
 
 const PASS: Pass = Pass { epoch: 0, training: true };
 
@@ -91,7 +92,8 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         go(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
-    let kernels = emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul, order: Order::Spread }).unwrap().launches;
+    let kernels =
+        emit(list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul, order: Order::Spread, warpgroups: false }).unwrap().launches;
     for (launch, kernels) in list.launches().into_iter().zip(kernels) {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } = &launch.operation else { continue };
         assert!(list.buffers.iter().any(|buffer| buffer.name == *out && matches!(buffer.rows, Rows::Fixed(_))), "{out}");
@@ -129,5 +131,7 @@ fn totals_of_many_rows_are_too() {
 fn totals_of_fewer_bits_are_near() {
     for matmul in [Matmul::Tf32, Matmul::Bf16] {
         assert_eq!(compare(&[33, 64, 9], 301, matmul), [2, 2]);
+        // As groups of warps multiply them.
+        assert_eq!(compare(&[64, 64, 9], most(), matmul), [2, 2]);
     }
 }

@@ -23,6 +23,7 @@ mod tensor;
 mod tiled;
 mod total;
 mod walk;
+mod warpgroup;
 pub mod watch;
 mod writer;
 
@@ -53,6 +54,15 @@ pub struct Target {
     pub matmul: Matmul,
     /// Which rows the edges of neighbouring rows read.
     pub order: Order,
+    /// Whether four warps can multiply as one (wgmma): devices of 9.0 can, and no others.
+    pub warpgroups: bool,
+}
+
+impl Target {
+    /// Whether a device of this capability multiplies by groups of four warps.
+    pub fn has_warpgroups(capability: (u32, u32)) -> bool {
+        capability == (9, 0)
+    }
 }
 
 /// Which rows the edges of neighbouring rows read.
@@ -399,7 +409,7 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
 pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups>]) -> Result<Emitted, Refused> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
     let mut emitted = Emitted {
-        source: format!("typedef {real} real;\n{}{PRELUDE}", target.matmul.constants()),
+        source: format!("typedef {real} real;\n{}{PRELUDE}{}", target.matmul.constants(), if target.warpgroups { warpgroup::PRELUDE } else { "" }),
         launches: Vec::new(),
         scratch_bytes: 0,
         clockwork: Vec::new(),

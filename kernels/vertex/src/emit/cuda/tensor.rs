@@ -10,7 +10,7 @@ use super::dense::{Value, start_of_row};
 use super::kernel::about_row;
 use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::pointer;
-use super::{Matmul, Target, kernel};
+use super::{Matmul, Target, kernel, warpgroup};
 use crate::launch::{Element, Rows};
 
 /// Columns of a row that are added up for less than this leave most of a step of 32 empty.
@@ -24,8 +24,11 @@ pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
 const MANY_WARPS: usize = 12;
 /// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629).
 const MANY_WIDE: usize = 6;
-/// Tiles that each of these warps has at least.
+/// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;
+const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
+/// Columns of an outer product that lie idle, by groups of warps: one of so many, at most.
+const IDLE_SHARE: usize = 8;
 /// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
 pub(super) const MANY: usize = 2;
 /// Warps of a block that adds up outer products, about.
@@ -61,6 +64,8 @@ pub(super) struct OfRows {
     pub split: bool,
     /// Where the matrix lies.
     pub lies: Lies,
+    /// Whether four warps multiply 64 rows as one (`warpgroup`).
+    pub by_warpgroups: bool,
     /// Blocks of a processor, and warps of a block.
     pub blocks: u32,
     pub warps: usize,
@@ -80,7 +85,18 @@ impl OfRows {
         let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::OfWarps,
+            by_warpgroups: false,
+            blocks: 2,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
     }
 
     /// None where it does not fit.
@@ -101,12 +117,24 @@ impl OfRows {
         let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
         let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, warps: WARPS, shared_bytes: bytes(ahead) })
+        Some(OfRows {
+            tiles,
+            slices,
+            steps: inner.div_ceil(32),
+            ahead,
+            split: false,
+            lies: Lies::InSteps,
+            by_warpgroups: false,
+            blocks: 1,
+            warps: WARPS,
+            shared_bytes: bytes(ahead),
+        })
     }
 
     /// Rows of a block.
     pub fn rows(&self) -> usize {
         match self.lies {
+            Lies::Whole if self.by_warpgroups => warpgroup::ROWS,
             Lies::Whole | Lies::OfWarps => 16,
             Lies::InSteps => WARPS * MANY * 16,
         }
@@ -122,21 +150,32 @@ impl OfRows {
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, warps: WARPS, shared_bytes })
+            let slices = wide.div_ceil(8 * tiles);
+            fits.then_some(OfRows { tiles, slices, steps, ahead, split, lies: Lies::Whole, by_warpgroups: false, blocks, warps: WARPS, shared_bytes })
         };
         two.into_iter().chain(one).find_map(made)
     }
 
-    /// The same with more warps, where there are rows for them; 0: nobody knows how many, or nothing is to have more.
+    /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody knows how many rows, or nothing is to have more.
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
-        let is_fit = self.lies == Lies::Whole
-            && self.blocks == 1
-            && self.tiles >= MANY_WIDE
-            && vertices >= (MANY_TILES * MANY_WARPS * 16) as u64 * u64::from(target.processors);
+        let is_large = vertices >= MANY_ROWS * u64::from(target.processors);
+        let is_one = is_large && self.lies == Lies::Whole && self.blocks == 1;
+        if let Some(by_groups) = Some(self).filter(|_| is_one && target.warpgroups).and_then(|schedule| schedule.by_warpgroups(target)) {
+            return by_groups;
+        }
+        let is_fit = is_one && self.tiles >= MANY_WIDE;
         let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048;
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
         let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps: MANY_WARPS, shared_bytes: bytes(ahead), ..self });
         more.unwrap_or(self)
+    }
+
+    /// The same by groups of warps, with the matrix in its parts, if that fits.
+    fn by_warpgroups(self, target: Target) -> Option<OfRows> {
+        let parts = 1 + usize::from(target.matmul == Matmul::F32);
+        let bytes = |ahead: usize| self.steps * 32 * 8 * self.tiles * 4 * parts + warpgroup::WARPS * ahead * 2048;
+        let ahead = (2..=warpgroup::AHEAD).rev().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize && warpgroup::TILES.contains(&self.tiles))?;
+        Some(OfRows { ahead, split: parts == 2, by_warpgroups: true, warps: warpgroup::WARPS, shared_bytes: bytes(ahead), ..self })
     }
 
     /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have room.
@@ -174,6 +213,7 @@ impl OfRows {
     pub fn words(&self) -> String {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
         let (rows, who) = match self.lies {
+            Lies::Whole if self.by_warpgroups => (warpgroup::ROWS, "group of four warps"),
             Lies::Whole => (16, "warp"),
             Lies::OfWarps => (16, "block"),
             Lies::InSteps => (16 * MANY, "warp"),
@@ -195,6 +235,8 @@ pub(super) struct OfColumns {
     pub ahead: usize,
     /// Blocks along both sides.
     pub blocks: [u32; 2],
+    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the wider side.
+    pub by_warpgroups: bool,
     pub shared_bytes: usize,
 }
 
@@ -214,11 +256,34 @@ impl OfColumns {
         let made = |(along, ahead): (usize, usize)| {
             let queues = across * along * ahead * (groups * 256 + tiles * 64) * 4;
             let shared_bytes = queues.max(across * groups * 32 * tiles * 8 * 4);
-            (shared_bytes <= target.shared_bytes as usize).then_some(OfColumns { groups, tiles, across, along, ahead, blocks, shared_bytes })
+            (shared_bytes <= target.shared_bytes as usize).then_some(OfColumns {
+                groups,
+                tiles,
+                across,
+                along,
+                ahead,
+                blocks,
+                by_warpgroups: false,
+                shared_bytes,
+            })
         };
         let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
         let ways = [along, along.min(2), 1].into_iter().flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
         ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
+    }
+
+    /// The same by groups of warps, where there are rows for them, 64 columns at a time leave few idle, and both sides are `copied`: what makes
+    /// rows needs registers of its own.
+    pub fn with_warpgroups(self, wide: usize, (rows, are_copied): (u64, bool), target: Target) -> OfColumns {
+        let all = wide.div_ceil(64);
+        let idle = |across: usize| (all.div_ceil(across) * across * 64 - wide) * IDLE_SHARE <= wide;
+        let across = (1..=warpgroup::OUTER_GROUPS).filter(|across| idle(*across)).max_by_key(|across| (warpgroup::OUTER_GROUPS / across * across, *across));
+        let is_fit = target.warpgroups && are_copied && rows >= MANY_ROWS * u64::from(target.processors) && warpgroup::TILES.contains(&self.tiles);
+        let Some(across) = across.filter(|_| is_fit) else { return self };
+        let (along, blocks) = (warpgroup::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
+        let shared_bytes = warpgroup::outer_bytes(across * along, self.tiles);
+        let made = OfColumns { groups: 2, across, along, ahead: warpgroup::OUTER_AHEAD, blocks, by_warpgroups: true, shared_bytes, ..self };
+        if shared_bytes <= target.shared_bytes as usize { made } else { self }
     }
 
     /// Warps beside each other for so many groups of columns. With many sums a warp takes so many registers that a processor has one block,
@@ -236,13 +301,14 @@ impl OfColumns {
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
-        (self.across * self.along * 32) as u32
+        (self.across * self.along * if self.by_warpgroups { 128 } else { 32 }) as u32
     }
 
     pub fn words(&self) -> String {
         let OfColumns { groups, tiles, across, along, ahead, .. } = self;
+        let (whose, step) = if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
         format!(
-            "on tensor cores: {} x {} columns a warp, {across} warps beside each other, {along} take turns of 8 rows; {} turns asked for ahead",
+            "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, {along} take turns of {step} rows; {} turns asked for ahead",
             32 * groups,
             8 * tiles,
             ahead - 1

@@ -10,7 +10,7 @@ use super::table::identity;
 use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying};
 use super::walk::{Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
-use super::{Blocks, Kernel, Matmul, Refused, Unit};
+use super::{Blocks, Kernel, Matmul, Refused, Unit, warpgroup};
 use crate::launch::{Launch, Operation, Rows};
 
 /// A kernel, and what else it makes.
@@ -268,6 +268,7 @@ const unsigned rows = rows_given * {lead};\n",
     }
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)));
     let text = match schedule.lies {
+        Lies::Whole if schedule.by_warpgroups => warpgroup::OF_ROWS.to_owned(),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),

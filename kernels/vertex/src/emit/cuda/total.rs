@@ -8,6 +8,7 @@ use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
 use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::walk::{Input, Walk};
+use super::warpgroup;
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{EdgeRows, Op, Type};
@@ -81,6 +82,9 @@ impl Unit<'_> {
         if let (Op::Outer, [first, second]) = (op, sides.as_slice())
             && let Some(schedule) = OfColumns::of((first.columns.max(second.columns) as usize, first.columns.min(second.columns) as usize), self.target)
         {
+            let are_copied = read.iter().all(|input| lying(&walk, input, lead > 1).is_some());
+            let wide = first.columns.max(second.columns) as usize;
+            let schedule = schedule.with_warpgroups(wide, (self.count(rows) * lead, are_copied), self.target);
             return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
         }
         let mut parameters = Parameters::new();
@@ -152,7 +156,7 @@ impl Unit<'_> {
         made.extend(wider_first(columns).into_iter().filter_map(|side| Some((sums[side].clone()?, columns[side]))));
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let (rows, each) = (walk.rows, (PART_ROWS / lead.max(1) as u32).max(1));
-        let most = self.parts_most(elements).min(self.target.processors);
+        let most = self.whole_turns(self.parts_most(elements).min(self.target.processors), schedule.blocks);
         let parts = self.parts_expected(rows, (each, most));
         let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
         let mut body = body_of_tiles(&schedule, (columns, vectors), (&texts, sums.each_ref().map(Option::is_some)), lead);
@@ -214,6 +218,14 @@ impl Unit<'_> {
     fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
         let count = self.count(rows);
         if count == 0 { u64::from(most) } else { count.div_ceil(u64::from(each)).clamp(1, u64::from(most)) }
+    }
+
+    /// So many parts at most, of so many blocks each, that the last turn of the processors is as full as it can be.
+    fn whole_turns(&self, most: u32, blocks: [u32; 2]) -> u32 {
+        let (of_part, processors) = (u64::from(blocks[0]) * u64::from(blocks[1]), u64::from(self.target.processors));
+        // What a turn makes of all rows: parts are a share of them.
+        let made = |parts: u32| f64::from(parts) / (u64::from(parts) * of_part).div_ceil(processors) as f64;
+        (1..=most).max_by(|one, other| made(*one).total_cmp(&made(*other))).unwrap_or(most)
     }
 
     /// Into how many parts a sum over rows is cut, at most.
@@ -291,7 +303,7 @@ fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]
     let [x, z] = wider_first(columns);
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     format!(
-        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
+        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead}, PARTS = ALL_BITS ? 2 : 1;
 constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
 const unsigned rows = rows_given * {lead};
 {}",
@@ -303,7 +315,7 @@ const unsigned rows = rows_given * {lead};
         x == 0,
         sums[x],
         sums[z],
-        COLUMNS.replace("@X@", &texts[x]).replace("@Z@", &texts[z]),
+        if schedule.by_warpgroups { warpgroup::OF_COLUMNS } else { COLUMNS }.replace("@X@", &texts[x]).replace("@Z@", &texts[z]),
     )
 }
 

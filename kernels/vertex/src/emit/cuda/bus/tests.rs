@@ -13,8 +13,11 @@ fn made(text: &str, columns: u64, data: impl FnOnce(Data) -> Data) -> (LaunchLis
     let target = Some(Wanted { columns: 3, loss: LossKind::CrossEntropy });
     let data = data(Data { features: Some(columns), target, training: true, lanes: true, ..Data::bare(NODES, EDGES) });
     let compiled = compile(text, "it", &Default::default(), &data).unwrap_or_else(|wrong| panic!("{wrong:?}"));
-    let emitted =
-        emit(&compiled.list, Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread }).unwrap();
+    let emitted = emit(
+        &compiled.list,
+        Target { bytes_per_real: 4, processors: 132, shared_bytes: 232_448, matmul: Matmul::F32, order: Order::Spread, warpgroups: false },
+    )
+    .unwrap();
     (compiled.list, emitted, Facts::of(&data))
 }
 

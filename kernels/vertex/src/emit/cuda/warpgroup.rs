@@ -1,0 +1,204 @@
+//! warpgroup: products and outer products of rows as four warps multiply them together (wgmma), on devices of 9.0.
+//!
+//! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every 16 steps; a warp's rows lie in its
+//!           lanes as those of a warp alone, so that what is done with them is the same text
+//! never     is emitted for another device (`Target::warpgroups`)
+//!
+//! What it is worth, and what the compiler asks for: `kernels/device/lab/README.md`, section 4.
+use std::ops::RangeInclusive;
+
+/// What such kernels are made of, beside what all are made of.
+pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
+/// Rows that a group multiplies at once.
+pub(super) const ROWS: usize = 64;
+/// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
+pub(super) const WARPS: usize = 12;
+/// Tiles of 8 columns that there are instructions for.
+pub(super) const TILES: RangeInclusive<usize> = 5..=8;
+/// Steps that are asked for before they are worked on, at most.
+pub(super) const AHEAD: usize = 6;
+/// Groups of a block that adds up outer products, at most, and steps of 16 rows that are on their way or worked on.
+pub(super) const OUTER_GROUPS: usize = 4;
+pub(super) const OUTER_AHEAD: usize = 4;
+
+/// Bytes of shared memory of a block of so many such groups, each of so many tiles of 8 columns.
+pub(super) fn outer_bytes(groups: usize, tiles: usize) -> usize {
+    let (row, parts) = (OUTER_PITCH + 8 * tiles, 2);
+    groups * 16 * (OUTER_AHEAD * row + 2 * parts * 8 * tiles) * 4
+}
+
+/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks.
+const OUTER_PITCH: usize = 72;
+
+/// Rows times a matrix that lies in shared memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have.
+pub(super) const OF_ROWS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned HALF = 128 * TILES * PARTS;
+float* const right = reinterpret_cast<float*>(of_block);
+// Out of a shuffle, so that the compiler knows it for the same in all lanes: else it puts one product behind the other.
+const unsigned lane = threadIdx.x % 32, warp = from_lane(threadIdx.x / 32, 0), group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+float* const queue = right + STEPS * 2 * HALF + warp * (AHEAD * 512);
+const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4);
+unsigned turn = blockIdx.x + gridDim.x * (warp / 4), coming = turn, coming_step = 0, slot = 0;
+auto request = [&](const unsigned at) {
+if (coming < turns) {
+float* const of_rows = queue + at * 512;
+const unsigned first_row = coming * 64 + warp % 4 * 16;
+@REQUEST@if (++coming_step == STEPS) { coming_step = 0; coming += stride; }
+}
+copies_asked();
+};
+UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = half * 16 + t * 4 + j;
+const float b = @RIGHT@, first = first_bits(b);
+float* const to = right + half * HALF + ((j / 2 * PARTS * 2 + j % 2) * TILES * 8 + i * 8 + n) * 4 + t;
+to[0] = first;
+if (PARTS == 2) to[2 * TILES * 32] = b - first;
+}
+}
+@LAID@group_sees_shared();
+__syncthreads();
+for (; turn < turns; turn += stride) {
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = 0; step < STEPS; step++) {
+copies_done<AHEAD - 1>();
+__syncwarp();
+float first[2][2][4], rest[2][2][4];
+UNROLL for (int h = 0; h < 2; h++) {
+const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (h * 4 + part ^ group % 2 * 4);
+const float4 upper = from[0], lower = from[64];
+const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
+UNROLL for (int i = 0; i < 2; i++) UNROLL for (int j = 0; j < 4; j++) { first[h][i][j] = first_bits(all[i][j]); rest[h][i][j] = all[i][j] - first[h][i][j]; }
+}
+__syncwarp();
+request(slot);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+float of_half[2][TILES][4];
+group_begins();
+UNROLL for (int h = 0; h < 2; h++) {
+multiply_group<TILES, PARTS>(of_half[h], first[h], rest[h], right + (step * 2 + h) * HALF);
+group_asked();
+}
+group_done<1>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[0][n][j];
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[1][n][j];
+}
+const unsigned tile = turn * 4 + warp % 4;
+@FINISH@}
+";
+
+/// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
+/// for it, the next rows while these are multiplied.
+pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
+constexpr unsigned N = 8 * TILES, PITCH = 72, STAGE = 16 * (PITCH + N), LAID = 16 * N * PARTS, OF_GROUP = AHEAD * STAGE + 2 * LAID;
+constexpr unsigned X_TILE = ACROSS * 64, Z_PIECES = (4 * N + 127) / 128, THREADS = ACROSS * TURNS * 128;
+const unsigned number = from_lane(threadIdx.x / 128, 0), beside = number % ACROSS, turn = number / ACROSS, thread = threadIdx.x % 128;
+const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, group = lane / 4, part = lane % 4;
+float* const right = reinterpret_cast<float*>(of_block) + number * OF_GROUP;
+float* const queue = right + 2 * LAID;
+const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * N;
+const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+unsigned coming = begin + turn * 16, slot = 0, buffer = 0;
+auto request = [&](const unsigned at) {
+if (coming < end) {
+float* const stage = queue + at * STAGE;
+UNROLL for (int i = 0; i < 8 / XV; i++) {
+const unsigned place = i * 128 + thread, r = place / (64 / XV), within = place % (64 / XV) * XV, row = coming + r, column = x0 + beside * 64 + within;
+float* const to = stage + r * PITCH + within;
+const bool here = row < end && column < X;
+@X@}
+constexpr unsigned PIECES = 16 * N / ZV;
+UNROLL for (int i = 0; i < (PIECES + 127) / 128; i++) {
+const unsigned place = i * 128 + thread, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = coming + r, column = z0 + within;
+if (PIECES % 128 != 0 && place >= PIECES) continue;
+float* const to = stage + 16 * PITCH + r * N + within;
+const bool here = row < end && column < Z;
+@Z@}
+coming += 16 * TURNS;
+}
+copies_asked();
+};
+[[maybe_unused]] float of_x[2] = {}, of_z[Z_PIECES] = {};
+auto lay = [&](const float* const from, float* const to) {
+UNROLL for (int i = 0; i < Z_PIECES; i++) {
+const unsigned place = i * 128 + thread, n = place % N, four = place / N;
+if (4 * N % 128 != 0 && place >= 4 * N) continue;
+float first[4], rest[4];
+UNROLL for (int t = 0; t < 4; t++) {
+const float a = from[(four * 4 + t) * N + n];
+if (SUM_Z) of_z[i] += a;
+first[t] = first_bits(a);
+rest[t] = a - first[t];
+}
+float* const at = to + ((four / 2 * PARTS * 2 + four % 2) * N + n) * 4;
+store<4>(at, first);
+if (PARTS == 2) store<4>(at + 2 * N * 4, rest);
+}
+group_sees_shared();
+};
+const unsigned steps = from_lane(end > begin + turn * 16 ? (end - begin - turn * 16 + 16 * TURNS - 1) / (16 * TURNS) : 0, 0);
+UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+copies_done<AHEAD - 2>();
+group_meets(1 + number);
+if (steps > 0) lay(queue + 16 * PITCH, right);
+float sums[TILES][4] = {};
+UNROLL_1 for (unsigned step = 0; step < steps; step++) {
+copies_done<AHEAD - 3>();
+group_meets(1 + number);
+const float* const stage = queue + slot * STAGE;
+float first[2][4], rest[2][4];
+UNROLL for (int h = 0; h < 2; h++) UNROLL for (int i = 0; i < 2; i++) {
+const float2 a = *reinterpret_cast<const float2*>(stage + (h * 8 + i * 4 + part) * PITCH + warp * 16 + group * 2);
+if (SUM_X) { of_x[0] += a.x; of_x[1] += a.y; }
+first[h][i * 2] = first_bits(a.x);
+rest[h][i * 2] = a.x - first[h][i * 2];
+first[h][i * 2 + 1] = first_bits(a.y);
+rest[h][i * 2 + 1] = a.y - first[h][i * 2 + 1];
+}
+float of_step[TILES][4];
+group_begins();
+multiply_group<TILES, PARTS>(of_step, first, rest, right + buffer * LAID);
+group_asked();
+request(slot == 0 ? AHEAD - 1 : slot - 1);
+slot = slot + 1 == AHEAD ? 0 : slot + 1;
+buffer ^= 1;
+if (step + 1 < steps) lay(queue + slot * STAGE + 16 * PITCH, right + buffer * LAID);
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_step[n][j];
+}
+copies_done<0>();
+__syncthreads();
+// Each group puts down what it has: its sums, sums of its rows, and of the other side's rows by fours.
+constexpr unsigned OWN_X = 64 * N, OWN_Z = OWN_X + 64, OWN = OWN_Z + 4 * N;
+static_assert(OWN <= OF_GROUP);
+float* const all = reinterpret_cast<float*>(of_block);
+float* const own = all + number * OWN;
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) own[(warp * 16 + group * 2 + j / 2) * N + n * 8 + part * 2 + j % 2] = sums[n][j];
+if (SUM_X) UNROLL for (int i = 0; i < 2; i++) {
+const float pair = of_x[i] + across(of_x[i], 1), sum = pair + across(pair, 2);
+if (part == i) own[OWN_X + warp * 16 + group * 2 + i] = sum;
+}
+if (SUM_Z) UNROLL for (int i = 0; i < Z_PIECES; i++) if (4 * N % 128 == 0 || i * 128 + thread < 4 * N) own[OWN_Z + i * 128 + thread] = of_z[i];
+__syncthreads();
+// What the turns have is added up in their order.
+auto of_turns = [&](const unsigned at) {
+float sum = all[at];
+UNROLL for (int t = 1; t < TURNS; t++) sum += all[t * (ACROSS * OWN) + at];
+return sum;
+};
+float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+for (unsigned i = threadIdx.x; i < X_TILE * N; i += THREADS) {
+const unsigned x = X_FIRST ? i / N : i % X_TILE, z = X_FIRST ? i % N : i / X_TILE;
+if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 64 * OWN + x % 64 * N + z);
+}
+const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += THREADS) told[X * Z + x0 + x] = of_turns(x / 64 * OWN + OWN_X + x % 64);
+for (unsigned z = threadIdx.x; has_z && z < N && z0 + z < Z; z += THREADS) {
+float sum = 0;
+UNROLL for (int four = 0; four < 4; four++) sum += of_turns(OWN_Z + four * N + z);
+told[X * Z + (SUM_X ? X : 0) + z0 + z] = sum;
+}
+";
