@@ -119,7 +119,9 @@ fn products_of_long_rows_compile_without_spills() {
         let known = Data { nodes: 100_000, features: Some(columns), ..data(classes, Features::Dense, &settings) };
         for arch in ARCHITECTURES {
             let source = source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(arch));
-            assert!(source.contains("multiply_many_rows<MANY, TILES>(all"), "a matrix of {columns} x {hidden} comes in steps");
+            let has = Target::has_warpgroups(arch);
+            assert_eq!(source.contains("multiply_many_rows<MANY, TILES>(all"), !has, "a matrix of {columns} x {hidden} comes in steps");
+            assert_eq!(source.contains("so_far"), has, "a matrix of {columns} x {hidden} comes in slabs");
             assert_eq!(source.contains("multiply_group<TILES, PARTS>(of_step"), Target::has_warpgroups(arch));
             found.extend(wrong(nvrtc, &format!("gin of {columns} columns"), &source, arch));
         }

@@ -68,6 +68,10 @@ fn rows_that_groups_of_warps_multiply_agree() {
         assert_eq!(emitted.source.contains(&format!("multiply_group<TILES, PARTS>({sums}")), target().warpgroups, "{sums}");
     }
     trained::<f32>("rows for groups of warps", &direct, &list);
+    // So long that a part of the matrix at a time has room.
+    let (direct, list) = chain_of(SMOOTH, &[711, 64, 5], most());
+    assert_eq!(emit(&list, target()).unwrap().source.contains("so_far"), target().warpgroups);
+    trained::<f32>("long rows for groups of warps", &direct, &list);
 }
 
 /// Rows as one run makes them with all bits, and another with fewer: how far these are apart, of the largest, and the fewest bits apart.

@@ -27,6 +27,8 @@ const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
+/// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room for three steps of the matrix.
+const SLAB_AHEAD: usize = 3;
 /// Columns of an outer product that lie idle, by groups of warps: one of so many, at most.
 const IDLE_SHARE: usize = 8;
 /// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken apart once for all of them.
@@ -48,6 +50,8 @@ pub(super) enum Lies {
     OfWarps,
     /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does not fit.
     InSteps,
+    /// In shared memory, so much of it at a time, for the same rows; for groups of warps.
+    InSlabs,
 }
 
 /// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows, 32 elements of the rows at a time.
@@ -56,8 +60,9 @@ pub(super) struct OfRows {
     /// Tiles of 8 columns that a block makes, and blocks that share a row.
     pub tiles: usize,
     pub slices: usize,
-    /// Steps along a row.
+    /// Steps along a row, and those whose part of the matrix lies in shared memory at once.
     pub steps: usize,
+    pub at_once: usize,
     /// Steps that are asked for before they are worked on.
     pub ahead: usize,
     /// Whether the matrix lies in shared memory as its two parts.
@@ -89,6 +94,7 @@ impl OfRows {
             tiles,
             slices,
             steps: inner.div_ceil(32),
+            at_once: inner.div_ceil(32),
             ahead,
             split: false,
             lies: Lies::OfWarps,
@@ -121,6 +127,7 @@ impl OfRows {
             tiles,
             slices,
             steps: inner.div_ceil(32),
+            at_once: inner.div_ceil(32),
             ahead,
             split: false,
             lies: Lies::InSteps,
@@ -131,11 +138,34 @@ impl OfRows {
         })
     }
 
+    /// The same by groups of warps: a slab of the matrix lies in shared memory, and what rows have by then in memory.
+    pub fn in_slabs((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        let slices = wide.div_ceil(64);
+        let tiles = wide.div_ceil(slices).div_ceil(8);
+        let is_fit = target.warpgroups && target.bytes_per_real == 4 && inner >= INNER_LEAST && warpgroup::TILES.contains(&tiles);
+        if !is_fit || rows < MANY_ROWS * u64::from(target.processors) {
+            return None;
+        }
+        let (steps, parts) = (inner.div_ceil(32), 1 + usize::from(target.matmul == Matmul::F32));
+        let bytes = |(at_once, ahead): (usize, usize)| at_once * 32 * 8 * tiles * 4 * parts + warpgroup::WARPS * ahead * 2048;
+        let ahead = SLAB_AHEAD;
+        let most = (1..=steps).rev().find(|at_once| bytes((*at_once, ahead)) <= target.shared_bytes as usize)?;
+        let at_once = steps.div_ceil(steps.div_ceil(most));
+        let (slices, shared_bytes) = (wide.div_ceil(8 * tiles), bytes((at_once, ahead)));
+        let warps = warpgroup::WARPS;
+        Some(OfRows { tiles, slices, steps, at_once, ahead, split: parts == 2, lies: Lies::InSlabs, by_warpgroups: true, blocks: 1, warps, shared_bytes })
+    }
+
+    /// Bytes that wait in memory between slabs, of so many rows.
+    pub fn bytes_between(&self, rows: u64) -> u64 {
+        if self.lies == Lies::InSlabs { rows.next_multiple_of(64) * (self.slices * 8 * self.tiles * 4) as u64 } else { 0 }
+    }
+
     /// Rows of a block.
     pub fn rows(&self) -> usize {
         match self.lies {
-            Lies::Whole if self.by_warpgroups => warpgroup::ROWS,
-            Lies::Whole | Lies::OfWarps => 16,
+            Lies::Whole | Lies::InSlabs if self.by_warpgroups => warpgroup::ROWS,
+            Lies::Whole | Lies::OfWarps | Lies::InSlabs => 16,
             Lies::InSteps => WARPS * MANY * 16,
         }
     }
@@ -151,7 +181,19 @@ impl OfRows {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
             let slices = wide.div_ceil(8 * tiles);
-            fits.then_some(OfRows { tiles, slices, steps, ahead, split, lies: Lies::Whole, by_warpgroups: false, blocks, warps: WARPS, shared_bytes })
+            fits.then_some(OfRows {
+                tiles,
+                slices,
+                steps,
+                at_once: steps,
+                ahead,
+                split,
+                lies: Lies::Whole,
+                by_warpgroups: false,
+                blocks,
+                warps: WARPS,
+                shared_bytes,
+            })
         };
         two.into_iter().chain(one).find_map(made)
     }
@@ -160,7 +202,10 @@ impl OfRows {
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
         let is_large = vertices >= MANY_ROWS * u64::from(target.processors);
         let is_one = is_large && self.lies == Lies::Whole && self.blocks == 1;
-        if let Some(by_groups) = Some(self).filter(|_| is_one && target.warpgroups).and_then(|schedule| schedule.by_warpgroups(target)) {
+        if let Some(by_groups) = Some(self)
+            .filter(|_| is_one && target.warpgroups && (self.slices == 1 || self.tiles >= MANY_WIDE))
+            .and_then(|schedule| schedule.by_warpgroups(target))
+        {
             return by_groups;
         }
         let is_fit = is_one && self.tiles >= MANY_WIDE;
@@ -182,7 +227,7 @@ impl OfRows {
     pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
         let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
         let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
-        let least = if self.lies == Lies::Whole { 2.min(self.ahead) } else { self.ahead };
+        let least = if matches!(self.lies, Lies::Whole | Lies::InSlabs) { 2.min(self.ahead) } else { self.ahead };
         (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
@@ -213,12 +258,13 @@ impl OfRows {
     pub fn words(&self) -> String {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
         let (rows, who) = match self.lies {
-            Lies::Whole if self.by_warpgroups => (warpgroup::ROWS, "group of four warps"),
-            Lies::Whole => (16, "warp"),
+            Lies::Whole | Lies::InSlabs if self.by_warpgroups => (warpgroup::ROWS, "group of four warps"),
+            Lies::Whole | Lies::InSlabs => (16, "warp"),
             Lies::OfWarps => (16, "block"),
             Lies::InSteps => (16 * MANY, "warp"),
         };
-        format!("on tensor cores: {rows} rows x {} columns a {who}{slices}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
+        let slabs = if self.lies == Lies::InSlabs { format!(", {} steps of the matrix at a time", self.at_once) } else { String::new() };
+        format!("on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) struct Tiled {
     body: String,
     schedule: OfRows,
     blocks: Blocks,
+    scratch_bytes: u64,
     /// A launch whose product it adds to its own, and launches whose products it makes of its rows.
     pub first: Option<usize>,
     pub followers: Vec<usize>,
@@ -184,6 +185,10 @@ impl Unit<'_> {
         for source in &sources {
             given.push(format!("const real* __restrict__ {}", pointer(&source.shape.matrix)), super::Argument::Buffer(source.shape.matrix.clone()));
         }
+        let scratch_bytes = schedule.bytes_between(self.nodes());
+        if scratch_bytes > 0 {
+            given.push("real* __restrict__ scratch", super::Argument::Scratch);
+        }
         let loaders: Vec<&Writer> = sources.iter().map(|source| &source.loader).collect();
         parameters(&mut given, (shape, rows), (&loaders, &writer), &body);
         for follower in followers {
@@ -195,9 +200,19 @@ impl Unit<'_> {
         let most = (self.target.processors * schedule.blocks / slices).max(1);
         let blocks = match schedule.lies {
             Lies::OfWarps => Blocks::Rows { rows, each, slices },
-            Lies::Whole | Lies::InSteps => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
+            Lies::Whole | Lies::InSteps | Lies::InSlabs => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
         };
-        Ok(Some(Tiled { words: schedule.words(), parameters: given, tables: tables_of(&writers)?, body, schedule, blocks, first: None, followers: Vec::new() }))
+        Ok(Some(Tiled {
+            words: schedule.words(),
+            parameters: given,
+            tables: tables_of(&writers)?,
+            body,
+            schedule,
+            blocks,
+            scratch_bytes,
+            first: None,
+            followers: Vec::new(),
+        }))
     }
 
     /// How the rows are shared, if they fit.
@@ -213,11 +228,13 @@ impl Unit<'_> {
             let schedule = OfRows::of((steps * 32, shape.wide), self.target).filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
-        let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some() && shape.transposed;
+        let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
         let sizes = (shape.inner, shape.wide);
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
-        are_copied.then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target))
+        let schedule = || (are_copied && shape.transposed).then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target));
+        let in_slabs = || are_copied.then(|| OfRows::in_slabs(sizes, (many, self.target))).flatten();
+        schedule().filter(|schedule| schedule.by_warpgroups).or_else(in_slabs).or_else(schedule)
     }
 
     /// Writes a kernel.
@@ -228,6 +245,7 @@ impl Unit<'_> {
         let threads = 32 * schedule.warps as u32;
         let name = self.define_for((threads, schedule.blocks), ("", &parameters.text()), (&tiled.tables, &tiled.body));
         let shared_bytes = schedule.shared_bytes as u32;
+        self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks: tiled.blocks, threads, shared_bytes });
     }
 }
@@ -235,7 +253,7 @@ impl Unit<'_> {
 fn body((sources, schedule): (&[Source], &OfRows), (finish, followers): (&Finish, &[Follower]), (vector, next): (usize, usize), lead: u64) -> String {
     let shape = sources[0].shape;
     let constants = format!(
-        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AT_ONCE = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
 const unsigned rows = rows_given * {lead};\n",
         shape.inner,
         shape.places,
@@ -245,6 +263,7 @@ const unsigned rows = rows_given * {lead};\n",
         2 * schedule.tiles / vector,
         schedule.tiles,
         schedule.steps,
+        schedule.at_once,
         schedule.ahead,
         1 + usize::from(schedule.split),
         schedule.warps,
@@ -268,7 +287,8 @@ const unsigned rows = rows_given * {lead};\n",
     }
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)));
     let text = match schedule.lies {
-        Lies::Whole if schedule.by_warpgroups => warpgroup::OF_ROWS.to_owned(),
+        Lies::Whole if schedule.by_warpgroups => warpgroup::OF_ROWS.replace("@TAKEN_UP@", "").replace("@PUT_BY@", ""),
+        Lies::InSlabs => warpgroup::OF_ROWS.replace("@TAKEN_UP@", warpgroup::TAKEN_UP).replace("@PUT_BY@", warpgroup::PUT_BY),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),

@@ -30,39 +30,48 @@ pub(super) fn outer_bytes(groups: usize, tiles: usize) -> usize {
 /// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks.
 const OUTER_PITCH: usize = 72;
 
-/// Rows times a matrix that lies in shared memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have.
+/// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
+/// they have by then waits in memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
 pub(super) const OF_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned HALF = 128 * TILES * PARTS;
 float* const right = reinterpret_cast<float*>(of_block);
 // Out of a shuffle, so that the compiler knows it for the same in all lanes: else it puts one product behind the other.
 const unsigned lane = threadIdx.x % 32, warp = from_lane(threadIdx.x / 32, 0), group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-float* const queue = right + STEPS * 2 * HALF + warp * (AHEAD * 512);
-const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4);
-unsigned turn = blockIdx.x + gridDim.x * (warp / 4), coming = turn, coming_step = 0, slot = 0;
+float* const queue = right + AT_ONCE * 2 * HALF + warp * (AHEAD * 512);
+const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4), first_turn = blockIdx.x + gridDim.x * (warp / 4);
+unsigned coming = first_turn, coming_step = 0, coming_slab = 0, slot = 0;
 auto request = [&](const unsigned at) {
 if (coming < turns) {
 float* const of_rows = queue + at * 512;
 const unsigned first_row = coming * 64 + warp % 4 * 16;
-@REQUEST@if (++coming_step == STEPS) { coming_step = 0; coming += stride; }
+@REQUEST@if (++coming_step == min(STEPS, coming_slab + AT_ONCE)) {
+coming += stride;
+if (AT_ONCE < STEPS && coming >= turns && coming_slab + AT_ONCE < STEPS) { coming = first_turn; coming_slab += AT_ONCE; }
+coming_step = coming_slab;
+}
 }
 copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+@LAID@UNROLL_1 for (unsigned slab = 0; slab < STEPS; slab += AT_ONCE) {
+const unsigned steps = min(AT_ONCE, STEPS - slab);
+if (slab > 0) __syncthreads();
+UNROLL_4 for (unsigned place = threadIdx.x; place < steps * 2 * TILES * 32; place += WARPS * 32) {
 const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
 UNROLL for (int j = 0; j < 4; j++) {
-const unsigned k = half * 16 + t * 4 + j;
+const unsigned k = (slab * 2 + half) * 16 + t * 4 + j;
 const float b = @RIGHT@, first = first_bits(b);
 float* const to = right + half * HALF + ((j / 2 * PARTS * 2 + j % 2) * TILES * 8 + i * 8 + n) * 4 + t;
 to[0] = first;
 if (PARTS == 2) to[2 * TILES * 32] = b - first;
 }
 }
-@LAID@group_sees_shared();
+group_sees_shared();
 __syncthreads();
-for (; turn < turns; turn += stride) {
+for (unsigned turn = first_turn; turn < turns; turn += stride) {
+const unsigned tile = turn * 4 + warp % 4;
 float sums[TILES][4] = {};
-UNROLL_1 for (unsigned step = 0; step < STEPS; step++) {
+@TAKEN_UP@UNROLL_1 for (unsigned step = 0; step < steps; step++) {
 copies_done<AHEAD - 1>();
 __syncwarp();
 float first[2][2][4], rest[2][2][4];
@@ -86,8 +95,21 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 group_done<0>();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[1][n][j];
 }
-const unsigned tile = turn * 4 + warp % 4;
-@FINISH@}
+@PUT_BY@@FINISH@}
+}
+";
+
+/// What rows have from the slabs before, and what they leave to the next: each lane its own.
+pub(super) const TAKEN_UP: &str = "float4* const so_far = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
+if (slab > 0) UNROLL for (int n = 0; n < TILES; n++) {
+const float4 four = so_far[n * 32];
+sums[n][0] = four.x; sums[n][1] = four.y; sums[n][2] = four.z; sums[n][3] = four.w;
+}
+";
+pub(super) const PUT_BY: &str = "if (slab + AT_ONCE < STEPS) {
+UNROLL for (int n = 0; n < TILES; n++) so_far[n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
+continue;
+}
 ";
 
 /// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
