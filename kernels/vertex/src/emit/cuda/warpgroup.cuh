@@ -22,12 +22,12 @@ __device__ __forceinline__ void group_sees_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-// Waits for the four warps of a group, each of which has a barrier of its own number from 1 on.
-__device__ __forceinline__ void group_meets(unsigned number) {
+// Waits for so many threads, whole groups that have a barrier of their own number, from 1 on.
+template <unsigned THREADS> __device__ __forceinline__ void group_meets(unsigned number) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("bar.sync %0, 128;" :: "r"(number) : "memory");
+  asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
 #else
-  emulator::at_barrier(number, 128);
+  emulator::at_barrier(number, THREADS);
 #endif
 }
 #if defined(__CUDA_ARCH__)

@@ -17,18 +17,17 @@ pub(super) const WARPS: usize = 12;
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
 /// Steps that are asked for before they are worked on, at most.
 pub(super) const AHEAD: usize = 6;
-/// Groups of a block that adds up outer products, at most, and steps of 16 rows that are on their way or worked on.
+/// Groups of a block that adds up outer products, at most: each thread has a quarter of the registers that it may have at most.
 pub(super) const OUTER_GROUPS: usize = 4;
-pub(super) const OUTER_AHEAD: usize = 4;
-
-/// Bytes of shared memory of a block of so many such groups, each of so many tiles of 8 columns.
-pub(super) fn outer_bytes(groups: usize, tiles: usize) -> usize {
-    let (row, parts) = (OUTER_PITCH + 8 * tiles, 2);
-    groups * 16 * (OUTER_AHEAD * row + 2 * parts * 8 * tiles) * 4
-}
-
 /// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks.
 const OUTER_PITCH: usize = 72;
+
+/// Bytes of shared memory of a block of so many groups beside each other, which so often take turns, each of so many tiles of 8 columns.
+pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: usize) -> usize {
+    let (wide, parts) = (8 * tiles, 2);
+    let of_turn = ahead * 16 * (across * OUTER_PITCH + wide) + 2 * 16 * wide * parts;
+    along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
+}
 
 /// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
 /// they have by then waits in memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
@@ -113,13 +112,16 @@ continue;
 ";
 
 /// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
-/// for it, the next rows while these are multiplied.
+/// for all groups beside each other, the next rows while these are multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
-constexpr unsigned N = 8 * TILES, PITCH = 72, STAGE = 16 * (PITCH + N), LAID = 16 * N * PARTS, OF_GROUP = AHEAD * STAGE + 2 * LAID;
-constexpr unsigned X_TILE = ACROSS * 64, Z_PIECES = (4 * N + 127) / 128, THREADS = ACROSS * TURNS * 128;
+constexpr unsigned N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * N, LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
+// What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.
+constexpr unsigned OWN_X = 64 * N, OWN = OWN_X + 64, OWN_Z = ACROSS * OWN, TOLD = OWN_Z + 4 * N, COMING = AHEAD * STAGE + 2 * LAID;
+constexpr unsigned TEAM = ACROSS * 128, THREADS = TURNS * TEAM, OF_TURN = COMING > TOLD ? COMING : TOLD, Z_PIECES = (4 * N + TEAM - 1) / TEAM;
 const unsigned number = from_lane(threadIdx.x / 128, 0), beside = number % ACROSS, turn = number / ACROSS, thread = threadIdx.x % 128;
+const unsigned of_team = beside * 128 + thread;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, group = lane / 4, part = lane % 4;
-float* const right = reinterpret_cast<float*>(of_block) + number * OF_GROUP;
+float* const right = reinterpret_cast<float*>(of_block) + turn * OF_TURN;
 float* const queue = right + 2 * LAID;
 const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * N;
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
@@ -129,14 +131,14 @@ if (coming < end) {
 float* const stage = queue + at * STAGE;
 UNROLL for (int i = 0; i < 8 / XV; i++) {
 const unsigned place = i * 128 + thread, r = place / (64 / XV), within = place % (64 / XV) * XV, row = coming + r, column = x0 + beside * 64 + within;
-float* const to = stage + r * PITCH + within;
+float* const to = stage + (beside * 16 + r) * PITCH + within;
 const bool here = row < end && column < X;
 @X@}
 constexpr unsigned PIECES = 16 * N / ZV;
-UNROLL for (int i = 0; i < (PIECES + 127) / 128; i++) {
-const unsigned place = i * 128 + thread, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = coming + r, column = z0 + within;
-if (PIECES % 128 != 0 && place >= PIECES) continue;
-float* const to = stage + 16 * PITCH + r * N + within;
+UNROLL for (int i = 0; i < (PIECES + TEAM - 1) / TEAM; i++) {
+const unsigned place = i * TEAM + of_team, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = coming + r, column = z0 + within;
+if (PIECES % TEAM != 0 && place >= PIECES) continue;
+float* const to = stage + OF_X + r * N + within;
 const bool here = row < end && column < Z;
 @Z@}
 coming += 16 * TURNS;
@@ -146,8 +148,8 @@ copies_asked();
 [[maybe_unused]] float of_x[2] = {}, of_z[Z_PIECES] = {};
 auto lay = [&](const float* const from, float* const to) {
 UNROLL for (int i = 0; i < Z_PIECES; i++) {
-const unsigned place = i * 128 + thread, n = place % N, four = place / N;
-if (4 * N % 128 != 0 && place >= 4 * N) continue;
+const unsigned place = i * TEAM + of_team, n = place % N, four = place / N;
+if (4 * N % TEAM != 0 && place >= 4 * N) continue;
 float first[4], rest[4];
 UNROLL for (int t = 0; t < 4; t++) {
 const float a = from[(four * 4 + t) * N + n];
@@ -164,16 +166,16 @@ group_sees_shared();
 const unsigned steps = from_lane(end > begin + turn * 16 ? (end - begin - turn * 16 + 16 * TURNS - 1) / (16 * TURNS) : 0, 0);
 UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
 copies_done<AHEAD - 2>();
-group_meets(1 + number);
-if (steps > 0) lay(queue + 16 * PITCH, right);
+group_meets<TEAM>(1 + turn);
+if (steps > 0) lay(queue + OF_X, right);
 float sums[TILES][4] = {};
 UNROLL_1 for (unsigned step = 0; step < steps; step++) {
 copies_done<AHEAD - 3>();
-group_meets(1 + number);
+group_meets<TEAM>(1 + turn);
 const float* const stage = queue + slot * STAGE;
 float first[2][4], rest[2][4];
 UNROLL for (int h = 0; h < 2; h++) UNROLL for (int i = 0; i < 2; i++) {
-const float2 a = *reinterpret_cast<const float2*>(stage + (h * 8 + i * 4 + part) * PITCH + warp * 16 + group * 2);
+const float2 a = *reinterpret_cast<const float2*>(stage + (beside * 16 + h * 8 + i * 4 + part) * PITCH + warp * 16 + group * 2);
 if (SUM_X) { of_x[0] += a.x; of_x[1] += a.y; }
 first[h][i * 2] = first_bits(a.x);
 rest[h][i * 2] = a.x - first[h][i * 2];
@@ -187,28 +189,25 @@ group_asked();
 request(slot == 0 ? AHEAD - 1 : slot - 1);
 slot = slot + 1 == AHEAD ? 0 : slot + 1;
 buffer ^= 1;
-if (step + 1 < steps) lay(queue + slot * STAGE + 16 * PITCH, right + buffer * LAID);
+if (step + 1 < steps) lay(queue + slot * STAGE + OF_X, right + buffer * LAID);
 group_done<0>();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_step[n][j];
 }
 copies_done<0>();
 __syncthreads();
-// Each group puts down what it has: its sums, sums of its rows, and of the other side's rows by fours.
-constexpr unsigned OWN_X = 64 * N, OWN_Z = OWN_X + 64, OWN = OWN_Z + 4 * N;
-static_assert(OWN <= OF_GROUP);
-float* const all = reinterpret_cast<float*>(of_block);
-float* const own = all + number * OWN;
+float* const own = right + beside * OWN;
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) own[(warp * 16 + group * 2 + j / 2) * N + n * 8 + part * 2 + j % 2] = sums[n][j];
 if (SUM_X) UNROLL for (int i = 0; i < 2; i++) {
 const float pair = of_x[i] + across(of_x[i], 1), sum = pair + across(pair, 2);
 if (part == i) own[OWN_X + warp * 16 + group * 2 + i] = sum;
 }
-if (SUM_Z) UNROLL for (int i = 0; i < Z_PIECES; i++) if (4 * N % 128 == 0 || i * 128 + thread < 4 * N) own[OWN_Z + i * 128 + thread] = of_z[i];
+if (SUM_Z) UNROLL for (int i = 0; i < Z_PIECES; i++) if (4 * N % TEAM == 0 || i * TEAM + of_team < 4 * N) right[OWN_Z + i * TEAM + of_team] = of_z[i];
 __syncthreads();
 // What the turns have is added up in their order.
 auto of_turns = [&](const unsigned at) {
-float sum = all[at];
-UNROLL for (int t = 1; t < TURNS; t++) sum += all[t * (ACROSS * OWN) + at];
+const float* const first_turn = reinterpret_cast<const float*>(of_block) + at;
+float sum = first_turn[0];
+UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * OF_TURN];
 return sum;
 };
 float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
