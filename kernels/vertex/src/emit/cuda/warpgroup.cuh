@@ -22,13 +22,17 @@ __device__ __forceinline__ void group_sees_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-// Waits for so many threads, whole groups that have a barrier of their own number, from 1 on.
-template <unsigned THREADS> __device__ __forceinline__ void group_meets(unsigned number) {
+// Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
+template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
+  if constexpr (TURNS == 1) {
+    __syncthreads();
+  } else {
 #if defined(__CUDA_ARCH__)
-  asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+    asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
 #else
-  emulator::at_barrier(number, THREADS);
+    emulator::at_barrier(number, THREADS);
 #endif
+  }
 }
 #if defined(__CUDA_ARCH__)
 #define OF_TILE(C, i) C(sums[i][0]), C(sums[i][1]), C(sums[i][2]), C(sums[i][3])

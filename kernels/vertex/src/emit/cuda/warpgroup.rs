@@ -125,23 +125,26 @@ float* const right = reinterpret_cast<float*>(of_block) + turn * OF_TURN;
 float* const queue = right + 2 * LAID;
 const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * N;
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-unsigned coming = begin + turn * 16, slot = 0, buffer = 0;
+// As many for each turn, the last of which may have no rows: all threads of a block wait for each other as often.
+const unsigned steps = (end - begin + 16 * TURNS - 1) / (16 * TURNS);
+unsigned coming = 0, slot = 0, buffer = 0;
 auto request = [&](const unsigned at) {
-if (coming < end) {
+if (coming < steps) {
+const unsigned first_row = begin + (coming * TURNS + turn) * 16;
 float* const stage = queue + at * STAGE;
 UNROLL for (int i = 0; i < 8 / XV; i++) {
-const unsigned place = i * 128 + thread, r = place / (64 / XV), within = place % (64 / XV) * XV, row = coming + r, column = x0 + beside * 64 + within;
+const unsigned place = i * 128 + thread, r = place / (64 / XV), within = place % (64 / XV) * XV, row = first_row + r, column = x0 + beside * 64 + within;
 float* const to = stage + (beside * 16 + r) * PITCH + within;
 const bool here = row < end && column < X;
 @X@}
 constexpr unsigned PIECES = 16 * N / ZV;
 UNROLL for (int i = 0; i < (PIECES + TEAM - 1) / TEAM; i++) {
-const unsigned place = i * TEAM + of_team, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = coming + r, column = z0 + within;
+const unsigned place = i * TEAM + of_team, r = place / (N / ZV), within = place % (N / ZV) * ZV, row = first_row + r, column = z0 + within;
 if (PIECES % TEAM != 0 && place >= PIECES) continue;
 float* const to = stage + OF_X + r * N + within;
 const bool here = row < end && column < Z;
 @Z@}
-coming += 16 * TURNS;
+coming++;
 }
 copies_asked();
 };
@@ -163,15 +166,14 @@ if (PARTS == 2) store<4>(at + 2 * N * 4, rest);
 }
 group_sees_shared();
 };
-const unsigned steps = from_lane(end > begin + turn * 16 ? (end - begin - turn * 16 + 16 * TURNS - 1) / (16 * TURNS) : 0, 0);
 UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
 copies_done<AHEAD - 2>();
-group_meets<TEAM>(1 + turn);
+group_meets<TURNS, TEAM>(1 + turn);
 if (steps > 0) lay(queue + OF_X, right);
 float sums[TILES][4] = {};
 UNROLL_1 for (unsigned step = 0; step < steps; step++) {
 copies_done<AHEAD - 3>();
-group_meets<TEAM>(1 + turn);
+group_meets<TURNS, TEAM>(1 + turn);
 const float* const stage = queue + slot * STAGE;
 float first[2][4], rest[2][4];
 UNROLL for (int h = 0; h < 2; h++) UNROLL for (int i = 0; i < 2; i++) {
