@@ -1,3 +1,95 @@
+// ---- tensor cores, as four warps use them together: 64 rows, of which a warp has 16 in its lanes as multiply_tile has them, times a matrix in
+// shared memory. That lies as cores of 8 columns by 4 along k, 128 bytes each: those of all columns, then of the next 4 along k.
+__device__ __forceinline__ void group_begins() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  #endif
+}
+__device__ __forceinline__ void group_asked() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  #endif
+}
+template <int LEFT> __device__ __forceinline__ void group_done() {                                          // all products but the last LEFT
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
+  #endif
+}
+// What a thread has put into shared memory is there for products, behind the next barrier.
+__device__ __forceinline__ void group_sees_shared() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  #endif
+}
+// Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
+template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
+  if constexpr (TURNS == 1) {
+    __syncthreads();
+  } else {
+    #if defined(__CUDA_ARCH__)
+    asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+    #else
+    emulator::at_barrier(number, THREADS);
+    #endif
+  }
+}
+#if defined(__CUDA_ARCH__)
+#define OF_TILE(C, i) C(sums[i][0]), C(sums[i][1]), C(sums[i][2]), C(sums[i][3])
+#define OF_5_TILES(C) OF_TILE(C, 0), OF_TILE(C, 1), OF_TILE(C, 2), OF_TILE(C, 3), OF_TILE(C, 4)
+#define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
+#define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
+#define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
+#define SUMS_5 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19"
+#define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
+#define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
+#define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
+// sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
+#define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
+__device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, " ADDS ", 0; wgmma.mma_async.sync.aligned.m64n" COLUMNS "k8.f32.tf32.tf32 "                      \
+    "{" SUMS_##TILES "}, {" ROWS "}, " MATRIX ", p, 1, 1;}"                                                                                    \
+  : OF_##TILES##_TILES(C)                                                                                                                    \
+  : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(matrix));            \
+}
+#define GROUPS_OF(TILES, COLUMNS, ROWS, MATRIX) GROUP(group_first, "=f", "0", TILES, COLUMNS, ROWS, MATRIX) GROUP(group_more, "+f", "1", TILES, COLUMNS, ROWS, MATRIX)
+GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
+GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
+GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
+GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
+#endif
+// sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
+template <int TILES, int PARTS>
+__device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const float (&first)[2][4], const float (&rest)[2][4], const float* right) {
+  #if defined(__CUDA_ARCH__)
+  const offset_t place = __cvta_generic_to_shared(right), lead = TILES * 8, stride = 8;                     // in 16 bytes, but the first
+  const offset_t matrix = (place & 0x3ffff) >> 4 | lead << 16 | stride << 32;
+  constexpr offset_t PART = 16 * TILES, NEXT = PART * PARTS;
+  if constexpr (PARTS == 2) {
+    group_first(sums, rest[0], matrix);
+    group_more(sums, rest[1], matrix + NEXT);
+    group_more(sums, first[0], matrix + PART);
+    group_more(sums, first[1], matrix + NEXT + PART);
+    group_more(sums, first[0], matrix);
+  } else {
+    group_first(sums, first[0], matrix);
+  }
+  group_more(sums, first[1], matrix + NEXT);
+  #else
+  const unsigned lane = threadIdx.x % 32;
+  for (int n = 0; n < TILES; n++) {
+    for (int j = 0; j < 4; j++) sums[n][j] = 0;
+    auto of_part = [&](const float (&rows)[2][4], int part) {
+      for (int h = 0; h < 2; h++) {
+        const float* const b = right + ((h * PARTS + part) * 2 * TILES * 8 + n * 8) * 4 + lane;
+        multiply_tile(sums[n], rows[h], b[0], b[TILES * 32]);
+      }
+    };
+    if (PARTS == 2) of_part(rest, 0), of_part(first, PARTS - 1);
+    of_part(first, 0);
+  }
+  #endif
+}
+
 // scale.5: 7204 bytes at least
 //   reduce.1 (nodes x 1) = reduce sum.in(given.weight)
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
@@ -275,7 +367,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_21, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -730,10 +822,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real
 
 // gradient.gcn.gcn.0.linear.1.weight: 14496 bytes at least
 //   gradient.gcn.gcn.0.linear.1.weight = outer(slope of z.36, dropout.18)
-//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -961,10 +1053,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
 
 // gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least
 //   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)
-//   (on tensor cores: 32 x 8 columns a warp, 1 warps beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];

@@ -148,7 +148,8 @@ impl OfRows {
         let (steps, parts) = (inner.div_ceil(32), 1 + usize::from(target.matmul == Matmul::F32));
         let bytes = |(at_once, ahead): (usize, usize)| at_once * 32 * 8 * tiles * 4 * parts + warpgroup::WARPS * ahead * 2048;
         let ahead = SLAB_AHEAD;
-        let most = (1..=steps).rev().find(|at_once| bytes((*at_once, ahead)) <= target.shared_bytes as usize)?;
+        // Where all of it fits, and is no product of groups all the same, these are slower.
+        let most = (1..=steps).rev().find(|at_once| bytes((*at_once, ahead)) <= target.shared_bytes as usize).filter(|most| *most < steps)?;
         let at_once = steps.div_ceil(steps.div_ceil(most));
         let (slices, shared_bytes) = (wide.div_ceil(8 * tiles), bytes((at_once, ahead)));
         let warps = warpgroup::WARPS;
