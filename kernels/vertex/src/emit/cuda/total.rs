@@ -82,9 +82,6 @@ impl Unit<'_> {
         if let (Op::Outer, [first, second]) = (op, sides.as_slice())
             && let Some(schedule) = OfColumns::of((first.columns.max(second.columns) as usize, first.columns.min(second.columns) as usize), self.target)
         {
-            let are_copied = read.iter().all(|input| lying(&walk, input, lead > 1).is_some());
-            let wide = first.columns.max(second.columns) as usize;
-            let schedule = schedule.with_warpgroups(wide, (self.count(rows) * lead, are_copied), self.target);
             return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
         }
         let mut parameters = Parameters::new();
@@ -130,6 +127,8 @@ impl Unit<'_> {
 
     /// Outer products on tensor cores. The sides lie beside each other in shared memory, the wider one where 32 columns are taken at once.
     fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (schedule, columns, lead): (OfColumns, [u64; 2], u64)) -> Result<(), Refused> {
+        let are_copied = read.iter().all(|input| lying(walk, input, lead > 1).is_some());
+        let schedule = schedule.with_warpgroups(columns[0].max(columns[1]) as usize, (self.count(walk.rows) * lead, are_copied), self.target);
         let mut writers: Vec<Writer> = columns.iter().map(|columns| Writer::new(walk, lanes(*columns as usize, vector_of(*columns as usize, 4)))).collect();
         let (mut texts, mut vectors) = (Vec::new(), Vec::new());
         for ((input, columns), writer) in read.iter().zip(columns).zip(&mut writers) {
