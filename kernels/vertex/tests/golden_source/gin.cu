@@ -290,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -479,7 +479,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33) {
   after_others();
-  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -758,7 +758,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -948,7 +948,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
 //   (on tensor cores: 32 x 16 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 16, Z = 16, XV = 4, ZV = 4, RV = 2, GROUPS = 1, TILES = 2, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 16, Z = 16, XV = 4, ZV = 4, RV = 2, GROUPS = 1, TILES = 2, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1071,7 +1071,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1330,7 +1330,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_x, real* __restrict__ o_multiply_64) {
   after_others();
-  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -1476,7 +1476,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];

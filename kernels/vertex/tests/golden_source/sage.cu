@@ -350,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -532,7 +532,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_add_24, real* __restrict__ o_h_27, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AT_ONCE = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   float4* const right = reinterpret_cast<float4*>(of_block);
@@ -752,7 +752,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_loss(const real* __restr
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1041,7 +1041,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1231,7 +1231,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1358,7 +1358,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6, PARTS = ALL_BITS ? 2 : 1;
+  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];

@@ -49,8 +49,9 @@ pub(super) enum Lies {
     OfWarps,
     /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does not fit.
     InSteps,
-    /// In shared memory, so much of it at a time, for the same rows; for groups of warps.
-    InSlabs,
+    /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one (`warpgroup`): so many steps of it at a time, for the
+    /// same rows.
+    ForGroups { at_once: usize },
 }
 
 /// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows, 32 elements of the rows at a time.
@@ -59,17 +60,14 @@ pub(super) struct OfRows {
     /// Tiles of 8 columns that a block makes, and blocks that share a row.
     pub tiles: usize,
     pub slices: usize,
-    /// Steps along a row, and those whose part of the matrix lies in shared memory at once.
+    /// Steps along a row.
     pub steps: usize,
-    pub at_once: usize,
     /// Steps that are asked for before they are worked on.
     pub ahead: usize,
     /// Whether the matrix lies in shared memory as its two parts.
     pub split: bool,
     /// Where the matrix lies.
     pub lies: Lies,
-    /// Whether four warps multiply 64 rows as one (`warpgroup`).
-    pub by_warpgroups: bool,
     /// Blocks of a processor, and warps of a block.
     pub blocks: u32,
     pub warps: usize,
@@ -89,19 +87,7 @@ impl OfRows {
         let fits = |ahead: &usize| 2 * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows {
-            tiles,
-            slices,
-            steps: inner.div_ceil(32),
-            at_once: inner.div_ceil(32),
-            ahead,
-            split: false,
-            lies: Lies::OfWarps,
-            by_warpgroups: false,
-            blocks: 2,
-            warps: WARPS,
-            shared_bytes: bytes(ahead),
-        })
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
     /// None where it does not fit.
@@ -122,50 +108,42 @@ impl OfRows {
         let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
         let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows {
-            tiles,
-            slices,
-            steps: inner.div_ceil(32),
-            at_once: inner.div_ceil(32),
-            ahead,
-            split: false,
-            lies: Lies::InSteps,
-            by_warpgroups: false,
-            blocks: 1,
-            warps: WARPS,
-            shared_bytes: bytes(ahead),
-        })
+        Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
-    /// The same by groups of warps: a slab of the matrix lies in shared memory, and what rows have by then in memory.
+    /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does: what is no product of groups then is slower as one.
     pub fn in_slabs((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        let slices = wide.div_ceil(64);
-        let tiles = wide.div_ceil(slices).div_ceil(8);
-        let is_fit = target.warpgroups && target.bytes_per_real == 4 && inner >= INNER_LEAST && warpgroup::TILES.contains(&tiles);
-        if !is_fit || rows < MANY_ROWS * u64::from(target.processors) {
+        let least = wide.div_ceil(64);
+        let tiles = wide.div_ceil(least).div_ceil(8);
+        let (slices, steps) = (wide.div_ceil(8 * tiles), inner.div_ceil(32));
+        let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), target);
+        if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < MANY_ROWS * u64::from(target.processors) || made(steps).is_some() {
             return None;
         }
-        let (steps, parts) = (inner.div_ceil(32), 1 + usize::from(target.matmul == Matmul::F32));
-        let bytes = |(at_once, ahead): (usize, usize)| at_once * 32 * 8 * tiles * 4 * parts + warpgroup::WARPS * ahead * 2048;
-        let ahead = SLAB_AHEAD;
-        // Where all of it fits, and is no product of groups all the same, these are slower.
-        let most = (1..=steps).rev().find(|at_once| bytes((*at_once, ahead)) <= target.shared_bytes as usize).filter(|most| *most < steps)?;
-        let at_once = steps.div_ceil(steps.div_ceil(most));
-        let (slices, shared_bytes) = (wide.div_ceil(8 * tiles), bytes((at_once, ahead)));
-        let warps = warpgroup::WARPS;
-        Some(OfRows { tiles, slices, steps, at_once, ahead, split: parts == 2, lies: Lies::InSlabs, by_warpgroups: true, blocks: 1, warps, shared_bytes })
+        let most = (1..steps).rev().find(|at_once| made(*at_once).is_some())?;
+        made(steps.div_ceil(steps.div_ceil(most)))
+    }
+
+    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead, if that fits.
+    fn for_groups((tiles, slices, steps): (usize, usize, usize), (at_once, ahead): (usize, usize), target: Target) -> Option<OfRows> {
+        let (parts, warps) = (1 + usize::from(target.matmul == Matmul::F32), warpgroup::WARPS);
+        let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
+        let is_fit = target.warpgroups && warpgroup::TILES.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
+        let lies = Lies::ForGroups { at_once };
+        is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
     }
 
     /// Bytes that wait in memory between slabs, of so many rows.
     pub fn bytes_between(&self, rows: u64) -> u64 {
-        if self.lies == Lies::InSlabs { rows.next_multiple_of(64) * (self.slices * 8 * self.tiles * 4) as u64 } else { 0 }
+        let is_in_slabs = matches!(self.lies, Lies::ForGroups { at_once } if at_once < self.steps);
+        if is_in_slabs { rows.next_multiple_of(64) * (self.slices * 8 * self.tiles * 4) as u64 } else { 0 }
     }
 
     /// Rows of a block.
     pub fn rows(&self) -> usize {
         match self.lies {
-            Lies::Whole | Lies::InSlabs if self.by_warpgroups => warpgroup::ROWS,
-            Lies::Whole | Lies::OfWarps | Lies::InSlabs => 16,
+            Lies::Whole | Lies::OfWarps => 16,
+            Lies::ForGroups { .. } => warpgroup::ROWS,
             Lies::InSteps => WARPS * MANY * 16,
         }
     }
@@ -180,20 +158,7 @@ impl OfRows {
         let made = |(blocks, split, ahead): (u32, bool, usize)| {
             let shared_bytes = steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            let slices = wide.div_ceil(8 * tiles);
-            fits.then_some(OfRows {
-                tiles,
-                slices,
-                steps,
-                at_once: steps,
-                ahead,
-                split,
-                lies: Lies::Whole,
-                by_warpgroups: false,
-                blocks,
-                warps: WARPS,
-                shared_bytes,
-            })
+            fits.then_some(OfRows { tiles, slices: wide.div_ceil(8 * tiles), steps, ahead, split, lies: Lies::Whole, blocks, warps: WARPS, shared_bytes })
         };
         two.into_iter().chain(one).find_map(made)
     }
@@ -202,9 +167,10 @@ impl OfRows {
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
         let is_large = vertices >= MANY_ROWS * u64::from(target.processors);
         let is_one = is_large && self.lies == Lies::Whole && self.blocks == 1;
-        if let Some(by_groups) = Some(self)
-            .filter(|_| is_one && target.warpgroups && (self.slices == 1 || self.tiles >= MANY_WIDE))
-            .and_then(|schedule| schedule.by_warpgroups(target))
+        let by_groups = |ahead: usize| OfRows::for_groups((self.tiles, self.slices, self.steps), (self.steps, ahead), target);
+        if is_one
+            && (self.slices == 1 || self.tiles >= MANY_WIDE)
+            && let Some(by_groups) = (2..=warpgroup::AHEAD).rev().find_map(by_groups)
         {
             return by_groups;
         }
@@ -215,19 +181,11 @@ impl OfRows {
         more.unwrap_or(self)
     }
 
-    /// The same by groups of warps, with the matrix in its parts, if that fits.
-    fn by_warpgroups(self, target: Target) -> Option<OfRows> {
-        let parts = 1 + usize::from(target.matmul == Matmul::F32);
-        let bytes = |ahead: usize| self.steps * 32 * 8 * self.tiles * 4 * parts + warpgroup::WARPS * ahead * 2048;
-        let ahead = (2..=warpgroup::AHEAD).rev().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize && warpgroup::TILES.contains(&self.tiles))?;
-        Some(OfRows { ahead, split: parts == 2, by_warpgroups: true, warps: warpgroup::WARPS, shared_bytes: bytes(ahead), ..self })
-    }
-
     /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have room.
     pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
         let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
         let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
-        let least = if matches!(self.lies, Lies::Whole | Lies::InSlabs) { 2.min(self.ahead) } else { self.ahead };
+        let least = if matches!(self.lies, Lies::Whole | Lies::ForGroups { .. }) { 2.min(self.ahead) } else { self.ahead };
         (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
@@ -258,12 +216,15 @@ impl OfRows {
     pub fn words(&self) -> String {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
         let (rows, who) = match self.lies {
-            Lies::Whole | Lies::InSlabs if self.by_warpgroups => (warpgroup::ROWS, "group of four warps"),
-            Lies::Whole | Lies::InSlabs => (16, "warp"),
+            Lies::Whole => (16, "warp"),
+            Lies::ForGroups { .. } => (warpgroup::ROWS, "group of four warps"),
             Lies::OfWarps => (16, "block"),
             Lies::InSteps => (16 * MANY, "warp"),
         };
-        let slabs = if self.lies == Lies::InSlabs { format!(", {} steps of the matrix at a time", self.at_once) } else { String::new() };
+        let slabs = match self.lies {
+            Lies::ForGroups { at_once } if at_once < self.steps => format!(", {at_once} steps of the matrix at a time"),
+            _ => String::new(),
+        };
         format!("on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
     }
 }

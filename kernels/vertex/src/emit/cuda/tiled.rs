@@ -200,7 +200,7 @@ impl Unit<'_> {
         let most = (self.target.processors * schedule.blocks / slices).max(1);
         let blocks = match schedule.lies {
             Lies::OfWarps => Blocks::Rows { rows, each, slices },
-            Lies::Whole | Lies::InSteps | Lies::InSlabs => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
+            Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
         };
         Ok(Some(Tiled {
             words: schedule.words(),
@@ -232,9 +232,9 @@ impl Unit<'_> {
         let sizes = (shape.inner, shape.wide);
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
-        let schedule = || (are_copied && shape.transposed).then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target));
+        let schedule = (are_copied && shape.transposed).then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target));
         let in_slabs = || are_copied.then(|| OfRows::in_slabs(sizes, (many, self.target))).flatten();
-        schedule().filter(|schedule| schedule.by_warpgroups).or_else(in_slabs).or_else(schedule)
+        schedule.filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. })).or_else(in_slabs).or(schedule)
     }
 
     /// Writes a kernel.
@@ -253,7 +253,7 @@ impl Unit<'_> {
 fn body((sources, schedule): (&[Source], &OfRows), (finish, followers): (&Finish, &[Follower]), (vector, next): (usize, usize), lead: u64) -> String {
     let shape = sources[0].shape;
     let constants = format!(
-        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AT_ONCE = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
 const unsigned rows = rows_given * {lead};\n",
         shape.inner,
         shape.places,
@@ -263,7 +263,6 @@ const unsigned rows = rows_given * {lead};\n",
         2 * schedule.tiles / vector,
         schedule.tiles,
         schedule.steps,
-        schedule.at_once,
         schedule.ahead,
         1 + usize::from(schedule.split),
         schedule.warps,
@@ -287,8 +286,7 @@ const unsigned rows = rows_given * {lead};\n",
     }
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)));
     let text = match schedule.lies {
-        Lies::Whole if schedule.by_warpgroups => warpgroup::OF_ROWS.replace("@TAKEN_UP@", "").replace("@PUT_BY@", ""),
-        Lies::InSlabs => warpgroup::OF_ROWS.replace("@TAKEN_UP@", warpgroup::TAKEN_UP).replace("@PUT_BY@", warpgroup::PUT_BY),
+        Lies::ForGroups { at_once } => warpgroup::of_rows(at_once, schedule.steps),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),

@@ -302,7 +302,7 @@ fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]
     let [x, z] = wider_first(columns);
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     format!(
-        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead}, PARTS = ALL_BITS ? 2 : 1;
+        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
 constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
 const unsigned rows = rows_given * {lead};
 {}",

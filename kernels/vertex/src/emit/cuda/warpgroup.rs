@@ -17,9 +17,9 @@ pub(super) const WARPS: usize = 12;
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
 /// Steps that are asked for before they are worked on, at most.
 pub(super) const AHEAD: usize = 6;
-/// Groups of a block that adds up outer products, at most: each thread has a quarter of the registers that it may have at most.
+/// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
 pub(super) const OUTER_GROUPS: usize = 4;
-/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks.
+/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks (`PITCH` below).
 const OUTER_PITCH: usize = 72;
 
 /// Bytes of shared memory of a block of so many groups beside each other, which so often take turns, each of so many tiles of 8 columns.
@@ -29,9 +29,15 @@ pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: 
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
+/// The text of rows times a matrix, of whose steps so many lie in shared memory at once.
+pub(super) fn of_rows(at_once: usize, steps: usize) -> String {
+    let (taken_up, put_by) = if at_once < steps { (TAKEN_UP, PUT_BY) } else { ("", "") };
+    format!("constexpr unsigned AT_ONCE = {at_once};\n{}", OF_ROWS.replace("@TAKEN_UP@", taken_up).replace("@PUT_BY@", put_by))
+}
+
 /// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
 /// they have by then waits in memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
-pub(super) const OF_ROWS: &str = "extern __shared__ float4 of_block[];
+const OF_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned HALF = 128 * TILES * PARTS;
 float* const right = reinterpret_cast<float*>(of_block);
 // Out of a shuffle, so that the compiler knows it for the same in all lanes: else it puts one product behind the other.
@@ -99,13 +105,13 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 ";
 
 /// What rows have from the slabs before, and what they leave to the next: each lane its own.
-pub(super) const TAKEN_UP: &str = "float4* const so_far = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
+const TAKEN_UP: &str = "float4* const so_far = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
 if (slab > 0) UNROLL for (int n = 0; n < TILES; n++) {
 const float4 four = so_far[n * 32];
 sums[n][0] = four.x; sums[n][1] = four.y; sums[n][2] = four.z; sums[n][3] = four.w;
 }
 ";
-pub(super) const PUT_BY: &str = "if (slab + AT_ONCE < STEPS) {
+const PUT_BY: &str = "if (slab + AT_ONCE < STEPS) {
 UNROLL for (int n = 0; n < TILES; n++) so_far[n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
 continue;
 }
@@ -114,7 +120,7 @@ continue;
 /// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
 /// for all groups beside each other, the next rows while these are multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
-constexpr unsigned N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * N, LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
+constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * N, LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
 // What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.
 constexpr unsigned OWN_X = 64 * N, OWN = OWN_X + 64, OWN_Z = ACROSS * OWN, TOLD = OWN_Z + 4 * N, COMING = AHEAD * STAGE + 2 * LAID;
 constexpr unsigned TEAM = ACROSS * 128, THREADS = TURNS * TEAM, OF_TURN = COMING > TOLD ? COMING : TOLD, Z_PIECES = (4 * N + TEAM - 1) / TEAM;
