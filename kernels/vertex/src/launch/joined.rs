@@ -4,17 +4,19 @@
 //!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
 //! never     looks at memory: who joins them knows what fits
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Rowed, Rows, View};
 use crate::gir::{Binary, Op};
 
 /// Followers of one product, at most: each has a matrix of its own.
 const FOLLOWERS: usize = 2;
-/// Columns that a follower makes at most. Wider ones take as long with the product of their rows as alone: on a GPU a warp does one after the
-/// other, and few warps are there to do something else meanwhile (one H200, amazon0505: 64 x 64 and 64 x 22 columns 110 us apart, 95 together;
-/// 64 x 64 twice 128 and 134, backward 150 and 164).
-const FOLLOWER_COLUMNS: u64 = 32;
+/// Columns of a follower that any executor may join. Wider ones take as long with the product of their rows as alone where a warp does one after
+/// the other, since few warps are there to do something else meanwhile (one H200, amazon0505, warps alone: 64 x 64 and 64 x 22 columns 110 us
+/// apart, 95 together; 64 x 64 twice 128 and 134, backward 150 and 164).
+pub const NARROW_COLUMNS: u64 = 32;
+/// Columns of a follower at most, where four warps multiply as one.
+const WIDE_COLUMNS: u64 = 64;
 
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +42,9 @@ impl Joined {
         let (mut joined, launches) = (Joined::default(), list.launches());
         for part in parts(list) {
             joined.find_firsts(list, (&launches, part.clone()));
-            joined.find_followers(list, (&launches, part));
+            // What is narrow comes first: it is joined on every device.
+            joined.find_followers(list, (&launches, part.clone()), 1..=NARROW_COLUMNS);
+            joined.find_followers(list, (&launches, part), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
         }
         joined
     }
@@ -67,13 +71,14 @@ impl Joined {
         }
     }
 
-    fn find_followers(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_followers(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>), columns: RangeInclusive<u64>) {
         for follower in part.clone() {
             let Some(of) = product(launches[follower]) else { continue };
             let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = of.left else { continue };
             let maker = (part.start..follower).rev().find(|other| launches[*other].operation.writes().iter().any(|made| made == buffer));
             let Some((head, made)) = maker.and_then(|head| Some((head, product(launches[head])?))) else { continue };
-            let is_joined = self.firsts.contains_key(&follower) || self.first_of(follower).is_some();
+            let is_head = self.followers.values().any(|head| *head == follower);
+            let is_joined = is_head || self.firsts.contains_key(&follower) || self.first_of(follower).is_some();
             let is_moved = self.firsts.contains_key(&head) || self.followers.contains_key(&head);
             // Those of one product multiply the same rows: there is room for these once.
             let others: Vec<usize> = self.followers.iter().filter(|(_, of)| **of == head).map(|(other, _)| *other).collect();
@@ -83,8 +88,14 @@ impl Joined {
             // What else it reads is there before, and what it makes is in nobody's way.
             let written = launches[head].operation.writes();
             let reads_once = reads(of.steps, buffer) == 1 && launches[follower].operation.reads().iter().all(|read| read == buffer || !written.contains(read));
-            let is_narrow = of.columns <= FOLLOWER_COLUMNS;
-            if is_narrow && !is_joined && !is_moved && has_room && is_row && reads_once && is_apart(launches, head..follower, launches[follower]) {
+            if columns.contains(&of.columns)
+                && !is_joined
+                && !is_moved
+                && has_room
+                && is_row
+                && reads_once
+                && is_apart(launches, head..follower, launches[follower])
+            {
                 self.followers.insert(follower, head);
             }
         }

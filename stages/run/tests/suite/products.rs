@@ -2,7 +2,7 @@
 //!
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
 //!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
-//!           made, forward and backward, and two that are added up; by groups of warps, and with products of fewer bits
+//!           made, forward and backward, wide ones, too, and two that are added up; by groups of warps, and with products of fewer bits
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
@@ -72,6 +72,17 @@ fn rows_that_groups_of_warps_multiply_agree() {
     let (direct, list) = chain_of(SMOOTH, &[711, 64, 5], most());
     assert_eq!(emit(&list, target()).unwrap().source.contains("so_far"), target().warpgroups);
     trained::<f32>("long rows for groups of warps", &direct, &list);
+}
+
+/// Wide products of rows that groups of warps have just made, forward and backward: of as many columns and of fewer, and of rows that end within a step.
+#[test]
+fn wide_products_that_groups_of_warps_make_agree() {
+    for widths in [&[20, 64, 48, 40][..], &[66, 64, 64, 64, 36]] {
+        let (direct, list) = chain_of(SMOOTH, widths, most());
+        let emitted = emit(&list, target()).unwrap();
+        assert_eq!(emitted.source.contains("right_of_next + half"), target().warpgroups, "{widths:?}");
+        trained::<f32>(&format!("{widths:?}, by groups of warps"), &direct, &list);
+    }
 }
 
 /// Rows as one run makes them with all bits, and another with fewer: how far these are apart, of the largest, and the fewest bits apart.

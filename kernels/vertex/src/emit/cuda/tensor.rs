@@ -571,7 +571,7 @@ const bool live = row < rows;
 [[maybe_unused]] const unsigned v = live ? row : 0;
 [[maybe_unused]] bool own[Q];
 [[maybe_unused]] unsigned c[Q];
-EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+@BEFORE@EACH_Q { const unsigned place = slice + (q * L + @PART@) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
 @MADE@
 @EPILOGUE@}
 ";

@@ -11,7 +11,7 @@ use super::tensor::{self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, 
 use super::walk::{Leaf, Walk};
 use super::writer::{Lanes, Writer, pointer};
 use super::{Blocks, Kernel, Matmul, Refused, Unit, warpgroup};
-use crate::launch::{Launch, Operation, Rows};
+use crate::launch::{Launch, NARROW_COLUMNS, Operation, Rows};
 
 /// A kernel, and what else it makes.
 pub(super) struct Tiled {
@@ -87,6 +87,11 @@ impl<'a> Follower<'a> {
     /// Steps along its rows.
     fn steps(&self) -> usize {
         self.shape.inner.div_ceil(32)
+    }
+
+    /// Whether it has more columns than a warp alone makes of rows that it has just made.
+    fn is_wide(&self) -> bool {
+        self.shape.wide as u64 > NARROW_COLUMNS
     }
 }
 
@@ -172,6 +177,11 @@ impl Unit<'_> {
         }
         // Two blocks have too few registers for two products as wide as that.
         if schedule.blocks > 1 && schedule.tiles >= 4 && followers.iter().any(|follower| follower.tiles >= 4) {
+            return Ok(None);
+        }
+        // What is as wide as that is worth it where groups of warps multiply it as well.
+        let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps);
+        if followers.iter().any(|follower| follower.is_wide() && !(by_groups && warpgroup::TILES.contains(&follower.tiles))) {
             return Ok(None);
         }
         let Some((writer, finish)) = finished(walk, shapes, (schedule.tiles, schedule.slices), held) else { return Ok(None) };
@@ -284,7 +294,8 @@ const unsigned rows = rows_given * {lead};\n",
         }
         then.push_str("__syncwarp();\n");
     }
-    let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)));
+    let reads_anew = followers.iter().any(Follower::is_wide);
+    let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
     let text = match schedule.lies {
         Lies::ForGroups { at_once } => warpgroup::of_rows(at_once, schedule.steps),
         Lies::Whole => ROWS.to_owned(),
@@ -305,8 +316,10 @@ const unsigned rows = rows_given * {lead};\n",
     format!("{constants}{text}")
 }
 
-fn with_rows(made: &str, epilogue: &str) -> String {
-    FINISH.replace("@MADE@", made).replace("@EPILOGUE@", epilogue)
+/// What is done with the rows of a tile; where registers are few, what is the same for all rows is read anew for each.
+fn with_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
+    let (before, part) = if reads_anew { ("const unsigned own_part = anew(part);\n", "own_part") } else { ("", "part") };
+    FINISH.replace("@BEFORE@", before).replace("@PART@", part).replace("@MADE@", made).replace("@EPILOGUE@", epilogue)
 }
 
 /// Statements that ask for a step of the rows; an element of the matrix; whether the second half of a step has something.
@@ -345,9 +358,13 @@ fn of_follower(follower: &Follower, place: usize) -> (String, String) {
         2 * tiles / vector
     );
     let right = format!("k < K && column < WIDE ? {} : (real)0", shape.element("k", "column"));
-    let laid =
-        tensor::LAY.replace("@TO@", "of_next").replace("@HALVES@", "NEXT_STEPS * 2").replace("@COLUMN@", OfRows::column(vector)).replace("@RIGHT@", &right);
+    let (lays, multiplies) = if follower.is_wide() {
+        warpgroup::next()
+    } else {
+        (tensor::LAY.replace("@TO@", "of_next").replace("@HALVES@", "NEXT_STEPS * 2"), tensor::NEXT.to_owned())
+    };
+    let laid = lays.replace("@COLUMN@", OfRows::column(vector)).replace("@RIGHT@", &right);
     let after = format!("{}{}", finish.statements, finish.stores);
-    let finished = with_rows(&finish.made, &format!("{}{after}", about_row(&after)));
-    (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{}{finished}}}\n", tensor::NEXT))
+    let finished = with_rows(&finish.made, &format!("{}{after}", about_row(&after)), follower.is_wide());
+    (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{multiplies}{finished}}}\n"))
 }

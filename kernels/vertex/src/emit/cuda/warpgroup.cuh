@@ -22,6 +22,13 @@ __device__ __forceinline__ void group_sees_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
+// A number that compilers take for a new one each time: what is read by it is not held in registers from one row to the next.
+__device__ __forceinline__ unsigned anew(unsigned number) {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(number));
+  #endif
+  return number;
+}
 // Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
 template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
   if constexpr (TURNS == 1) {

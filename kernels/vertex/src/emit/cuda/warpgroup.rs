@@ -32,7 +32,19 @@ pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: 
 /// The text of rows times a matrix, of whose steps so many lie in shared memory at once.
 pub(super) fn of_rows(at_once: usize, steps: usize) -> String {
     let (taken_up, put_by) = if at_once < steps { (TAKEN_UP, PUT_BY) } else { ("", "") };
-    format!("constexpr unsigned AT_ONCE = {at_once};\n{}", OF_ROWS.replace("@TAKEN_UP@", taken_up).replace("@PUT_BY@", put_by))
+    let text = OF_ROWS.replace("@TAKEN_UP@", taken_up).replace("@PUT_BY@", put_by).replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
+    format!("constexpr unsigned AT_ONCE = {at_once};\n{text}")
+}
+
+/// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which the text names.
+fn lay(to: &str, halves: &str, half: &str) -> String {
+    LAY.replace("@TO@", to).replace("@HALVES@", halves).replace("@HALF_OF_ALL@", half)
+}
+
+/// Statements that lay out the matrix that follows another, and those that multiply the rows which each warp has just put by with it.
+pub(super) fn next() -> (String, String) {
+    let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = reinterpret_cast<float*>(of_next);\n";
+    (format!("{half}{}", lay("right_of_next", "NEXT_STEPS * 2", "half")), format!("{half}{NEXT}"))
 }
 
 /// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
@@ -61,17 +73,7 @@ UNROLL for (int d = 0; d < AHEAD; d++) request(d);
 @LAID@UNROLL_1 for (unsigned slab = 0; slab < STEPS; slab += AT_ONCE) {
 const unsigned steps = min(AT_ONCE, STEPS - slab);
 if (slab > 0) __syncthreads();
-UNROLL_4 for (unsigned place = threadIdx.x; place < steps * 2 * TILES * 32; place += WARPS * 32) {
-const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
-UNROLL for (int j = 0; j < 4; j++) {
-const unsigned k = (slab * 2 + half) * 16 + t * 4 + j;
-const float b = @RIGHT@, first = first_bits(b);
-float* const to = right + half * HALF + ((j / 2 * PARTS * 2 + j % 2) * TILES * 8 + i * 8 + n) * 4 + t;
-to[0] = first;
-if (PARTS == 2) to[2 * TILES * 32] = b - first;
-}
-}
-group_sees_shared();
+@LAY@group_sees_shared();
 __syncthreads();
 for (unsigned turn = first_turn; turn < turns; turn += stride) {
 const unsigned tile = turn * 4 + warp % 4;
@@ -101,6 +103,36 @@ group_done<0>();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[1][n][j];
 }
 @PUT_BY@@FINISH@}
+}
+";
+
+/// A matrix, as cores of 8 columns by 4 along k, in its parts.
+const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
+const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
+UNROLL for (int j = 0; j < 4; j++) {
+const unsigned k = @HALF_OF_ALL@ * 16 + t * 4 + j;
+const float b = @RIGHT@, first = first_bits(b);
+float* const to = @TO@ + half * HALF + ((j / 2 * PARTS * 2 + j % 2) * TILES * 8 + i * 8 + n) * 4 + t;
+to[0] = first;
+if (PARTS == 2) to[2 * TILES * 32] = b - first;
+}
+}
+";
+
+/// The rows that the warps of a group have just made, each its own, times another matrix: half a step at a time, since what is done with rows
+/// takes registers as well.
+const NEXT: &str = "float sums[TILES][4] = {};
+UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
+const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
+const float4 upper = from[0], lower = from[64];
+const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
+float first[2][4], rest[2][4], of_half[TILES][4];
+UNROLL for (int i = 0; i < 2; i++) UNROLL for (int j = 0; j < 4; j++) { first[i][j] = first_bits(all[i][j]); rest[i][j] = all[i][j] - first[i][j]; }
+group_begins();
+multiply_group<TILES, PARTS>(of_half, first, rest, right_of_next + half * HALF);
+group_asked();
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[n][j];
 }
 ";
 
