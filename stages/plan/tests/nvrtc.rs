@@ -130,7 +130,8 @@ fn products_of_long_rows_compile_without_spills() {
 }
 
 /// Programs, columns of features, hidden and last ones: products with others in their kernels, on both sides of what has room for two blocks.
-const JOINED: [(&str, u64, u64, u64); 5] = [("gin", 96, 64, 22), ("gin", 66, 32, 2), ("sage", 96, 64, 22), ("sage", 66, 32, 7), ("sage", 160, 64, 5)];
+const JOINED: [(&str, u64, u64, u64); 6] =
+    [("gin", 96, 64, 22), ("gin", 77, 64, 5), ("gin", 66, 32, 2), ("sage", 96, 64, 22), ("sage", 66, 32, 7), ("sage", 160, 64, 5)];
 
 #[test]
 fn products_that_one_kernel_makes_compile_without_spills() {
@@ -149,6 +150,7 @@ fn products_that_one_kernel_makes_compile_without_spills() {
                 let by_warpgroups = ["of_half", "of_step"].map(|sums| source.contains(&format!("multiply_group<TILES, PARTS>({sums}")));
                 let has = hidden > 32 && Target::has_warpgroups(arch);
                 assert!(by_warpgroups == [has; 2] || drop > 0.0, "{name} of {columns} columns: {by_warpgroups:?}");
+                assert!(drop > 0.0 || source.contains("right_of_next + half") == (has && name == "gin"), "{name} of {columns} columns joins wide products");
                 found.extend(wrong(nvrtc, &format!("{name} of {columns} x {hidden} x {classes}, drop {drop}"), &source, arch));
             }
         }

@@ -21,6 +21,13 @@ __device__ __forceinline__ void group_sees_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   #endif
 }
+// A number that compilers take for a new one each time: what is read by it is not held in registers from one row to the next.
+__device__ __forceinline__ unsigned anew(unsigned number) {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(number));
+  #endif
+  return number;
+}
 // Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
 template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
   if constexpr (TURNS == 1) {
@@ -39,10 +46,14 @@ template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void grou
 #define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
 #define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
 #define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
+#define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
+#define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
 #define SUMS_5 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19"
 #define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
 #define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
 #define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
+#define SUMS_9 SUMS_8 ", %32, %33, %34, %35"
+#define SUMS_10 SUMS_9 ", %36, %37, %38, %39"
 // sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
 #define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
 __device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
@@ -56,6 +67,8 @@ GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
 GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
 GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
 GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
+GROUPS_OF(9, "72", "%36, %37, %38, %39", "%40")
+GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
 #endif
 // sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
 template <int TILES, int PARTS>
@@ -148,8 +161,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
   const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_3_1[Q][V]; EACH reduce_3_1[q][j] = 0;
@@ -455,8 +472,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
   const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_21_1[Q][V]; EACH reduce_21_1[q][j] = 0;
@@ -969,8 +990,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
   const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-  const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_36_1[Q][V]; EACH reduce_36_1[q][j] = 0;

@@ -62,7 +62,7 @@ fn rows_that_fit_with_the_matrix_agree() {
 /// Rows for groups of four warps, and outer products of theirs: of as many columns as one to four groups have, and of fewer.
 #[test]
 fn rows_that_groups_of_warps_multiply_agree() {
-    let (direct, list) = chain_of(SMOOTH, &[190, 64, 230, 44, 66, 5], most());
+    let (direct, list) = chain_of(SMOOTH, &[190, 64, 230, 44, 66, 77, 5], most());
     let emitted = emit(&list, target()).unwrap();
     for sums in ["of_half", "of_step"] {
         assert_eq!(emitted.source.contains(&format!("multiply_group<TILES, PARTS>({sums}")), target().warpgroups, "{sums}");

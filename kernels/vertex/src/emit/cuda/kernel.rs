@@ -650,8 +650,12 @@ const bool live = item < (tier == 1 ? @BEFORE@block_items + warp_items : items);
 item = live ? item : 0;
 [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
 const unsigned shares = @SHARES@tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = @MINE@tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+unsigned from = begin, stop = end;
+if (tier > 0) {
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-const unsigned from = min(end, begin + mine * share), stop = min(end, from + share);
+from = min(end, begin + mine * share);
+stop = min(end, from + share);
+}
 const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
 after_others();
 ";

@@ -122,10 +122,17 @@ __device__ __forceinline__ float logarithm(float a) { return logf(a); }
 __device__ __forceinline__ double logarithm(double a) { return log(a); }
 __device__ __forceinline__ float root(float a) { return sqrtf(a); }
 __device__ __forceinline__ double root(double a) { return sqrt(a); }
-// e^a - 1 for a <= 0, to 3 last bits: half as many instructions as expm1f, and no branch.
+// e^a - 1 for a <= 0, within a last bit: 2^n (e^rest - 1) + 2^n - 1, without a branch.
 __device__ __forceinline__ float less_one(float a) {
-  const float near = a * (1.f + a * (0.5f + a * (0.166666667f + a * (0.0416666667f + a * (0.00833333333f + a * (0.00138888889f + a * 0.000198412698f))))));
-  return a > -0.4f ? near : expf(a) - 1.f;
+  const float within = most(a, -20.f), turned = fmaf(within, 1.44269504f, 12582912.f), n = turned - 12582912.f;
+  const float rest = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, within)), power = __int_as_float((__float_as_int(turned) << 23) + 0x3f800000);
+  float more = 0.000198412698f;
+  more = fmaf(more, rest, 0.00138888889f);
+  more = fmaf(more, rest, 0.00833333333f);
+  more = fmaf(more, rest, 0.0416666667f);
+  more = fmaf(more, rest, 0.166666667f);
+  more = fmaf(more, rest, 0.5f);
+  return fmaf(power, fmaf(more, rest * rest, rest), power - 1.f);
 }
 __device__ __forceinline__ double less_one(double a) { return expm1(a); }
 __device__ __forceinline__ float tangent(float a) { return tanhf(a); }

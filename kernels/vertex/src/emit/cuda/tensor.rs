@@ -124,11 +124,18 @@ impl OfRows {
         made(steps.div_ceil(steps.div_ceil(most)))
     }
 
+    /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles: rows are read once.
+    pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
+        let is_fit = tiles > *warpgroup::TILES.end() && target.bytes_per_real == 4 && inner >= INNER_LEAST && rows >= MANY_ROWS * u64::from(target.processors);
+        (2..=warpgroup::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| OfRows::for_groups((tiles, 1, steps), (steps, ahead), target))
+    }
+
     /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead, if that fits.
     fn for_groups((tiles, slices, steps): (usize, usize, usize), (at_once, ahead): (usize, usize), target: Target) -> Option<OfRows> {
         let (parts, warps) = (1 + usize::from(target.matmul == Matmul::F32), warpgroup::WARPS);
         let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
-        let is_fit = target.warpgroups && warpgroup::TILES.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
+        let is_fit = target.warpgroups && warpgroup::TILES_OF_ROWS.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
         let lies = Lies::ForGroups { at_once };
         is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
     }

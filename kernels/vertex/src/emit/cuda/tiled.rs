@@ -179,9 +179,10 @@ impl Unit<'_> {
         if schedule.blocks > 1 && schedule.tiles >= 4 && followers.iter().any(|follower| follower.tiles >= 4) {
             return Ok(None);
         }
-        // What is as wide as that is worth it where groups of warps multiply it as well.
-        let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps);
-        if followers.iter().any(|follower| follower.is_wide() && !(by_groups && warpgroup::TILES.contains(&follower.tiles))) {
+        // What is as wide as that is worth it where groups of warps multiply it as well, and have registers for both.
+        let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps) && warpgroup::TILES.contains(&schedule.tiles);
+        let follows = |follower: &Follower| by_groups && warpgroup::TILES.contains(&follower.tiles) && (follower.parts == 2) == schedule.split;
+        if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
             return Ok(None);
         }
         let Some((writer, finish)) = finished(walk, shapes, (schedule.tiles, schedule.slices), held) else { return Ok(None) };
@@ -240,6 +241,9 @@ impl Unit<'_> {
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
         let sizes = (shape.inner, shape.wide);
+        if let Some(in_one) = are_copied.then(|| OfRows::in_one(sizes, (many, self.target))).flatten() {
+            return Some(in_one);
+        }
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
         let schedule = (are_copied && shape.transposed).then(in_steps).flatten().or(whole).map(|schedule| schedule.with_warps(many, self.target));
@@ -297,7 +301,7 @@ const unsigned rows = rows_given * {lead};\n",
     let reads_anew = followers.iter().any(Follower::is_wide);
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
     let text = match schedule.lies {
-        Lies::ForGroups { at_once } => warpgroup::of_rows(at_once, schedule.steps),
+        Lies::ForGroups { at_once } => warpgroup::of_rows((at_once, schedule.steps), schedule.tiles),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),

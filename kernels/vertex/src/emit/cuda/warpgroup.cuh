@@ -47,10 +47,14 @@ template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void grou
 #define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
 #define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
 #define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
+#define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
+#define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
 #define SUMS_5 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19"
 #define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
 #define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
 #define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
+#define SUMS_9 SUMS_8 ", %32, %33, %34, %35"
+#define SUMS_10 SUMS_9 ", %36, %37, %38, %39"
 // sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
 #define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
   __device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
@@ -64,6 +68,8 @@ GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
 GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
 GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
 GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
+GROUPS_OF(9, "72", "%36, %37, %38, %39", "%40")
+GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
 #endif
 // sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
 template <int TILES, int PARTS>

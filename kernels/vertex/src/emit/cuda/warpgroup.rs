@@ -13,8 +13,9 @@ pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
 pub(super) const ROWS: usize = 64;
 /// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
 pub(super) const WARPS: usize = 12;
-/// Tiles of 8 columns that there are instructions for.
+/// Tiles of 8 columns that there are instructions for, but of rows a few more.
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
+pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
 /// Steps that are asked for before they are worked on, at most.
 pub(super) const AHEAD: usize = 6;
 /// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
@@ -30,9 +31,13 @@ pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: 
 }
 
 /// The text of rows times a matrix, of whose steps so many lie in shared memory at once.
-pub(super) fn of_rows(at_once: usize, steps: usize) -> String {
+pub(super) fn of_rows((at_once, steps): (usize, usize), tiles: usize) -> String {
     let (taken_up, put_by) = if at_once < steps { (TAKEN_UP, PUT_BY) } else { ("", "") };
-    let text = OF_ROWS.replace("@TAKEN_UP@", taken_up).replace("@PUT_BY@", put_by).replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
+    let text = OF_ROWS
+        .replace("@TAKEN_UP@", taken_up)
+        .replace("@PUT_BY@", put_by)
+        .replace("@MULTIPLY@", if TILES.contains(&tiles) { BOTH } else { ONE })
+        .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
     format!("constexpr unsigned AT_ONCE = {at_once};\n{text}")
 }
 
@@ -91,7 +96,13 @@ UNROLL for (int i = 0; i < 2; i++) UNROLL for (int j = 0; j < 4; j++) { first[h]
 __syncwarp();
 request(slot);
 slot = slot + 1 == AHEAD ? 0 : slot + 1;
-float of_half[2][TILES][4];
+@MULTIPLY@}
+@PUT_BY@@FINISH@}
+}
+";
+
+/// A step of rows times one of the matrix: both halves on their way at once.
+const BOTH: &str = "float of_half[2][TILES][4];
 group_begins();
 UNROLL for (int h = 0; h < 2; h++) {
 multiply_group<TILES, PARTS>(of_half[h], first[h], rest[h], right + (step * 2 + h) * HALF);
@@ -101,8 +112,15 @@ group_done<1>();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[0][n][j];
 group_done<0>();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[1][n][j];
-}
-@PUT_BY@@FINISH@}
+";
+/// The same with half as many registers for sums.
+const ONE: &str = "UNROLL for (int h = 0; h < 2; h++) {
+float of_half[TILES][4];
+group_begins();
+multiply_group<TILES, PARTS>(of_half, first[h], rest[h], right + (step * 2 + h) * HALF);
+group_asked();
+group_done<0>();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += of_half[n][j];
 }
 ";
 
