@@ -18,6 +18,9 @@ pub const NARROW_COLUMNS: u64 = 32;
 /// Columns of a follower at most, where four warps multiply as one.
 const WIDE_COLUMNS: u64 = 64;
 
+/// Elements of a row that is multiplied by groups of warps, at least.
+const INNER_LEAST: u64 = 8;
+
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
@@ -34,6 +37,8 @@ struct Product<'a> {
     left: &'a Operand,
     out: &'a str,
     columns: u64,
+    /// Elements of a row that is multiplied.
+    inner: u64,
 }
 
 impl Joined {
@@ -47,6 +52,15 @@ impl Joined {
             joined.find_followers(list, (&launches, part), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
         }
         joined
+    }
+
+    /// Products of the rows that one makes, the narrow ones first: these are joined on every device.
+    pub fn followers_of(&self, list: &LaunchList, head: usize) -> Vec<usize> {
+        let launches = list.launches();
+        let is_wide = |follower: &usize| product(launches[*follower]).is_some_and(|product| product.columns > NARROW_COLUMNS);
+        let mut followers: Vec<usize> = self.followers.iter().filter(|(_, of)| **of == head).map(|(follower, _)| *follower).collect();
+        followers.sort_by_key(|follower| (is_wide(follower), *follower));
+        followers
     }
 
     /// The product that one adds to its own.
@@ -84,11 +98,15 @@ impl Joined {
             let others: Vec<usize> = self.followers.iter().filter(|(_, of)| **of == head).map(|(other, _)| *other).collect();
             let is_same = |other: &usize| product(launches[*other]).is_some_and(|other| is_read(other.left, buffer));
             let has_room = others.len() < FOLLOWERS && others.iter().all(is_same);
+            // A wide one follows what groups of warps make, in one slice.
+            let is_wide = of.columns > NARROW_COLUMNS;
+            let is_fit = !is_wide || ((NARROW_COLUMNS + 1..=WIDE_COLUMNS).contains(&made.columns) && made.inner >= INNER_LEAST);
             let is_row = shape.len() == 1 && list.buffers.iter().any(|held| held.name == *buffer && held.columns == made.columns && is_of_nodes(held));
             // What else it reads is there before, and what it makes is in nobody's way.
             let written = launches[head].operation.writes();
             let reads_once = reads(of.steps, buffer) == 1 && launches[follower].operation.reads().iter().all(|read| read == buffer || !written.contains(read));
             if columns.contains(&of.columns)
+                && is_fit
                 && !is_joined
                 && !is_moved
                 && has_room
@@ -132,7 +150,8 @@ fn product(launch: &Launch) -> Option<Product<'_>> {
     let is_product = |step: &&Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     let Operation::Evaluate { op: Op::Product { .. }, out, shape, inputs } = steps.first()? else { return None };
     let (&[columns], 1) = (shape.as_slice(), steps.iter().filter(is_product).count()) else { return None };
-    Some(Product { locals, steps, left: inputs.first()?, out, columns })
+    let left = inputs.first()?;
+    Some(Product { locals, steps, left, out, columns, inner: left.shape().last().copied().unwrap_or(1) })
 }
 
 /// What a launch puts down that multiplies rows and does nothing more with them than add something.

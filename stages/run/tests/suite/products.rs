@@ -85,10 +85,25 @@ fn wide_products_that_groups_of_warps_make_agree() {
     }
 }
 
+#[test]
+fn narrow_and_wide_products_of_the_same_rows_agree() {
+    for nodes in [61, many(), most()] {
+        let direct = given(nodes, 24);
+        let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
+        let list = compile(BOTH, "both", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let mut made = joined.followers.keys().filter(|follower| emitted.launches[**follower].is_empty());
+        assert!(made.next().is_some(), "{nodes} rows: no product is made with another");
+        let is_wide = target().warpgroups && nodes == most();
+        assert_eq!(emitted.source.contains("right_of_next + half"), is_wide, "{nodes} rows");
+        trained::<f32>(&format!("both, {nodes} rows"), &direct, &list);
+    }
+}
+
 /// Rows as one run makes them with all bits, and another with fewer: how far these are apart, of the largest, and the fewest bits apart.
 #[test]
 fn rows_of_fewer_bits_are_near_those_of_all() {
-    let (direct, list) = chain_of(SMOOTH, &[64, 64, 5], most());
+    let (direct, list) = chain_of(SMOOTH, &[64, 64, 48, 40], most());
     let list = apart(&list);
     let first: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }).unwrap();
     let result = list.buffers.iter().filter(|buffer| buffer.element == Element::Real && matches!(buffer.rows, Rows::Nodes)).map(|buffer| buffer.name.as_str());
@@ -136,6 +151,16 @@ const APART: &str = "def apart(v):
     v.q = linear(v.h, 8)
     v.k = linear(v.a, 8)
     return linear(v.q * sum(u.k for u in v.innbs), v.classes)
+";
+
+/// Rows that a narrow and a wide product multiply: the narrow one is made with them on every device.
+const BOTH: &str = "def both(v):
+    v.h = elu(linear(v.x, 64))
+    v.q = linear(v.h, 48)
+    v.k = linear(v.h, 8)
+    v.a = elu(sum(u.q for u in v.innbs))
+    v.b = elu(sum(u.k for u in v.innbs))
+    return linear(v.a, v.classes) + linear(v.b, v.classes)
 ";
 
 fn given(nodes: usize, features: usize) -> Direct {

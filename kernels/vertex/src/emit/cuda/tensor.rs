@@ -22,7 +22,7 @@ pub(super) const WARPS: usize = kernel::THREADS as usize / 32;
 /// Warps of a block that is a processor's only one and has many rows: three for each of its schedulers, as many as have registers for eight tiles of
 /// sums and what is done with them (ten have no more each, since two schedulers have three). With two it waits for each row's end.
 const MANY_WARPS: usize = 12;
-/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629).
+/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one H200, 66 columns in two slices: 766 us for 629; by groups they are one slice now).
 const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;

@@ -138,8 +138,7 @@ impl Unit<'_> {
         if makes_sums(&number) {
             return Ok(None);
         }
-        let followers: Vec<usize> = self.joined.followers.iter().filter(|(_, head)| **head == number).map(|(follower, _)| *follower).collect();
-        let followers: Vec<usize> = followers.into_iter().filter(|follower| !makes_sums(follower)).collect();
+        let followers: Vec<usize> = self.joined.followers_of(self.list, number).into_iter().filter(|follower| !makes_sums(follower)).collect();
         let firsts = self.joined.first_of(number).filter(|first| !makes_sums(first)).map(Some).into_iter().chain([None]);
         for (first, count) in firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count))) {
             // What cannot be joined is done alone.
@@ -179,9 +178,11 @@ impl Unit<'_> {
         if schedule.blocks > 1 && schedule.tiles >= 4 && followers.iter().any(|follower| follower.tiles >= 4) {
             return Ok(None);
         }
-        // What is as wide as that is worth it where groups of warps multiply it as well, and have registers for both.
+        // What is as wide as that is worth it where groups of warps multiply it as well, and have registers for both, which what draws takes.
         let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps) && warpgroup::TILES.contains(&schedule.tiles);
-        let follows = |follower: &Follower| by_groups && warpgroup::TILES.contains(&follower.tiles) && (follower.parts == 2) == schedule.split;
+        let follows = |follower: &Follower| {
+            by_groups && warpgroup::TILES.contains(&follower.tiles) && (follower.parts == 2) == schedule.split && !follower.writer.walk.draws()
+        };
         if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
             return Ok(None);
         }
