@@ -18,8 +18,8 @@ pub const NARROW_COLUMNS: u64 = 32;
 /// Columns of a follower at most, where four warps multiply as one.
 const WIDE_COLUMNS: u64 = 64;
 
-/// Elements of a row that is multiplied by groups of warps, at least.
-const INNER_LEAST: u64 = 8;
+/// Elements of a row that is multiplied on tensor cores, at least: less leaves most of a step of 32 empty.
+pub const INNER_LEAST: u64 = 8;
 
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

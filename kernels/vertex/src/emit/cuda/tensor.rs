@@ -11,10 +11,10 @@ use super::kernel::about_row;
 use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::pointer;
 use super::{Matmul, Target, kernel, warpgroup};
-use crate::launch::{Element, Rows};
+use crate::launch::{self, Element, Rows};
 
-/// Columns of a row that are added up for less than this leave most of a step of 32 empty.
-pub(super) const INNER_LEAST: usize = 8;
+/// Columns of a row that are added up, at least.
+pub(super) const INNER_LEAST: usize = launch::INNER_LEAST as usize;
 /// Elements of a matrix that is split into its parts once: larger ones are split at each use, and have more room for rows on their way.
 pub(super) const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
