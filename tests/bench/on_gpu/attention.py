@@ -14,7 +14,8 @@ PROGRAM = '''def attention(v, heads=8, width=8, steps=2, slope=0.2):
     "Attention steps one after the other, with scores that are sums of rows."
     v.z = linear(v.x, (heads, width), bias=False)
     for k in range(steps):
-        v.left, v.right = mean(v.z, axis=1), 0.5 * sum(v.z, axis=1)
+        total = reshape(sum(v.z, axis=1), (heads, 1))
+        v.left, v.right = total / width, 0.5 * total
         score = [leaky_relu(e.src.left + v.right, slope) for e in v.inedges]
         share = softmax(score)
         v.z = sum(a * e.src.z for a, e in zip(share, v.inedges))

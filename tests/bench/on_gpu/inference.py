@@ -6,11 +6,15 @@ PASSES = 200
 PROGRAMS = ("gcn", "gin")
 
 
+def passes(scene, program):
+    """Its pipeline and its settings, which name what a training has learned."""
+    _, learned = epochs.trained(scene, program)
+    return f"pipelines/{program}.yaml", (*epochs.SETTINGS[program], "run.mode=infer", f"run.init={learned / 'parameters.safetensors'}", f"run.passes={PASSES + 1}")
+
+
 def ours(scene, program):
     try:
-        _, learned = epochs.trained(scene, program)
-        settings = (*epochs.SETTINGS[program], "run.mode=infer", f"run.init={learned / 'parameters.safetensors'}", f"run.passes={PASSES + 1}")
-        said = record(scene.ours(f"pipelines/{program}.yaml", settings)[1])
+        said = record(scene.ours(*passes(scene, program))[1])
     except Failed as error:
         return {"error": str(error)}
     if not said["seconds_step"]:
@@ -21,9 +25,15 @@ def ours(scene, program):
 
 def measure(scene, given):
     best = epochs.best_of(epochs.asked(scene, HERE / "pyg.py", "infer", scene.graph))
-    for program in PROGRAMS:
-        if program in given.programs:
-            yield {"graph": scene.graph, "program": program, "pyg": best.get(program, best.get(epochs.WHOLE, {})), **ours(scene, program)}
+    programs = [program for program in PROGRAMS if program in given.programs]
+    scene.prepare([epochs.training(program) for program in programs])
+    try:
+        scene.prepare([passes(scene, program) for program in programs])
+    except Failed:
+        # Each says so for itself.
+        pass
+    for program in programs:
+        yield {"graph": scene.graph, "program": program, "pyg": best.get(program, best.get(epochs.WHOLE, {})), **ours(scene, program)}
 
 
 def table(rows):

@@ -2,7 +2,7 @@
 
 Promises that nothing raises because a child failed: what went wrong is the row's `error`. Never times anything by itself.
 """
-import json, math, os, pathlib, subprocess, sys, tempfile
+import concurrent.futures, json, math, os, pathlib, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 RULER = ROOT / "kernels/device/lab/rulers"
@@ -102,6 +102,15 @@ class Scene:
     def ours(self, pipeline, settings, form="full"):
         """Runs a pipeline; gives the folders of its plan and its run."""
         return self.once((pipeline, settings, form), lambda: self.run(pipeline, settings, form))
+
+    def prepare(self, wanted, form="full"):
+        """All that runs of these pipelines and settings need, side by side: with another seed, so that the runs themselves are still to be done.
+        What fails here fails again where it is asked for."""
+        self.data_set(form)
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            for pipeline, settings in wanted:
+                if (pipeline, settings, form) not in self.known:
+                    threads.submit(self.run, pipeline, (*settings, "run.seed=1"), form)
 
     def run(self, pipeline, settings, form):
         command = [self.binary, "pipeline", pipeline, "--device", "cuda", "--store", self.path / "store", "--data", self.path / "raw", "--format", "json"]

@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   relu.12 = relu(add.11)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -644,7 +644,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   after_others();
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -653,21 +653,29 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
   __shared__ unsigned counted[IN_SHARED];
   unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
   if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
-  __syncthreads();
   const double all = __ldg(terms);
   double sum = 0, errors[SUMS] = {};
+  __syncthreads();
+  unsigned part_ahead = 0;
+  real class_ahead = -1, ahead[PER / V][V] = {};
+  if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
+    part_ahead = split[asked];
+    class_ahead = target[(offset_t)asked * OF_TARGET];
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+  }
   for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
-    const bool live = first + group < rows;
-    const unsigned row = live ? first + group : first;
-    const unsigned of_part = live ? split[row] : 0;
-    const real* const at = result + (offset_t)row * OF_RESULT;
-    real* const slope = gradient + (offset_t)row * OF_SLOPE;
-    const double named = live ? (double)target[(offset_t)row * OF_TARGET] : -1;
+    const unsigned row = first + group;
+    const bool live = row < rows;
+    const unsigned of_part = live ? part_ahead : 0;
+    const real wanted = of_part ? class_ahead : (real)-1;
     real held[PER / V][V];
-    UNROLL for (int i = 0; i < PER / V; i++) {
-      UNROLL for (int j = 0; j < V; j++) held[i][j] = 0;
-      if ((i * L + lane) * V < C) load<V>(held[i], at + (i * L + lane) * V);
+    UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) held[i][j] = ahead[i][j];
+    if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
+      part_ahead = split[asked];
+      class_ahead = target[(offset_t)asked * OF_TARGET];
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
     }
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
     real best = (real)-INFINITE;
     unsigned answer = C;
     bool numbers = true;
@@ -685,8 +693,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
       numbers = across((int)numbers, distance) && numbers;
     }
     if (answer == C) answer = 0;
-    const double wanted = of_part ? named : -1;
-    const bool known = wanted >= 0 && wanted < C && wanted == (double)(unsigned)wanted;
+    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     double total = 0;
     real right_score = 0;
     if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
@@ -718,15 +725,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
     }
   }
   errors[0] = sum;
-  __shared__ double told[256];
+  __shared__ double told[SUMS][8];
   UNROLL for (int which = 0; which < SUMS; which++) {
-    told[threadIdx.x] = errors[which];
-    __syncthreads();
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
-      __syncthreads();
-    }
-    if (threadIdx.x == 0) scratch[which * gridDim.x + blockIdx.x] = told[0];
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) errors[which] += across(errors[which], distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = errors[which];
+  }
+  __syncthreads();
+  if (threadIdx.x < SUMS) {
+    double of_block = told[threadIdx.x][0];
+    UNROLL for (int w = 1; w < 8; w++) of_block += told[threadIdx.x][w];
+    scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
   }
   if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
   __shared__ bool is_last;
@@ -737,37 +745,30 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_loss(const real* __restr
   if (!is_last) return;
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
-  double added[SUMS];
   UNROLL for (int which = 0; which < SUMS; which++) {
-    double sum = 0;
-    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) sum += __ldcg(scratch + which * BLOCKS + block);
-    told[threadIdx.x] = sum;
-    __syncthreads();
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-      if (threadIdx.x < half) told[threadIdx.x] += told[threadIdx.x + half];
-      __syncthreads();
-    }
-    added[which] = told[0];
-    __syncthreads();
+    double part = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
   }
-  const double loss = *terms > 0 ? added[0] / *terms : 0;
+  __syncthreads();
+  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
   if (threadIdx.x == 0) {
+    double added[SUMS] = {};
+    UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
+    const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
+    // A pass of measuring is written down.
+    if (counts) {
+      *reinterpret_cast<double*>(slot) = loss;
+      // No step is taken after that, so that who looks finds the parameters that made it.
+      if (!(fabs(loss) < INFINITE)) clock->halted = 1;
+      UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    }
   }
-  // A pass of measuring is written down.
-  if (!counts) return;
-  if (SUMS > 1) {
-    if (threadIdx.x == 0) for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(counts)[which - 1] = added[which];
-    __syncthreads();
-  }
-  unsigned char* const slot = ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES;
-  if (threadIdx.x == 0) {
-    *reinterpret_cast<double*>(slot) = loss;
-    // No step is taken after that, so that who looks finds the parameters that made it.
-    if (!(fabs(loss) < INFINITE)) clock->halted = 1;
-  }
-  for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+  // Errors of numbers are sums, and none are counted.
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
 // gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least
@@ -903,7 +904,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
 //   select.42 = select(less.41, product.38, 0.0)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
-  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Target;
-use super::learn::OfLoss;
+use super::loss::OfLoss;
 use super::tensor::{INNER_LEAST, OfColumns};
 use super::total::rows_of;
 use crate::gir::Op;
@@ -169,7 +169,7 @@ fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
     let (result, held) = (index.get(result.as_str())?, index.get(gradient.as_str())?);
     let strides = [result, held].map(|buffer| buffer.stride(target.bytes_per_real));
     let rows = Rowed { buffer: gradient.clone(), shape: vec![held.columns], view: View::Own };
-    (held.columns > 0 && OfLoss::of(held.columns, strides, target).is_held).then_some(Operand::Rows(rows))
+    (held.columns > 0 && OfLoss::of(held.columns, &strides, target).is_held).then_some(Operand::Rows(rows))
 }
 
 /// The operands of an outer product on tensor cores, of one row a vertex each.

@@ -11,6 +11,7 @@ mod groups;
 pub mod hub;
 mod kernel;
 pub mod learn;
+mod loss;
 pub mod memory;
 mod operators;
 mod padded;

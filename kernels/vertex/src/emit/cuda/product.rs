@@ -12,11 +12,11 @@ use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::{Operand, Operation, Rows};
+use crate::launch::{Launch, Operand, Operation, Rows};
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
-/// Rows of a tile along which is added up, at a time.
+/// Elements of a row that are added up at a time, at most.
 const DEPTH: usize = 16;
 /// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
 const ROWS_MOST: usize = 256;
@@ -194,6 +194,13 @@ impl Unit<'_> {
         (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
     }
 
+    /// Whether anybody reads this but the launch of that sum.
+    fn is_read_beside(&self, name: &str, sum: &str) -> bool {
+        let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
+        let reads = |launch: &&Launch| launch.operation.reads().iter().any(|read| read == name);
+        self.list.results.iter().any(|result| result.buffer == name) || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(&launch))
+    }
+
     /// Whether another launch makes what this one is to make.
     fn is_elsewhere(&mut self) -> Result<bool, Refused> {
         if let Some(second) = self.joined.firsts.get(&self.number).copied()
@@ -214,10 +221,15 @@ impl Unit<'_> {
         if self.is_elsewhere()? {
             return Ok(());
         }
-        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
+        let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
             .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         let shape = Shape::of(&walk)?;
         let sum = self.sum_of_step(&walk);
+        // Rows that only their sum asks for lie nowhere, where that is made here.
+        if let Some(sum) = sum.as_ref().filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out)) {
+            self.unmade.push(walk.steps[sum.step].out.clone());
+            walk.steps[sum.step].stored = false;
+        }
         if sum.is_none()
             && let Some(tiled) = self.joined_tiled(self.number)?
         {
@@ -298,12 +310,13 @@ fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each,
     let after = format!("{}{}", finish.statements, finish.stores);
     let summed = if finish.held.is_empty() { String::new() } else { format!("EACH if (own[q]) of_sums[q][j] += {};\n", finish.held) };
     format!(
-        "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {DEPTH}, KV = {left_vector}, blockThreads = {THREADS};
+        "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {}, KV = {left_vector}, blockThreads = {THREADS};
 const unsigned rows = rows_given * {lead};
 {}",
         shape.inner,
         shape.places,
         shape.wide,
+        shape.inner.next_power_of_two().clamp(left_vector, DEPTH),
         PRODUCT
             .replace("@VECTOR@", &vector.to_string())
             .replace("@LEFT@", &format!("{}{}", about_row(&left.statements), left.statements))

@@ -1,0 +1,352 @@
+//! loss: the loss with its gradient, and what measures a result.
+//!
+//! promises  what `ops::loss` says, in its types: the loss in f64, added in an order that sizes and the device alone decide; counts of right
+//!           answers are whole numbers, so their order is all the same
+//! never     lets the target of a row that belongs to no part change anything
+use super::kernel::{THREADS, vector_of, widest_vector};
+use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
+use super::total::{ADDED, JOINED_MOST, LAST};
+use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
+use crate::launch::{LossKind, Operation};
+
+/// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each part.
+fn sums_of_block(kind: LossKind) -> usize {
+    if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
+}
+
+/// Blocks of a processor, all of which are there at once: each thread has a row on its way while it works on another.
+const RESIDENT: u32 = 4;
+
+/// Columns of a lane that it holds, so that a row is read once.
+const HELD: usize = 8;
+
+/// How the columns of a row lie over lanes.
+pub(super) struct OfLoss {
+    lanes: usize,
+    vector: usize,
+    /// Whether lanes hold a row.
+    pub is_held: bool,
+}
+
+impl OfLoss {
+    /// Of so many columns, where rows that are read and written lie so far apart.
+    pub fn of(columns: u64, strides: &[u64], target: Target) -> OfLoss {
+        // Each lane has as many columns as it holds: what a row costs beside them is done by few.
+        let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
+        let widest = strides.iter().map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real))).min();
+        // What is computed of a place costs more than to ask for it: places beyond the columns are worth a narrower vector.
+        let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
+        let vector = [4, 2, 1].into_iter().filter(|vector| Some(*vector) <= widest).min_by_key(cost).unwrap_or(1);
+        OfLoss { lanes, vector, is_held: (columns as usize).div_ceil(lanes * vector) * vector <= HELD }
+    }
+}
+
+impl Unit<'_> {
+    pub(super) fn loss(&mut self) -> Result<(), Refused> {
+        let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation else {
+            return Err(Refused::new("a loss that is none".to_owned()));
+        };
+        let index = self.list.index();
+        let held = index.get(result.as_str()).ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
+        let columns = held.columns;
+        if columns == 0 {
+            return Err(Refused::new("a loss of rows without columns".to_owned()));
+        }
+        let strides = [self.stride(result), self.stride(gradient), self.stride(target)];
+        // Labels are rows as the result is; a class is a number.
+        let of_rows = if *kind == LossKind::Binary { strides.as_slice() } else { &strides[..2] };
+        let OfLoss { lanes, vector, is_held } = OfLoss::of(columns, of_rows, self.target);
+        let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
+        let rows = self.count(held.rows);
+        let most = RESIDENT * self.target.processors;
+        let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
+        let blocks = if rows == 0 { most } else { wanted.max(1) };
+        // A sum over the rows of its gradient that is wanted is made beside it.
+        let slopes = self.sum_beside(0);
+        let work = match kind {
+            LossKind::CrossEntropy => cross_entropy(is_held, slopes.is_some()),
+            LossKind::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
+            LossKind::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
+        };
+        self.header();
+        // Sums are not counted: they come from the blocks, in their order.
+        let counted_here = if sums > 1 { 0 } else { counted };
+        let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
+        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
+        let sum_elements = if slopes.is_some() { columns } else { 0 };
+        let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
+        let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins));
+        let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
+        let body = format!(
+            "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
+constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\ndouble* const scratch = scratch_given + {};\n{}{work}}}\n{}{ends}{LAST}{last}",
+            counts_of_part(*kind, columns),
+            self.stride(result),
+            self.stride(gradient),
+            self.stride(target),
+            slot_bytes(*kind, columns),
+            of_slopes.div_ceil(8),
+            if slopes.is_some() { SLOPES_OPENING } else { "" },
+            if *kind == LossKind::Binary { BINARY_END } else { "" },
+        );
+        let name = self.define("", (RESIDENT, &parameters), ("", &body));
+        self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
+        let buffer = |name: &str| Argument::Buffer(name.to_owned());
+        let mut arguments = vec![
+            buffer(result),
+            buffer(target),
+            buffer(gradient),
+            Argument::Split,
+            Argument::LossTerms,
+            Argument::Scratch,
+            Argument::Measures,
+            Argument::RowCount(held.rows),
+            buffer(value),
+            Argument::ExactLoss,
+            Argument::Ring,
+            Argument::Clock,
+            Argument::Ticket,
+        ];
+        arguments.extend(slopes.iter().filter(|_| joins).map(|sum| buffer(sum)));
+        self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
+        if let Some(sum) = slopes.filter(|_| !joins) {
+            self.add_parts(&[sum], (columns as u32, Argument::Number(blocks)));
+        }
+        Ok(())
+    }
+}
+
+/// What the loss's kernel is given, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
+fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, String) {
+    let (mut parameters, mut last) = (parameters.to_owned(), LOSS_PARTS.to_owned());
+    let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
+    if sums && joins {
+        parameters.push_str(", real* __restrict__ out");
+        last.insert_str(0, &SLOPES_LAST.replace("@ADDED@", &ADDED.replace("@OUT@", "out[element]")));
+    }
+    (parameters, LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block), last)
+}
+
+/// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or read as often as they need it.
+fn cross_entropy(is_held: bool, sums: bool) -> String {
+    let [ask, take, score, turns] = if is_held { [ASK, TAKE, "held[i / V][i % V]", "UNROLL"] } else { ["", READ, "at[column]", "UNROLL_4"] };
+    let [keep, power] = if is_held { ["held[i / V][i % V] = power;\n", "held[i / V][i % V]"] } else { ["", "exponential(at[column] - best)"] };
+    let [made, put] = if is_held { ["held[i / V][i % V]", PUT] } else { ["slope[column]", ""] };
+    let put = if sums { format!("{put}{SLOPES}") } else { put.to_owned() };
+    let parts = [("@TAKE@", take), ("@SCORE@", score), ("@TURNS@", turns), ("@KEEP@", keep), ("@POWER@", power), ("@MADE@", made), ("@PUT@", &put)];
+    let each = parts.into_iter().fold(CROSS_ENTROPY.to_owned(), |text, (name, part)| text.replace(name, part));
+    let asked = |row: &str| ask.replace("@ROW@", row);
+    let first = if is_held { format!("{AHEAD}{}", asked("blockIdx.x * GROUPS + group")) } else { String::new() };
+    [LOSS_OPENING, &first, EACH_ROW, &each.replace("@NEXT@", &asked("row + gridDim.x * GROUPS"))].concat()
+}
+
+const LOSS_OPENING: &str = "const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+__shared__ unsigned counted[IN_SHARED];
+unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+const double all = __ldg(terms);
+double sum = 0, errors[SUMS] = {};
+__syncthreads();
+";
+
+const EACH_ROW: &str = "for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+const unsigned row = first + group;
+const bool live = row < rows;
+";
+
+/// A row, its part and its class.
+const AHEAD: &str = "unsigned part_ahead = 0;
+real class_ahead = -1, ahead[PER / V][V] = {};
+";
+const ASK: &str = "if (const unsigned asked = @ROW@; asked < rows) {
+part_ahead = split[asked];
+class_ahead = target[(offset_t)asked * OF_TARGET];
+UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+}
+";
+const TAKE: &str = "const unsigned of_part = live ? part_ahead : 0;
+const real wanted = of_part ? class_ahead : (real)-1;
+real held[PER / V][V];
+UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) held[i][j] = ahead[i][j];
+@NEXT@";
+const READ: &str = "const unsigned of_part = live ? split[row] : 0;
+const real wanted = of_part ? target[(offset_t)row * OF_TARGET] : (real)-1;
+const real* const at = result + (offset_t)(live ? row : first) * OF_RESULT;
+";
+
+const CROSS_ENTROPY: &str = "@TAKE@real* const slope = gradient + (offset_t)row * OF_SLOPE;
+real best = (real)-INFINITE;
+unsigned answer = C;
+bool numbers = true;
+@TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = (i / V * L + lane) * V + i % V;
+if (column >= C) continue;
+const real score = @SCORE@;
+if (score > best) { best = score; answer = column; }
+numbers = numbers && !is_odd(score);
+}
+UNROLL for (int distance = 1; distance < L; distance *= 2) {
+const real other = across(best, distance);
+const unsigned others = across(answer, distance);
+if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+numbers = across((int)numbers, distance) && numbers;
+}
+if (answer == C) answer = 0;
+const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+double total = 0;
+real right_score = 0;
+if (of_part == 1) @TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = (i / V * L + lane) * V + i % V;
+if (column >= C) continue;
+const real score = @SCORE@, power = exponential(score - best);
+total += power;
+if (known && column == (unsigned)wanted) right_score = score;
+@KEEP@}
+UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+const real share = (real)(1 / all), factor = share / (real)total;
+if (live) @TURNS@ for (int i = 0; i < PER; i++) {
+const unsigned column = (i / V * L + lane) * V + i % V;
+if (column >= C) continue;
+real made = 0;
+if (of_part == 1) made = known ? @POWER@ * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+@MADE@ = made;
+}
+@PUT@// Of a row that counts, the lane that has its class adds the loss.
+if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+if (of_part && counts && lane == 0) {
+unsigned* const of = tally + (of_part - 1) * OF_PART;
+const bool right = numbers && known && answer == (unsigned)wanted;
+if (right) atomicAdd(of, 1u);
+if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+}
+";
+
+/// What is made of a row, where lanes hold it.
+const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+";
+
+/// The gradient added up over rows, beside it.
+const SLOPES_OPENING: &str = "real slopes[PER / V][V] = {};
+";
+const SLOPES: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
+";
+const SLOPES_TOLD: &str = "__shared__ real told_slopes[8][L * PER];
+UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) {
+UNROLL for (int distance = L; distance < 32; distance *= 2) slopes[i][j] += across(slopes[i][j], distance);
+if (threadIdx.x % 32 < L) told_slopes[threadIdx.x / 32][(i * L + lane) * V + j] = slopes[i][j];
+}
+";
+const SLOPES_OF_BLOCK: &str = "for (unsigned column = threadIdx.x; column < C; column += blockDim.x) {
+real of_block = told_slopes[0][column];
+UNROLL for (int w = 1; w < 8; w++) of_block += told_slopes[w][column];
+reinterpret_cast<real*>(scratch_given)[column * gridDim.x + blockIdx.x] = of_block;
+}
+";
+const SLOPES_LAST: &str = "for (unsigned element = threadIdx.x / 32; element < C; element += blockDim.x / 32) {
+const real* const scratch = reinterpret_cast<const real*>(scratch_given);
+const unsigned parts = BLOCKS;
+@ADDED@
+}
+";
+
+const MEAN_SQUARES: &str = "const unsigned of_part = live ? split[row] : 0;
+const real* const at = result + (offset_t)row * OF_RESULT;
+real* const slope = gradient + (offset_t)row * OF_SLOPE;
+const real scale = (real)(2 / all);
+if (live) for (unsigned column = lane; column < C; column += L) {
+const real difference = of_part ? at[column] - target[(offset_t)row * OF_TARGET + column] : (real)0;
+slope[column] = of_part == 1 ? difference * scale : (real)0;
+if (of_part == 1) sum += (double)difference * (double)difference;
+if (of_part && counts) {
+const double error = (double)at[column] - (double)target[(offset_t)row * OF_TARGET + column];
+UNROLL for (int part = 0; part < 3; part++) if (of_part == part + 1) { errors[1 + 2 * part] += error * error; errors[2 + 2 * part] += fabs(error); }
+}
+}
+";
+
+/// Labels of a part that are known, that agree, that are right, that are answered and that are wanted.
+const BINARY_OPENING: &str = "unsigned found[3][5] = {};
+const real share = (real)(1 / all);
+";
+
+/// A label's share of an answer, s, and of its opposite follow from e^-|score|, of which each is as exact as its type whatever the score.
+const BINARY: &str = "const unsigned of_part = live ? split[row] : 0;
+const offset_t at = (offset_t)(live ? row : first);
+unsigned known = 0, agreeing = 0, right = 0, answered = 0, holding = 0;
+UNROLL_4 for (unsigned from = lane * V; from < C; from += L * V) {
+real scores[V], wishes[V], made[V];
+load<V>(scores, result + at * OF_RESULT + from);
+load<V>(wishes, target + at * OF_TARGET + from);
+UNROLL for (int j = 0; j < V; j++) {
+made[j] = 0;
+const real score = scores[j], wanted = wishes[j];
+if (from + j >= C || !of_part || is_odd(wanted)) continue;
+if (of_part == 1) {
+const real power = exponential(-absolute(score)), less = power / (1 + power);
+sum += (double)(most(score, (real)0) - score * wanted + log_one_more(power));
+made[j] = (score >= 0 ? 1 - wanted - less : less - wanted) * share;
+}
+const bool says = score > 0, holds = wanted > (real)0.5;
+known++;
+agreeing += says == holds;
+right += says && holds;
+answered += says;
+holding += holds;
+}
+if (live) store<V>(gradient + at * OF_SLOPE + from, made);
+}
+UNROLL for (unsigned part = 0; part < 3; part++) if (of_part == part + 1) {
+found[part][0] += known;
+found[part][1] += agreeing;
+found[part][2] += right;
+found[part][3] += answered;
+found[part][4] += holding;
+}
+";
+const BINARY_END: &str = "if (counts) UNROLL for (int part = 0; part < 3; part++) UNROLL for (int i = 0; i < 5; i++) {
+UNROLL for (int distance = 16; distance > 0; distance /= 2) found[part][i] += across(found[part][i], distance);
+if (threadIdx.x % 32 == 0 && found[part][i]) atomicAdd(tally + part * OF_PART + i, found[part][i]);
+}
+";
+
+const LOSS_END: &str = "errors[0] = sum;
+__shared__ double told[SUMS][8];
+UNROLL for (int which = 0; which < SUMS; which++) {
+UNROLL for (int distance = 16; distance > 0; distance /= 2) errors[which] += across(errors[which], distance);
+if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = errors[which];
+}
+@TOLD@__syncthreads();
+if (threadIdx.x < SUMS) {
+double of_block = told[threadIdx.x][0];
+UNROLL for (int w = 1; w < 8; w++) of_block += told[threadIdx.x][w];
+scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
+}
+@OF_BLOCK@if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+";
+
+const LOSS_PARTS: &str = "UNROLL for (int which = 0; which < SUMS; which++) {
+double part = 0;
+for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
+UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
+if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
+}
+__syncthreads();
+unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+if (threadIdx.x == 0) {
+double added[SUMS] = {};
+UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
+const double loss = all > 0 ? added[0] / all : 0;
+*exact = loss;
+*value = (real)loss;
+// A pass of measuring is written down.
+if (counts) {
+*reinterpret_cast<double*>(slot) = loss;
+// No step is taken after that, so that who looks finds the parameters that made it.
+if (!(fabs(loss) < INFINITE)) clock->halted = 1;
+UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
+}
+}
+// Errors of numbers are sums, and none are counted.
+if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+";
