@@ -50,6 +50,11 @@ pub fn most() -> usize {
     19 + 400 * processors() as usize
 }
 
+/// Rows for groups of warps, of which some have none.
+fn fewest_of_groups() -> usize {
+    19 + 128 * processors() as usize
+}
+
 #[test]
 fn rows_that_fit_with_the_matrix_agree() {
     for nodes in [1, 61, many()] {
@@ -68,17 +73,19 @@ fn rows_that_groups_of_warps_multiply_agree() {
         assert_eq!(emitted.source.contains(&format!("multiply_group<TILES, PARTS>({sums}")), target().warpgroups, "{sums}");
     }
     trained::<f32>("rows for groups of warps", &direct, &list);
-    // So long that a part of the matrix at a time has room.
-    let (direct, list) = chain_of(SMOOTH, &[711, 64, 5], most());
-    assert_eq!(emit(&list, target()).unwrap().source.contains("so_far"), target().warpgroups);
-    trained::<f32>("long rows for groups of warps", &direct, &list);
+    // So long that a part of the matrix at a time has room, and so few that a group of three has none.
+    for nodes in [fewest_of_groups(), most()] {
+        let (direct, list) = chain_of(SMOOTH, &[711, 64, 44, 5], nodes);
+        assert_eq!(emit(&list, target()).unwrap().source.contains("so_far"), target().warpgroups, "{nodes} rows");
+        trained::<f32>(&format!("{nodes} long rows for groups of warps"), &direct, &list);
+    }
 }
 
 /// Wide products of rows that groups of warps have just made, forward and backward: of as many columns and of fewer, and of rows that end within a step.
 #[test]
 fn wide_products_that_groups_of_warps_make_agree() {
-    for widths in [&[20, 64, 48, 40][..], &[66, 64, 64, 64, 36]] {
-        let (direct, list) = chain_of(SMOOTH, widths, most());
+    for (widths, nodes) in [(&[20, 64, 48, 40][..], most()), (&[66, 64, 64, 64, 36], most()), (&[66, 64, 48, 40], fewest_of_groups())] {
+        let (direct, list) = chain_of(SMOOTH, widths, nodes);
         let emitted = emit(&list, target()).unwrap();
         assert_eq!(emitted.source.contains("right_of_next + half"), target().warpgroups, "{widths:?}");
         trained::<f32>(&format!("{widths:?}, by groups of warps"), &direct, &list);

@@ -27,6 +27,10 @@ const MANY_WIDE: usize = 6;
 /// Tiles that each of these warps has at least, and so rows for each processor.
 const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
+/// Rows for each processor from which on groups of warps multiply: two of its three have some, of which each then reads a matrix that they lay out
+/// once (one H200, GIN, us an epoch by warps and by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793).
+/// Outer products of so few are faster by warps.
+const GROUP_ROWS: u64 = 2 * warpgroup::ROWS as u64;
 /// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room for more of it (580,768 rows of 1,323 by 64 on
 /// one H200, us: 2 steps 1,145, 3 steps 1,165, 4 steps 1,220).
 const SLAB_AHEAD: usize = 2;
@@ -117,7 +121,7 @@ impl OfRows {
         let tiles = wide.div_ceil(least).div_ceil(8);
         let (slices, steps) = (wide.div_ceil(8 * tiles), inner.div_ceil(32));
         let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), target);
-        if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < MANY_ROWS * u64::from(target.processors) || made(steps).is_some() {
+        if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < GROUP_ROWS * u64::from(target.processors) || made(steps).is_some() {
             return None;
         }
         let most = (1..steps).rev().find(|at_once| made(*at_once).is_some())?;
@@ -127,7 +131,7 @@ impl OfRows {
     /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles: rows are read once.
     pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
-        let is_fit = tiles > *warpgroup::TILES.end() && target.bytes_per_real == 4 && inner >= INNER_LEAST && rows >= MANY_ROWS * u64::from(target.processors);
+        let is_fit = tiles > *warpgroup::TILES.end() && target.bytes_per_real == 4 && inner >= INNER_LEAST && rows >= GROUP_ROWS * u64::from(target.processors);
         (2..=warpgroup::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| OfRows::for_groups((tiles, 1, steps), (steps, ahead), target))
     }
 
@@ -172,16 +176,16 @@ impl OfRows {
 
     /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody knows how many rows, or nothing is to have more.
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
-        let is_large = vertices >= MANY_ROWS * u64::from(target.processors);
-        let is_one = is_large && self.lies == Lies::Whole && self.blocks == 1;
+        let is_one = self.lies == Lies::Whole && self.blocks == 1;
         let by_groups = |ahead: usize| OfRows::for_groups((self.tiles, self.slices, self.steps), (self.steps, ahead), target);
         if is_one
+            && vertices >= GROUP_ROWS * u64::from(target.processors)
             && (self.slices == 1 || self.tiles >= MANY_WIDE)
             && let Some(by_groups) = (2..=warpgroup::AHEAD).rev().find_map(by_groups)
         {
             return by_groups;
         }
-        let is_fit = is_one && self.tiles >= MANY_WIDE;
+        let is_fit = is_one && vertices >= MANY_ROWS * u64::from(target.processors) && self.tiles >= MANY_WIDE;
         let bytes = |ahead: usize| self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048;
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
         let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, warps: MANY_WARPS, shared_bytes: bytes(ahead), ..self });
