@@ -22,7 +22,7 @@ suite_of() {
   if [ -n "${SUITE:-}" ]; then echo "$SUITE"; return; fi
   cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p'
 }
-tests=${TESTS:-exact:: totals:: products:: widths:: library:: chance:: differential::}
+tests=${TESTS:-exact:: totals:: products:: losses:: widths:: library:: chance:: differential::}
 if [ "$tests" != none ]; then
   suite=$(suite_of)
   echo "suite: $(sha256sum "$suite" | cut -c1-16)"

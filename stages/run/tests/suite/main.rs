@@ -4,6 +4,7 @@
 //! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
 //! totals         outer products and sums over all rows, beside loops over their rows
 //! products       rows times a matrix, against the reference
+//! losses         each loss and its gradient, against the reference
 //! emulated       those lists on an emulated GPU
 //! analytics      iterated results against numbers that other software made, through the stages
 //! differential   the executor against the reference, on ordinary and degenerate graphs
@@ -42,6 +43,7 @@ mod halves;
 mod inference;
 mod kinds;
 mod library;
+mod losses;
 mod many_graphs;
 mod memory;
 mod products;

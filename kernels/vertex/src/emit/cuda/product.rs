@@ -197,8 +197,8 @@ impl Unit<'_> {
     /// Whether anybody reads this but the launch of that sum.
     fn is_read_beside(&self, name: &str, sum: &str) -> bool {
         let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
-        let reads = |launch: &&Launch| launch.operation.reads().iter().any(|read| read == name);
-        self.list.results.iter().any(|result| result.buffer == name) || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(&launch))
+        let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == name);
+        self.list.results.iter().any(|result| result.buffer == name) || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(launch))
     }
 
     /// Whether another launch makes what this one is to make.

@@ -1,0 +1,71 @@
+//! losses: each loss and its gradient, against the reference.
+//!
+//! promises  rows of few and of many classes and labels, of more rows than all threads of a device take at once, some of which are not learned by;
+//!           labels that are not known
+use std::collections::BTreeMap;
+
+use warploom_vertex::{compile::compile, gir::Data, launch::LossKind};
+
+use crate::direct::{Direct, gpu, is_brief};
+use crate::graphs::{random, signed, uniform};
+use crate::widths::trained;
+
+const SCORES: &str = "def scores(v):
+    return linear(v.x, v.classes)
+";
+
+/// Rows that a block of the loss's kernel has at once, at least: 256 threads, of which as many have a row as hold its columns by eights.
+fn rows_of_block(columns: usize) -> usize {
+    256 / columns.div_ceil(8).next_power_of_two().min(32)
+}
+
+fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
+    let (source, target) = random("losses", nodes, nodes, 3).edges.into_iter().unzip();
+    let class = |node: usize| (uniform(3, node) * columns as f64).floor();
+    // A tenth of the labels is not known.
+    let label = |at: usize| if uniform(5, at) < 0.1 { f64::NAN } else { f64::from(uniform(6, at) < 0.3) };
+    let labels = match loss {
+        LossKind::CrossEntropy => (0..nodes).map(class).collect(),
+        LossKind::Binary => (0..nodes * columns).map(label).collect(),
+        LossKind::MeanSquares => signed(4, nodes * columns),
+    };
+    // So large that powers are far from 1, on both sides.
+    let features = signed(1, nodes * 3).into_iter().map(|value| 12.0 * value).collect();
+    let training_rows = (0..nodes as u32).filter(|row| row % 3 != 1).collect();
+    Direct { nodes, source, target, feature_columns: 3, features, labels, training_rows, ..Direct::default() }
+}
+
+fn agree(loss: LossKind, columns: usize) {
+    let processors = gpu().and_then(|facts| facts.grid).map_or(2, |grid| grid.processors as usize);
+    for nodes in [1, 61, 77 + 9 * processors * rows_of_block(columns)] {
+        let direct = direct(nodes, columns, loss);
+        let known = Data { lanes: true, ..direct.known(columns as u64, loss) };
+        let list = compile(SCORES, "scores", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let what = format!("{loss:?} of {columns} columns, {nodes} rows");
+        trained::<f32>(&what, &direct, &list);
+        if !is_brief() {
+            trained::<f64>(&what, &direct, &list);
+        }
+    }
+}
+
+#[test]
+fn classes_agree() {
+    for columns in if is_brief() { &[3, 22, 257][..] } else { &[2, 3, 7, 22, 64, 121, 257] } {
+        agree(LossKind::CrossEntropy, *columns);
+    }
+}
+
+#[test]
+fn labels_agree() {
+    for columns in if is_brief() { &[3, 121][..] } else { &[1, 3, 8, 121, 260] } {
+        agree(LossKind::Binary, *columns);
+    }
+}
+
+#[test]
+fn numbers_agree() {
+    for columns in [1, 5] {
+        agree(LossKind::MeanSquares, columns);
+    }
+}
