@@ -15,7 +15,9 @@ fn sums_of_block(kind: LossKind) -> usize {
 }
 
 /// Blocks of a processor, all of which are there at once: each thread has a row on its way while it works on another.
-const RESIDENT: u32 = 4;
+fn resident(bytes_per_real: u64) -> u32 {
+    if bytes_per_real == 4 { 4 } else { 2 }
+}
 
 /// Columns of a lane that it holds, so that a row is read once.
 const HELD: usize = 8;
@@ -58,7 +60,8 @@ impl Unit<'_> {
         let OfLoss { lanes, vector, is_held } = OfLoss::of(columns, of_rows, self.target);
         let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
         let rows = self.count(held.rows);
-        let most = RESIDENT * self.target.processors;
+        let resident = resident(self.target.bytes_per_real);
+        let most = resident * self.target.processors;
         let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };
         // A sum over the rows of its gradient that is wanted is made beside it.
@@ -89,7 +92,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             if slopes.is_some() { SLOPES_OPENING } else { "" },
             if *kind == LossKind::Binary { BINARY_END } else { "" },
         );
-        let name = self.define("", (RESIDENT, &parameters), ("", &body));
+        let name = self.define("", (resident, &parameters), ("", &body));
         self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
         let buffer = |name: &str| Argument::Buffer(name.to_owned());
         let mut arguments = vec![
