@@ -7,7 +7,7 @@ use super::kernel::{THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
 use super::total::{ADDED, JOINED_MOST, LAST};
 use super::{Argument, Blocks, Kernel, Refused, Target, Unit};
-use crate::launch::{LossKind, Operation};
+use crate::launch::{LossKind, Operation, Rows};
 
 /// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each part.
 fn sums_of_block(kind: LossKind) -> usize {
@@ -94,23 +94,8 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         );
         let name = self.define("", (resident, &parameters), ("", &body));
         self.scratch_bytes = self.scratch_bytes.max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
-        let buffer = |name: &str| Argument::Buffer(name.to_owned());
-        let mut arguments = vec![
-            buffer(result),
-            buffer(target),
-            buffer(gradient),
-            Argument::Split,
-            Argument::LossTerms,
-            Argument::Scratch,
-            Argument::Measures,
-            Argument::RowCount(held.rows),
-            buffer(value),
-            Argument::ExactLoss,
-            Argument::Ring,
-            Argument::Clock,
-            Argument::Ticket,
-        ];
-        arguments.extend(slopes.iter().filter(|_| joins).map(|sum| buffer(sum)));
+        let mut arguments = given([result, target, gradient, value], held.rows);
+        arguments.extend(slopes.iter().filter(|_| joins).map(|sum| Argument::Buffer(sum.clone())));
         self.kernels.push(Kernel { name, arguments, blocks: Blocks::Fixed([blocks, 1, 1]), threads: THREADS, shared_bytes: 0 });
         if let Some(sum) = slopes.filter(|_| !joins) {
             self.add_parts(&[sum], (columns as u32, Argument::Number(blocks)));
@@ -119,7 +104,15 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
     }
 }
 
-/// What the loss's kernel is given, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
+/// What the loss's kernel is given: the result, the target, the gradient and the value are buffers.
+fn given(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
+    let [result, target, gradient, value] = buffers.map(|name| Argument::Buffer(name.to_owned()));
+    let of_rows = [Argument::Split, Argument::LossTerms, Argument::Scratch, Argument::Measures, Argument::RowCount(rows)];
+    let told = [value, Argument::ExactLoss, Argument::Ring, Argument::Clock, Argument::Ticket];
+    [result, target, gradient].into_iter().chain(of_rows).chain(told).collect()
+}
+
+/// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with sums over the rows of its gradient, which that one joins.
 fn ended(parameters: &str, (sums, joins): (bool, bool)) -> (String, String, String) {
     let (mut parameters, mut last) = (parameters.to_owned(), LOSS_PARTS.to_owned());
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
