@@ -180,6 +180,9 @@ fn every_launch_that_makes_something_has_a_kernel() {
             launches.iter().zip(&emitted.launches).filter(|(launch, _)| is_wanted(launch)).flat_map(|(_, kernels)| kernels.clone()).collect()
         };
         let (of_steps, of_makers) = (of(&is_step), of(&makes_sums));
+        let is_unmade = |argument: &Argument| matches!(argument, Argument::Buffer(name) if emitted.unmade.contains(name));
+        let mut reader = emitted.launches.iter().flatten().filter(|kernel| kernel.arguments.iter().any(is_unmade));
+        assert_eq!(reader.next(), None, "{name}: it is given what nobody puts down");
         for (number, (launch, kernels)) in launches.iter().zip(&emitted.launches).enumerate() {
             // A product may be made with one that makes its rows, or that adds it.
             let kernels = match joined.followers.get(&number).or(joined.firsts.get(&number)) {

@@ -27,11 +27,14 @@ def measure(scene, given):
     best = epochs.best_of(epochs.asked(scene, HERE / "pyg.py", "infer", scene.graph))
     programs = [program for program in PROGRAMS if program in given.programs]
     scene.prepare([epochs.training(program) for program in programs])
-    try:
-        scene.prepare([passes(scene, program) for program in programs])
-    except Failed:
-        # Each says so for itself.
-        pass
+    learned = []
+    for program in programs:
+        try:
+            learned.append(passes(scene, program))
+        except Failed:
+            # It says so for itself.
+            continue
+    scene.prepare(learned)
     for program in programs:
         yield {"graph": scene.graph, "program": program, "pyg": best.get(program, best.get(epochs.WHOLE, {})), **ours(scene, program)}
 

@@ -106,7 +106,10 @@ class Scene:
     def prepare(self, wanted, form="full"):
         """All that runs of these pipelines and settings need, side by side: with another seed, so that the runs themselves are still to be done.
         What fails here fails again where it is asked for."""
-        self.data_set(form)
+        try:
+            self.data_set(form)
+        except Failed:
+            return
         with concurrent.futures.ThreadPoolExecutor() as threads:
             for pipeline, settings in wanted:
                 if (pipeline, settings, form) not in self.known:

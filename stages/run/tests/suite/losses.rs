@@ -1,7 +1,7 @@
 //! losses: each loss and its gradient, against the reference.
 //!
 //! promises  rows of few and of many classes and labels, of more rows than all threads of a device take at once, some of which are not learned by;
-//!           labels that are not known
+//!           labels that are not known or lie between 0 and 1
 use std::collections::BTreeMap;
 
 use warploom_vertex::{compile::compile, gir::Data, launch::LossKind};
@@ -22,8 +22,12 @@ fn rows_of_block(columns: usize) -> usize {
 fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
     let (source, target) = random("losses", nodes, nodes, 3).edges.into_iter().unzip();
     let class = |node: usize| (uniform(3, node) * columns as f64).floor();
-    // A tenth of the labels is not known.
-    let label = |at: usize| if uniform(5, at) < 0.1 { f64::NAN } else { f64::from(uniform(6, at) < 0.3) };
+    // A tenth of the labels is not known, and some are neither 0 nor 1.
+    let label = |at: usize| match uniform(5, at) {
+        chance if chance < 0.1 => f64::NAN,
+        chance if chance < 0.2 => uniform(6, at),
+        _ => f64::from(uniform(6, at) < 0.3),
+    };
     let labels = match loss {
         LossKind::CrossEntropy => (0..nodes).map(class).collect(),
         LossKind::Binary => (0..nodes * columns).map(label).collect(),

@@ -4,7 +4,7 @@
 //! promises  a sum is made by one launch: its own, or the loss, of its gradient, or, of the backward part as well, an outer product on tensor
 //!           cores that has the summed rows as an operand, a product that makes them, or a later sum of products with the same rows;
 //!           between the two nobody reads or writes the sum or writes the rows; what lies in the sum's place is wanted by nobody, and
-//!           what it adds up lies there until it is added up
+//!           what it adds up lies there until it is added up, or nowhere, where a product makes it for its sum alone (`product.rs`)
 //! never     changes the list: a sum that is made beside something else keeps its launch, without a kernel
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 use super::{Argument, Blocks, Emitted, Kernel};
 use crate::facts::Facts;
 use crate::gir::{Input, Op};
-use crate::launch::{Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role};
+use crate::launch::{Body, Buffer, BufferName, Element, Joined, Launch, LaunchList, Operand, Operation, Role};
 
 /// Bytes that are read over the bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,26 +31,29 @@ pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
 
 /// What kernels read of these buffers.
 pub fn traffic(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[BufferName]) -> Traffic {
-    let mut traffic = Traffic::default();
-    let times = times(list);
-    for ((launch, kernels), times) in list.launches().into_iter().zip(&emitted.launches).zip(times) {
+    let (launches, joined, times) = (list.launches(), Joined::of(list), times(list));
+    let mut traffic = Traffic { by_launch: vec![0; launches.len()], ..Traffic::default() };
+    for (number, launch) in launches.iter().enumerate() {
+        // What another launch's kernel makes reads its rows there.
+        let elsewhere = joined.followers.get(&number).or(joined.firsts.get(&number)).filter(|_| emitted.launches[number].is_empty());
+        let at = elsewhere.copied().unwrap_or(number);
         let (mut in_order, mut by_edges) = (0u64, 0u64);
         for name in on_host {
             let seen = list.seen(launch, name, facts);
-            for kernel in kernels.iter().filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone()))) {
+            for kernel in emitted.launches[at].iter().filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone()))) {
                 in_order = in_order.saturating_add(seen.in_order.saturating_mul(again(launch, kernel, name)));
                 by_edges = by_edges.saturating_add(seen.by_edges);
             }
         }
         let bytes = in_order.saturating_add(by_edges);
-        traffic.by_launch.push(bytes);
-        traffic.by_edges = traffic.by_edges.saturating_add(by_edges.saturating_mul(times.max(1)));
-        match times {
+        traffic.by_launch[at] = traffic.by_launch[at].saturating_add(bytes);
+        traffic.by_edges = traffic.by_edges.saturating_add(by_edges.saturating_mul(times[number].max(1)));
+        match times[number] {
             0 => traffic.once = traffic.once.saturating_add(bytes),
-            _ => traffic.step = traffic.step.saturating_add(bytes.saturating_mul(times)),
+            times => traffic.step = traffic.step.saturating_add(bytes.saturating_mul(times)),
         }
-        traffic.launches += if bytes > 0 { times } else { 0 };
     }
+    traffic.launches = traffic.by_launch.iter().zip(times).filter(|(bytes, _)| **bytes > 0).map(|(_, times)| times).sum();
     traffic
 }
 

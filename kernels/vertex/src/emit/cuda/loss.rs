@@ -1,7 +1,7 @@
 //! loss: the loss with its gradient, and what measures a result.
 //!
-//! promises  what `ops::loss` says, in its types: the loss in f64, added in an order that sizes and the device alone decide; counts of right
-//!           answers are whole numbers, so their order is all the same
+//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that sizes and the device alone decide (what a label
+//!           loses is of the values' type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
 use super::kernel::{THREADS, vector_of, widest_vector};
 use super::learn::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
@@ -14,7 +14,7 @@ fn sums_of_block(kind: LossKind) -> usize {
     if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
 }
 
-/// Blocks of a processor, all of which are there at once: each thread has a row on its way while it works on another.
+/// Blocks of a processor, all of which a device of 9.0 has at once: where lanes hold a row, they have another on its way while they work on it.
 fn resident(bytes_per_real: u64) -> u32 {
     if bytes_per_real == 4 { 4 } else { 2 }
 }
@@ -266,7 +266,8 @@ const BINARY_OPENING: &str = "unsigned found[3][5] = {};
 const real share = (real)(1 / all);
 ";
 
-/// A label's share of an answer, s, and of its opposite follow from e^-|score|, of which each is as exact as its type whatever the score.
+/// What a score says of a label, and of its opposite, follow from e^-|score|: for labels of 0 and 1 the gradient is as exact as its type, whatever
+/// the score; for those in between, as the type is near 1.
 const BINARY: &str = "const unsigned of_part = live ? split[row] : 0;
 const offset_t at = (offset_t)(live ? row : first);
 unsigned known = 0, agreeing = 0, right = 0, answered = 0, holding = 0;

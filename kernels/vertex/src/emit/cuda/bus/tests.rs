@@ -57,6 +57,20 @@ fn blocks_that_share_what_is_made_of_a_row_read_it_each() {
     assert!(wide.launches == 2 && wide.step > 2 * rows && wide.step.is_multiple_of(rows), "{wide:?}");
 }
 
+/// A product that is made of another's rows, in that one's kernel, with rows of the host behind it.
+#[test]
+fn what_is_made_in_another_kernel_reads_rows_there() {
+    let rows = NODES * 8 * 4;
+    let text = "def it(v):\n    v.h = relu(linear(v.x, 40))\n    v.q = linear(v.h, 8) * v.x\n    return linear(v.q, v.classes)\n";
+    let (list, emitted, _) = made(text, 8, |data| data);
+    let followers: Vec<usize> = Joined::of(&list).followers.into_keys().filter(|follower| emitted.launches[*follower].is_empty()).collect();
+    let reads = |launch: usize| list.launches()[launch].operation.reads().iter().any(|read| *read == names(&list)[0]);
+    assert!(followers.iter().any(|follower| reads(*follower)), "no follower reads features");
+    // Twice forward, by the gradient of the first weight, and by that of what the features are multiplied with.
+    let made = traffic_of(text, 8);
+    assert_eq!(made.step, 4 * rows, "{made:?}");
+}
+
 #[test]
 fn a_sum_that_needs_no_gradient_is_gathered_once_before_the_first_epoch() {
     let gathered = EDGES * 20 * 4;
