@@ -3,7 +3,8 @@
 # chance against the reference, on degenerate graphs and in every width.
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
 #                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
-#                                SANITIZE=1  under compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, over SANITIZED (exact:: totals::)
+#                                SANITIZE=1  under compute-sanitizer too: TOOLS (memcheck racecheck synccheck initcheck) over SANITIZED (exact:: totals::),
+#                                each test in a process of its own, JOBS (4) at once, each SANITIZE_SECONDS (300) at most
 #                                REPEAT=20  trainings with dropout so often, beside another training: the same bytes? WARPLOOM=FILE is the program
 #                                TESTS="exact:: totals::"  these alone; TESTS=none  none
 # Without a GPU nothing runs, and this says so.
@@ -36,16 +37,32 @@ if [ "$tests" != none ]; then
   fi
 fi
 
-# What a tool found; it exits with 1 where it found something.
+# What a tool found in one test, which has a process of its own: a fault of one is no other's, and what did not end is told by its name.
 sanitized() {
-  echo "compute-sanitizer, $1, ${SANITIZED:-exact:: totals::}:"
-  # shellcheck disable=SC2086
-  timeout "${SANITIZE_SECONDS:-600}" compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 1 \
-    "$(suite_of)" ${SANITIZED:-exact:: totals::} --test-threads "${THREADS:-8}" 2>&1 |
-    grep -E '^test |test result|ERROR SUMMARY|RACECHECK SUMMARY|Error:|Warning:|========= .*at '
+  local tool=$1 test=$2 said found begun=$SECONDS code=0
+  said=$(mktemp)
+  timeout "${SANITIZE_SECONDS:-300}" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 "$suite" --exact "$test" >"$said" 2>&1 || code=$?
+  case $code in
+    0) echo "$tool $test: $(sed -n 's/^=* *\(.*SUMMARY.*\)/\1/p' "$said" | tail -1), $((SECONDS - begun)) s" ;;
+    124) echo "$tool $test: NOT CHECKED, it did not end in ${SANITIZE_SECONDS:-300} s" ;;
+    *)
+      found=$(grep -E 'panicked|: got |=========' "$said" | head -30)
+      echo "$tool $test: FAILED with $code"$'\n'"$found"
+      ;;
+  esac
+  rm -f "$said"
+  return "$code"
 }
 if [ -n "${SANITIZE:-}" ]; then
-  for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do sanitized "$tool" || status=1; done
+  suite=$(suite_of)
+  export suite
+  export -f sanitized
+  # shellcheck disable=SC2086
+  those=$("$suite" --list ${SANITIZED:-exact:: totals::} | sed -n 's/: test$//p')
+  for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
+    echo "compute-sanitizer, $tool, $(wc -l <<<"$those") tests, ${JOBS:-4} at once:"
+    xargs -P "${JOBS:-4}" -I '{}' bash -c 'sanitized "$@"' _ "$tool" '{}' <<<"$those" || status=1
+  done
 fi
 
 # Bytes of what a training leaves, of each of so many trainings in a store of its own.
