@@ -59,6 +59,7 @@ if [ -n "${SANITIZE:-}" ]; then
   export -f sanitized
   # shellcheck disable=SC2086
   those=$("$suite" --list ${SANITIZED:-exact:: totals::} | sed -n 's/: test$//p')
+  [ -n "$those" ] || { echo "NOTHING RAN: no test is named ${SANITIZED:-exact:: totals::}"; exit 1; }
   for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
     echo "compute-sanitizer, $tool, $(wc -l <<<"$those") tests, ${JOBS:-4} at once:"
     xargs -P "${JOBS:-4}" -I '{}' bash -c 'sanitized "$@"' _ "$tool" '{}' <<<"$those" || status=1

@@ -104,16 +104,18 @@ class Scene:
         return self.once((pipeline, settings, form), lambda: self.run(pipeline, settings, form))
 
     def prepare(self, wanted, form="full"):
-        """All that runs of these pipelines and settings need, side by side: with another seed, so that the runs themselves are still to be done.
-        What fails here fails again where it is asked for."""
+        """All that several runs of these pipelines and settings need, side by side: with another seed, so that the runs themselves are still to be
+        done. What fails here fails again where it is asked for."""
+        missing = [(pipeline, settings) for pipeline, settings in wanted if (pipeline, settings, form) not in self.known]
+        if len(missing) < 2:
+            return
         try:
             self.data_set(form)
         except Failed:
             return
         with concurrent.futures.ThreadPoolExecutor() as threads:
-            for pipeline, settings in wanted:
-                if (pipeline, settings, form) not in self.known:
-                    threads.submit(self.run, pipeline, (*settings, "run.seed=1"), form)
+            for pipeline, settings in missing:
+                threads.submit(self.run, pipeline, (*settings, "run.seed=1"), form)
 
     def run(self, pipeline, settings, form):
         command = [self.binary, "pipeline", pipeline, "--device", "cuda", "--store", self.path / "store", "--data", self.path / "raw", "--format", "json"]
