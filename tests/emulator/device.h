@@ -318,7 +318,10 @@ inline bool __any_sync(unsigned mask, bool holds) { return emulator::ballot(mask
 inline bool __all_sync(unsigned mask, bool holds) { return emulator::ballot(mask, !holds) == 0; }
 template <typename T> T __ldg(const T* from) { return *from; }
 template <typename T> T __ldcs(const T* from) { return *from; }
-template <typename T> T __ldcg(const T* from) { return *static_cast<const volatile T*>(from); }
+template <typename T> T __ldcg(const T* from) {
+  asm volatile("" ::: "memory");
+  return *from;
+}
 template <typename T> void __stcs(T* to, T value) { *to = value; }
 template <typename T> T atomicAdd(T* to, T value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }
 template <typename T> T atomicExch(T* to, T value) { return __atomic_exchange_n(to, value, __ATOMIC_RELAXED); }

@@ -42,13 +42,21 @@ template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void grou
 }
 #if defined(__CUDA_ARCH__)
 #define OF_TILE(C, i) C(sums[i][0]), C(sums[i][1]), C(sums[i][2]), C(sums[i][3])
-#define OF_5_TILES(C) OF_TILE(C, 0), OF_TILE(C, 1), OF_TILE(C, 2), OF_TILE(C, 3), OF_TILE(C, 4)
+#define OF_1_TILES(C) OF_TILE(C, 0)
+#define OF_2_TILES(C) OF_1_TILES(C), OF_TILE(C, 1)
+#define OF_3_TILES(C) OF_2_TILES(C), OF_TILE(C, 2)
+#define OF_4_TILES(C) OF_3_TILES(C), OF_TILE(C, 3)
+#define OF_5_TILES(C) OF_4_TILES(C), OF_TILE(C, 4)
 #define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
 #define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
 #define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
 #define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
 #define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
-#define SUMS_5 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19"
+#define SUMS_1 "%0, %1, %2, %3"
+#define SUMS_2 SUMS_1 ", %4, %5, %6, %7"
+#define SUMS_3 SUMS_2 ", %8, %9, %10, %11"
+#define SUMS_4 SUMS_3 ", %12, %13, %14, %15"
+#define SUMS_5 SUMS_4 ", %16, %17, %18, %19"
 #define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
 #define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
 #define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
@@ -63,6 +71,10 @@ __device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4
   : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(matrix));            \
 }
 #define GROUPS_OF(TILES, COLUMNS, ROWS, MATRIX) GROUP(group_first, "=f", "0", TILES, COLUMNS, ROWS, MATRIX) GROUP(group_more, "+f", "1", TILES, COLUMNS, ROWS, MATRIX)
+GROUPS_OF(1, "8", "%4, %5, %6, %7", "%8")
+GROUPS_OF(2, "16", "%8, %9, %10, %11", "%12")
+GROUPS_OF(3, "24", "%12, %13, %14, %15", "%16")
+GROUPS_OF(4, "32", "%16, %17, %18, %19", "%20")
 GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
 GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
 GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")

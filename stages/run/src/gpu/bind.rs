@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use warploom_contract::StageError;
 use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
-use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, Tier, Walked, hub, loss_of};
+use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of};
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 
 use super::{groups::Table, items::Items, rows_of};
@@ -310,7 +310,7 @@ pub fn contents<'a, T: Precision>(
             }
             Some(Cow::Owned(split))
         }
-        Argument::Ticket => Some(Cow::Owned(vec![0; hub::BLOCKS as usize * 4])),
+        Argument::Ticket => Some(Cow::Owned(vec![0; TICKETS as usize * 4])),
         Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
         _ => None,
     }

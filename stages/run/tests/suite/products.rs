@@ -2,7 +2,8 @@
 //!
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
 //!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
-//!           made, forward and backward, wide ones, too, and two that are added up; by groups of warps, and with products of fewer bits
+//!           made, forward and backward, wide ones, too, and two that are added up; by groups of warps, also where blocks share a row's elements,
+//!           and with products of fewer bits
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
@@ -110,7 +111,12 @@ fn narrow_and_wide_products_of_the_same_rows_agree() {
 /// Rows as one run makes them with all bits, and another with fewer: how far these are apart, of the largest, and the fewest bits apart.
 #[test]
 fn rows_of_fewer_bits_are_near_those_of_all() {
-    let (direct, list) = chain_of(SMOOTH, &[64, 64, 48, 40], most());
+    fewer_bits_are_near(&[64, 64, 48, 40], most());
+    fewer_bits_are_near(&[515, 64, 40], many());
+}
+
+fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
+    let (direct, list) = chain_of(SMOOTH, widths, nodes);
     let list = apart(&list);
     let first: Vec<Vec<f64>> = parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }).unwrap();
     let result = list.buffers.iter().filter(|buffer| buffer.element == Element::Real && matches!(buffer.rows, Rows::Nodes)).map(|buffer| buffer.name.as_str());
@@ -137,9 +143,34 @@ fn rows_of_fewer_bits_are_near_those_of_all() {
 
 #[test]
 fn rows_so_long_that_the_matrix_does_not_fit_agree() {
-    for widths in [&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]] {
-        let list = agree(widths, many());
-        assert!(emit(&list, target()).unwrap().source.contains("multiply_many_rows<MANY, TILES>(all"), "{widths:?}: no matrix came in steps");
+    // Rows that are dropped out are multiplied by warps alone on every device.
+    for (widths, nodes, text) in [
+        (&[1323, 64, 3][..], many(), "multiply_many_rows<MANY, TILES>(all"),
+        (&[5, 1903, 33, 2], many(), "multiply_many_rows<MANY, TILES>(all"),
+        (&[1100, 129, 2], many(), "multiply_many_rows<MANY, TILES>(all"),
+        (&[300, 16, 7], 61, "float4* const from = reinterpret_cast<const float4*>(queue + slot * STAGE)"),
+    ] {
+        let (direct, list) = chain_of("dropout(relu(@), 0.25)", widths, nodes);
+        assert!(emit(&list, target()).unwrap().source.contains(text), "{widths:?}: no matrix came in steps");
+        trained::<f32>(&format!("{widths:?}, {nodes} rows, dropped out"), &direct, &list);
+    }
+}
+
+/// Long rows whose elements blocks share: one of them and many, of one to eight tiles of columns, of several slices, whose end is within a step;
+/// rows that are made; a product that follows.
+#[test]
+fn rows_whose_elements_blocks_share_agree() {
+    for (widths, nodes) in [
+        (&[1323, 64, 3][..], many()),
+        (&[5, 1903, 33, 2], many()),
+        (&[700, 129, 2], many()),
+        (&[711, 44, 7], 1),
+        (&[300, 16, 7], 61),
+        (&[515, 9, 2], 130),
+        (&[260, 29, 5, 2], many()),
+    ] {
+        let list = agree(widths, nodes);
+        assert_eq!(emit(&list, target()).unwrap().source.contains("own_ticket"), target().warpgroups, "{widths:?}: blocks share nothing");
     }
 }
 

@@ -30,7 +30,8 @@ pub fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
 /// The same with another function between the layers.
 pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
     let (first, last) = (widths[0], widths[widths.len() - 1]);
-    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = {between}(linear(v.h, {width}))\n")).collect();
+    let of = |row: String| if between.contains('@') { between.replace('@', &row) } else { format!("{between}({row})") };
+    let layers: String = widths[1..widths.len() - 1].iter().map(|width| format!("    v.h = {}\n", of(format!("linear(v.h, {width})")))).collect();
     let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
     let (source, target) = random("totals", nodes, nodes, 5).edges.into_iter().unzip();
     let direct = Direct {

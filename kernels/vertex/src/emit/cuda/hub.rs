@@ -6,8 +6,9 @@
 use super::operators::register;
 use super::writer::{Largest, Sum, Writer};
 
-/// Blocks of all such rows, at most: as many tickets there are, and parts in scratch memory.
+/// Blocks of all such rows, at most: as many parts in scratch memory there are, and no more rows than tickets.
 pub const BLOCKS: u32 = 512;
+const _: () = assert!(BLOCKS <= super::TICKETS);
 
 /// Numbers of 8 bytes that a lane puts down.
 pub(super) fn slots_of_lane(writer: &Writer, pass: usize) -> usize {

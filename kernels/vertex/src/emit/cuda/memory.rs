@@ -170,7 +170,7 @@ impl Counts {
             Argument::Clock => 24,
             Argument::Scratch => emitted.scratch_bytes,
             Argument::Split => list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| self.rows(buffer)),
-            Argument::Ticket => u64::from(super::hub::BLOCKS) * 4,
+            Argument::Ticket => u64::from(super::TICKETS) * 4,
             Argument::LossTerms | Argument::ExactLoss => 8,
             Argument::Ring => measured().map(|(kind, columns)| (SLOTS * slot_bytes(kind, columns)) as u64)?,
             Argument::Paces => SLOTS as u64 * 8,

@@ -39,6 +39,9 @@ use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, Los
 /// What every kernel is made of.
 const PRELUDE: &str = include_str!("prelude.cuh");
 
+/// Tickets that lie on the device: as many hubs, or tiles of rows, can be shared by blocks.
+pub const TICKETS: u32 = 2048;
+
 /// Where a kernel waits for those in front of it.
 const AFTER_OTHERS: &str = "after_others();\n";
 
@@ -285,7 +288,7 @@ pub enum Argument {
     Split,
     /// Training rows, or known elements of these, over which the loss is a mean: a double.
     LossTerms,
-    /// Counts the blocks of a kernel that are done, or of each of its hubs; 0 between kernels.
+    /// Counts the blocks of a kernel that are done, or of each of its hubs, or of its tiles of rows; 0 between kernels.
     Ticket,
     /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
     Measures,

@@ -10,7 +10,7 @@ use super::dense::{Value, start_of_row};
 use super::kernel::about_row;
 use super::walk::{At, From, Input, Leaf, Read, Walk};
 use super::writer::pointer;
-use super::{Matmul, Target, kernel, warpgroup};
+use super::{Matmul, TICKETS, Target, kernel, warpgroup};
 use crate::launch::{self, Element, Rows};
 
 /// Columns of a row that are added up, at least.
@@ -29,7 +29,7 @@ const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
 /// Rows for each processor from which on groups of warps multiply: two of its three have some, of which each then reads a matrix that they lay out
 /// once (one H200, GIN, us an epoch by warps and by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793).
-/// Outer products of so few are faster by warps.
+/// Outer products of so few are faster by warps, where they are no wider than a group.
 const GROUP_ROWS: u64 = 2 * warpgroup::ROWS as u64;
 /// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room for more of it (580,768 rows of 1,323 by 64 on
 /// one H200, us: 2 steps 1,145, 3 steps 1,165, 4 steps 1,220).
@@ -41,6 +41,8 @@ const OUTER_WARPS: usize = 12;
 /// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16 rows that a processor may have then.
 const FEW_INNER: usize = 256;
 const FEW_TILES: u32 = 2;
+/// Steps that are asked for ahead, at least, where blocks share a row's elements.
+const SHARE_AHEAD: usize = 3;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
@@ -56,6 +58,8 @@ pub(super) enum Lies {
     /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one (`warpgroup`): so many steps of it at a time, for the
     /// same rows.
     ForGroups { at_once: usize },
+    /// The same, where so many blocks share a row's elements: each has so many steps of the matrix, and who is done last adds up.
+    ForShares { at_once: usize, shares: usize },
 }
 
 /// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows, 32 elements of the rows at a time.
@@ -92,6 +96,32 @@ impl OfRows {
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
         Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
+    }
+
+    /// Of few and long rows by groups of warps, several blocks of which share a row's elements: each lays a few steps of the matrix out, for all rows
+    /// that it has (one H100, 3,327 rows of 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
+    pub fn in_shares((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+        let is_few = (1..GROUP_ROWS * u64::from(target.processors)).contains(&rows);
+        let (slices, steps) = (wide.div_ceil(64), inner.div_ceil(32));
+        let tiles = wide.div_ceil(slices).div_ceil(8);
+        let (slices, turns) = (wide.div_ceil(8 * tiles), rows.div_ceil(warpgroup::ROWS as u64) as usize);
+        if target.bytes_per_real != 4 || inner < FEW_INNER || !is_few || turns * 4 * slices > TICKETS as usize {
+            return None;
+        }
+        let processors = target.processors as usize;
+        let made = |shares: usize| {
+            let at_once = steps.div_ceil(shares);
+            let of = |ahead: usize| OfRows::for_groups((tiles, slices, steps), (at_once, ahead), target);
+            let made = (SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)?;
+            Some(OfRows { lies: Lies::ForShares { at_once, shares: steps.div_ceil(at_once) }, ..made })
+        };
+        // Steps that a group of warps takes, what it costs to lay the matrix out, and to add up.
+        let cost = |made: &OfRows| {
+            let Lies::ForShares { at_once, shares } = made.lies else { return usize::MAX };
+            let groups = warpgroup::WARPS / 4 * (processors / (shares * slices)).max(1);
+            turns.div_ceil(groups) * at_once * 4 + at_once * 2 + shares
+        };
+        (2..=steps).take_while(|shares| shares * slices <= processors).filter_map(made).min_by_key(cost)
     }
 
     /// None where it does not fit.
@@ -139,22 +169,26 @@ impl OfRows {
     fn for_groups((tiles, slices, steps): (usize, usize, usize), (at_once, ahead): (usize, usize), target: Target) -> Option<OfRows> {
         let (parts, warps) = (1 + usize::from(target.matmul == Matmul::F32), warpgroup::WARPS);
         let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
-        let is_fit = target.warpgroups && warpgroup::TILES_OF_ROWS.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
+        let is_fit = target.warpgroups && tiles <= *warpgroup::TILES_OF_ROWS.end() && shared_bytes <= target.shared_bytes as usize;
         let lies = Lies::ForGroups { at_once };
         is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
     }
 
-    /// Bytes that wait in memory between slabs, of so many rows.
+    /// Bytes of sums that wait in memory, between slabs or for the other shares, of so many rows.
     pub fn bytes_between(&self, rows: u64) -> u64 {
-        let is_in_slabs = matches!(self.lies, Lies::ForGroups { at_once } if at_once < self.steps);
-        if is_in_slabs { rows.next_multiple_of(64) * (self.slices * 8 * self.tiles * 4) as u64 } else { 0 }
+        let times = match self.lies {
+            Lies::ForGroups { at_once } => usize::from(at_once < self.steps),
+            Lies::ForShares { shares, .. } => shares,
+            Lies::Whole | Lies::OfWarps | Lies::InSteps => 0,
+        };
+        rows.next_multiple_of(64) * (times * self.slices * 8 * self.tiles * 4) as u64
     }
 
     /// Rows of a block.
     pub fn rows(&self) -> usize {
         match self.lies {
             Lies::Whole | Lies::OfWarps => 16,
-            Lies::ForGroups { .. } => warpgroup::ROWS,
+            Lies::ForGroups { .. } | Lies::ForShares { .. } => warpgroup::ROWS,
             Lies::InSteps => WARPS * MANY * 16,
         }
     }
@@ -196,7 +230,7 @@ impl OfRows {
     pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
         let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
         let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
-        let least = if matches!(self.lies, Lies::Whole | Lies::ForGroups { .. }) { 2.min(self.ahead) } else { self.ahead };
+        let least = if matches!(self.lies, Lies::Whole | Lies::ForGroups { .. } | Lies::ForShares { .. }) { 2.min(self.ahead) } else { self.ahead };
         (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
@@ -228,12 +262,13 @@ impl OfRows {
         let slices = if self.slices > 1 { format!(", {} blocks share a row", self.slices) } else { String::new() };
         let (rows, who) = match self.lies {
             Lies::Whole => (16, "warp"),
-            Lies::ForGroups { .. } => (warpgroup::ROWS, "group of four warps"),
+            Lies::ForGroups { .. } | Lies::ForShares { .. } => (warpgroup::ROWS, "group of four warps"),
             Lies::OfWarps => (16, "block"),
             Lies::InSteps => (16 * MANY, "warp"),
         };
         let slabs = match self.lies {
             Lies::ForGroups { at_once } if at_once < self.steps => format!(", {at_once} steps of the matrix at a time"),
+            Lies::ForShares { at_once, shares } => format!(", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"),
             _ => String::new(),
         };
         format!("on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 elements asked for ahead", 8 * self.tiles, self.ahead)
@@ -290,10 +325,11 @@ impl OfColumns {
         ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
     }
 
-    /// The same by groups of warps, where there are rows for them and both sides are `copied`: what makes rows needs registers of its own.
+    /// The same by groups of warps, where there are rows for them, or so many columns of fewer, and both sides are `copied`: what makes rows needs
+    /// registers of its own.
     pub fn with_warpgroups(self, wide: usize, (rows, are_copied): (u64, bool), target: Target) -> OfColumns {
         let all = wide.div_ceil(64);
-        let is_fit = target.warpgroups && are_copied && rows >= MANY_ROWS * u64::from(target.processors) && warpgroup::TILES.contains(&self.tiles);
+        let is_fit = target.warpgroups && are_copied && rows * all as u64 >= MANY_ROWS * u64::from(target.processors) && warpgroup::TILES.contains(&self.tiles);
         // Groups beside each other lay the other side out together. Up to a sixth of them may have nothing to do: that costs no memory.
         let across = (1..=warpgroup::OUTER_GROUPS).rev().find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
         let Some(across) = across.filter(|_| is_fit) else { return self };
@@ -315,6 +351,11 @@ impl OfColumns {
         let warps = |across: &usize| across * (OUTER_WARPS / across);
         let idle = |across: &usize| all.div_ceil(*across) * across - all;
         (4..=6).filter(|across| 8 * idle(across) <= all).max_by_key(|across| (warps(across), *across)).unwrap_or(least)
+    }
+
+    /// Columns of both sides that a block reads of each row.
+    pub fn columns_of_block(&self) -> u64 {
+        (self.across * 32 * self.groups + 8 * self.tiles) as u64
     }
 
     /// Threads of a block.

@@ -201,6 +201,10 @@ impl Unit<'_> {
         if scratch_bytes > 0 {
             given.push("real* __restrict__ scratch", super::Argument::Scratch);
         }
+        let shares = if let Lies::ForShares { shares, .. } = schedule.lies { shares as u32 } else { 1 };
+        if shares > 1 {
+            given.push("unsigned* ticket", super::Argument::Ticket);
+        }
         let loaders: Vec<&Writer> = sources.iter().map(|source| &source.loader).collect();
         parameters(&mut given, (shape, rows), (&loaders, &writer), &body);
         for follower in followers {
@@ -209,10 +213,10 @@ impl Unit<'_> {
         let writers: Vec<&Writer> = loaders.into_iter().chain([&writer]).chain(followers.iter().map(|follower| &follower.writer)).collect();
         let (each, slices) = ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
         // A block stays for as many tiles as there are: it lays the matrix out once.
-        let most = (self.target.processors * schedule.blocks / slices).max(1);
+        let most = (self.target.processors * schedule.blocks / (slices * shares)).max(1);
         let blocks = match schedule.lies {
             Lies::OfWarps => Blocks::Rows { rows, each, slices },
-            Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } => Blocks::Parts { rows, each, most, tiles: [slices, 1] },
+            Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } | Lies::ForShares { .. } => Blocks::Parts { rows, each, most, tiles: [slices, shares] },
         };
         Ok(Some(Tiled {
             words: schedule.words(),
@@ -242,8 +246,9 @@ impl Unit<'_> {
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
         let sizes = (shape.inner, shape.wide);
-        if let Some(in_one) = are_copied.then(|| OfRows::in_one(sizes, (many, self.target))).flatten() {
-            return Some(in_one);
+        let by_groups = || OfRows::in_shares(sizes, (many, self.target)).or_else(|| OfRows::in_one(sizes, (many, self.target)));
+        if let Some(by_groups) = are_copied.then(by_groups).flatten() {
+            return Some(by_groups);
         }
         let whole = OfRows::of(sizes, self.target);
         let in_steps = || OfRows::of_few(sizes, (vertices, self.target)).or_else(|| OfRows::of_long(sizes, whole, self.target));
@@ -302,7 +307,8 @@ const unsigned rows = rows_given * {lead};\n",
     let reads_anew = followers.iter().any(Follower::is_wide);
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
     let text = match schedule.lies {
-        Lies::ForGroups { at_once } => warpgroup::of_rows((at_once, schedule.steps), schedule.tiles),
+        Lies::ForGroups { at_once } => warpgroup::of_rows((at_once, schedule.steps), 1, schedule.tiles),
+        Lies::ForShares { at_once, shares } => warpgroup::of_rows((at_once, schedule.steps), shares, schedule.tiles),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),

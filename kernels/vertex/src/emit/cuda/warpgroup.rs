@@ -30,15 +30,25 @@ pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: 
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
-/// The text of rows times a matrix, of whose steps so many lie in shared memory at once.
-pub(super) fn of_rows((at_once, steps): (usize, usize), tiles: usize) -> String {
-    let (taken_up, put_by) = if at_once < steps { (TAKEN_UP, PUT_BY) } else { ("", "") };
+/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; of a block's `shares` that is all.
+pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: usize) -> String {
+    let (taken_up, put_by) = if shares > 1 {
+        ("", SHARED)
+    } else if at_once < steps {
+        (TAKEN_UP, PUT_BY)
+    } else {
+        ("", "")
+    };
+    let (first, end) = if shares > 1 { ("blockIdx.z * AT_ONCE", "first_slab + 1") } else { ("0", "STEPS") };
     let text = OF_ROWS
+        .replace("@FIRST_SLAB@", first)
+        .replace("@END@", end)
         .replace("@TAKEN_UP@", taken_up)
         .replace("@PUT_BY@", put_by)
-        .replace("@MULTIPLY@", if TILES.contains(&tiles) { BOTH } else { ONE })
+        .replace("@MULTIPLY@", if tiles <= *TILES.end() { BOTH } else { ONE })
         .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
-    format!("constexpr unsigned AT_ONCE = {at_once};\n{text}")
+    let constants = if shares > 1 { format!(", SHARES = {shares}, AT_A_TIME = {}", if tiles > 4 { 2 } else { 4 }) } else { String::new() };
+    format!("constexpr unsigned AT_ONCE = {at_once}{constants};\n{text}")
 }
 
 /// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which the text names.
@@ -61,23 +71,24 @@ float* const right = reinterpret_cast<float*>(of_block);
 const unsigned lane = threadIdx.x % 32, warp = from_lane(threadIdx.x / 32, 0), group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
 float* const queue = right + AT_ONCE * 2 * HALF + warp * (AHEAD * 512);
 const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4), first_turn = blockIdx.x + gridDim.x * (warp / 4);
-unsigned coming = first_turn, coming_step = 0, coming_slab = 0, slot = 0;
+const unsigned first_slab = @FIRST_SLAB@;
+unsigned coming = first_turn, coming_step = first_slab, coming_slab = first_slab, slot = 0;
 auto request = [&](const unsigned at) {
 if (coming < turns) {
 float* const of_rows = queue + at * 512;
 const unsigned first_row = coming * 64 + warp % 4 * 16;
 @REQUEST@if (++coming_step == min(STEPS, coming_slab + AT_ONCE)) {
 coming += stride;
-if (AT_ONCE < STEPS && coming >= turns && coming_slab + AT_ONCE < STEPS) { coming = first_turn; coming_slab += AT_ONCE; }
+if (AT_ONCE < STEPS && coming >= turns && coming_slab + AT_ONCE < @END@) { coming = first_turn; coming_slab += AT_ONCE; }
 coming_step = coming_slab;
 }
 }
 copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-@LAID@UNROLL_1 for (unsigned slab = 0; slab < STEPS; slab += AT_ONCE) {
+@LAID@UNROLL_1 for (unsigned slab = first_slab; slab < @END@; slab += AT_ONCE) {
 const unsigned steps = min(AT_ONCE, STEPS - slab);
-if (slab > 0) __syncthreads();
+if (slab > first_slab) __syncthreads();
 @LAY@group_sees_shared();
 __syncthreads();
 for (unsigned turn = first_turn; turn < turns; turn += stride) {
@@ -164,6 +175,24 @@ sums[n][0] = four.x; sums[n][1] = four.y; sums[n][2] = four.z; sums[n][3] = four
 const PUT_BY: &str = "if (slab + AT_ONCE < STEPS) {
 UNROLL for (int n = 0; n < TILES; n++) so_far[n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
 continue;
+}
+";
+
+/// What rows have of this share. The warp that is done last with its rows adds up what all have, in order, and finishes them.
+const SHARED: &str = "float4* const of_tile = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
+const offset_t of_share = (offset_t)gridDim.y * turns * (4 * TILES * 32);
+UNROLL for (int n = 0; n < TILES; n++) of_tile[blockIdx.z * of_share + n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
+__threadfence();
+__syncwarp();
+unsigned* const own_ticket = ticket + blockIdx.y * turns * 4 + tile;
+if (from_lane(lane == 0 ? atomicAdd(own_ticket, 1u) : 0u, 0) + 1 < gridDim.z) continue;
+if (lane == 0) *own_ticket = 0;
+__threadfence();
+UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] = 0;
+UNROLL_1 for (unsigned first = 0; first < SHARES; first += AT_A_TIME) {
+float4 all[AT_A_TIME][TILES];
+UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++) all[i][n] = first + i < SHARES ? __ldcg(of_tile + (first + i) * of_share + n * 32) : make_float4(0, 0, 0, 0);
+UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++) { sums[n][0] += all[i][n].x; sums[n][1] += all[i][n].y; sums[n][2] += all[i][n].z; sums[n][3] += all[i][n].w; }
 }
 ";
 
