@@ -129,6 +129,33 @@ fn products_of_long_rows_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Programs, rows, columns of features and hidden ones: few and long rows, whose elements blocks share, of one to eight tiles of columns; with a product
+/// that follows in the same kernel, too.
+const FEW: [(&str, u64, u64, u64); 6] = [
+    ("gin", 3_327, 3_703, 64),
+    ("gcn", 3_327, 3_703, 16),
+    ("gcn", 2_708, 1_433, 8),
+    ("gcn", 2_708, 1_433, 21),
+    ("sage", 2_708, 1_433, 64),
+    ("gin", 4_200, 515, 100),
+];
+
+#[test]
+fn products_of_few_long_rows_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("products_of_few_long_rows_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (name, nodes, columns, hidden) in FEW {
+        let settings = json!({"hidden": hidden, "drop": 0.0});
+        let known = Data { nodes, features: Some(columns), ..data(7, Features::Dense, &settings) };
+        for arch in ARCHITECTURES {
+            let source = source((&format!("pipelines/programs/{name}.py"), name), &settings, &known, target(arch));
+            assert_eq!(source.contains("own_ticket"), Target::has_warpgroups(arch), "{name}: {nodes} rows of {columns} by {hidden} are shared");
+            found.extend(wrong(nvrtc, &format!("{name}, {nodes} rows of {columns} by {hidden}"), &source, arch));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Programs, columns of features, hidden and last ones: products with others in their kernels, on both sides of what has room for two blocks.
 const JOINED: [(&str, u64, u64, u64); 6] =
     [("gin", 96, 64, 22), ("gin", 77, 64, 5), ("gin", 66, 32, 2), ("sage", 96, 64, 22), ("sage", 66, 32, 7), ("sage", 160, 64, 5)];

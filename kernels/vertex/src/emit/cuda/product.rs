@@ -12,7 +12,7 @@ use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
-use crate::launch::{Launch, Operand, Operation, Rows};
+use crate::launch::{Body, Launch, Operand, Operation, Rows};
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
@@ -198,7 +198,10 @@ impl Unit<'_> {
     fn is_read_beside(&self, name: &str, sum: &str) -> bool {
         let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
         let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == name);
-        self.list.results.iter().any(|result| result.buffer == name) || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(launch))
+        let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
+        is_statistic
+            || self.list.results.iter().any(|result| result.buffer == name)
+            || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(launch))
     }
 
     /// Whether another launch makes what this one is to make.

@@ -6,6 +6,8 @@
 //! never     is taken for reals of 64 bits, or where a block would need more shared memory than the device has
 //!
 //! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
+use std::ops::RangeInclusive;
+
 use super::dense::{Value, start_of_row};
 use super::kernel::about_row;
 use super::walk::{At, From, Input, Leaf, Read, Walk};
@@ -85,8 +87,7 @@ pub(super) struct OfRows {
 impl OfRows {
     /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows that it is multiplied with.
     pub fn of_few((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        let is_few = (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows);
-        if target.bytes_per_real != 4 || inner < FEW_INNER || !is_few {
+        if !OfRows::are_few(inner, (rows, target)) {
             return None;
         }
         let slices = wide.div_ceil(32);
@@ -98,28 +99,31 @@ impl OfRows {
         Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
+    fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
+        target.bytes_per_real == 4 && inner >= FEW_INNER && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
+    }
+
     /// Of few and long rows by groups of warps, several blocks of which share a row's elements: each lays a few steps of the matrix out, for all rows
     /// that it has (one H100, 3,327 rows of 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
     pub fn in_shares((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        let is_few = (1..GROUP_ROWS * u64::from(target.processors)).contains(&rows);
         let (slices, steps) = (wide.div_ceil(64), inner.div_ceil(32));
         let tiles = wide.div_ceil(slices).div_ceil(8);
         let (slices, turns) = (wide.div_ceil(8 * tiles), rows.div_ceil(warpgroup::ROWS as u64) as usize);
-        if target.bytes_per_real != 4 || inner < FEW_INNER || !is_few || turns * 4 * slices > TICKETS as usize {
+        if !OfRows::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize {
             return None;
         }
         let processors = target.processors as usize;
         let made = |shares: usize| {
             let at_once = steps.div_ceil(shares);
-            let of = |ahead: usize| OfRows::for_groups((tiles, slices, steps), (at_once, ahead), target);
+            let of = |ahead: usize| OfRows::for_groups((tiles, slices, steps), (at_once, ahead), (1..=*warpgroup::TILES.end(), target));
             let made = (SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)?;
             Some(OfRows { lies: Lies::ForShares { at_once, shares: steps.div_ceil(at_once) }, ..made })
         };
-        // Steps that a group of warps takes, what it costs to lay the matrix out, and to add up.
+        // In quarters of what a step costs: steps and sums of a group of warps, a matrix that is laid out, sums of others.
         let cost = |made: &OfRows| {
             let Lies::ForShares { at_once, shares } = made.lies else { return usize::MAX };
             let groups = warpgroup::WARPS / 4 * (processors / (shares * slices)).max(1);
-            turns.div_ceil(groups) * at_once * 4 + at_once * 2 + shares
+            turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares
         };
         (2..=steps).take_while(|shares| shares * slices <= processors).filter_map(made).min_by_key(cost)
     }
@@ -150,7 +154,7 @@ impl OfRows {
         let least = wide.div_ceil(64);
         let tiles = wide.div_ceil(least).div_ceil(8);
         let (slices, steps) = (wide.div_ceil(8 * tiles), inner.div_ceil(32));
-        let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), target);
+        let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), (warpgroup::TILES, target));
         if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < GROUP_ROWS * u64::from(target.processors) || made(steps).is_some() {
             return None;
         }
@@ -162,14 +166,21 @@ impl OfRows {
     pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
         let is_fit = tiles > *warpgroup::TILES.end() && target.bytes_per_real == 4 && inner >= INNER_LEAST && rows >= GROUP_ROWS * u64::from(target.processors);
-        (2..=warpgroup::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| OfRows::for_groups((tiles, 1, steps), (steps, ahead), target))
+        (2..=warpgroup::AHEAD)
+            .rev()
+            .filter(|_| is_fit)
+            .find_map(|ahead| OfRows::for_groups((tiles, 1, steps), (steps, ahead), (warpgroup::TILES_OF_ROWS, target)))
     }
 
-    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead, if that fits.
-    fn for_groups((tiles, slices, steps): (usize, usize, usize), (at_once, ahead): (usize, usize), target: Target) -> Option<OfRows> {
+    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead, if that fits; as many tiles as this are worth it.
+    fn for_groups(
+        (tiles, slices, steps): (usize, usize, usize),
+        (at_once, ahead): (usize, usize),
+        (worth, target): (RangeInclusive<usize>, Target),
+    ) -> Option<OfRows> {
         let (parts, warps) = (1 + usize::from(target.matmul == Matmul::F32), warpgroup::WARPS);
         let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
-        let is_fit = target.warpgroups && tiles <= *warpgroup::TILES_OF_ROWS.end() && shared_bytes <= target.shared_bytes as usize;
+        let is_fit = target.warpgroups && worth.contains(&tiles) && shared_bytes <= target.shared_bytes as usize;
         let lies = Lies::ForGroups { at_once };
         is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
     }
@@ -211,7 +222,7 @@ impl OfRows {
     /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody knows how many rows, or nothing is to have more.
     pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
         let is_one = self.lies == Lies::Whole && self.blocks == 1;
-        let by_groups = |ahead: usize| OfRows::for_groups((self.tiles, self.slices, self.steps), (self.steps, ahead), target);
+        let by_groups = |ahead: usize| OfRows::for_groups((self.tiles, self.slices, self.steps), (self.steps, ahead), (warpgroup::TILES_OF_ROWS, target));
         if is_one
             && vertices >= GROUP_ROWS * u64::from(target.processors)
             && (self.slices == 1 || self.tiles >= MANY_WIDE)
@@ -230,7 +241,11 @@ impl OfRows {
     pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
         let bytes = |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
         let fits = |ahead: &usize| self.blocks as usize * (bytes(*ahead) + KEPT_BYTES) <= target.shared_bytes as usize + KEPT_BYTES;
-        let least = if matches!(self.lies, Lies::Whole | Lies::ForGroups { .. } | Lies::ForShares { .. }) { 2.min(self.ahead) } else { self.ahead };
+        let least = match self.lies {
+            Lies::Whole | Lies::ForGroups { .. } => 2.min(self.ahead),
+            Lies::ForShares { .. } => SHARE_AHEAD,
+            Lies::OfWarps | Lies::InSteps => self.ahead,
+        };
         (least..=self.ahead).rev().find(fits).map(|ahead| OfRows { ahead, shared_bytes: bytes(ahead), ..self })
     }
 

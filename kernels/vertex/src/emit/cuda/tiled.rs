@@ -138,7 +138,12 @@ impl Unit<'_> {
         if makes_sums(&number) {
             return Ok(None);
         }
-        let followers: Vec<usize> = self.joined.followers_of(self.list, number).into_iter().filter(|follower| !makes_sums(follower)).collect();
+        // A sum that a launch behind this one makes is not there yet.
+        let launches = self.list.launches();
+        let reads = |launch: usize, sum: usize| launches[sum].operation.writes().iter().any(|made| launches[launch].operation.reads().contains(made));
+        let waits = |follower: usize| self.beside.iter().any(|(sum, maker)| maker.launch > number && reads(follower, *sum));
+        let followers = self.joined.followers_of(self.list, number).into_iter();
+        let followers: Vec<usize> = followers.filter(|follower| !makes_sums(follower) && !waits(*follower)).collect();
         let firsts = self.joined.first_of(number).filter(|first| !makes_sums(first)).map(Some).into_iter().chain([None]);
         for (first, count) in firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count))) {
             // What cannot be joined is done alone.

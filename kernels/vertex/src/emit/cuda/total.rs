@@ -220,8 +220,8 @@ impl Unit<'_> {
     }
 
     /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest processor reads, each for a share of all there is, and
-    /// parts, which are written and read again. Where nobody knows how many rows, these are all (one H100, 3,327 rows of 3,703 by 64: 69 us in 44
-    /// parts, whose turns are whole, and 48 in 8).
+    /// parts, which are written and read again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by 64, by warps:
+    /// 69 us with as many parts as fill all turns, and 54).
     fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
         let (of_part, processors) = (u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]), u64::from(self.target.processors));
         let rows = if rows == 0 { f64::from(u32::MAX) } else { rows as f64 };

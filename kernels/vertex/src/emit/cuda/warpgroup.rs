@@ -13,7 +13,7 @@ pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
 pub(super) const ROWS: usize = 64;
 /// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
 pub(super) const WARPS: usize = 12;
-/// Tiles of 8 columns that there are instructions for, but of rows a few more.
+/// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks share, fewer are, too.
 pub(super) const TILES: RangeInclusive<usize> = 5..=8;
 pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
 /// Steps that are asked for before they are worked on, at most.
@@ -30,7 +30,7 @@ pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: 
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
-/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; of a block's `shares` that is all.
+/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where blocks share a row's elements, a block has no others.
 pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: usize) -> String {
     let (taken_up, put_by) = if shares > 1 {
         ("", SHARED)
@@ -63,7 +63,7 @@ pub(super) fn next() -> (String, String) {
 }
 
 /// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all, rows go through each slab of it, and what
-/// they have by then waits in memory. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
+/// they have by then waits in memory, or each block has one slab. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the next slab, too.
 const OF_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned HALF = 128 * TILES * PARTS;
 float* const right = reinterpret_cast<float*>(of_block);
@@ -182,12 +182,13 @@ continue;
 const SHARED: &str = "float4* const of_tile = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
 const offset_t of_share = (offset_t)gridDim.y * turns * (4 * TILES * 32);
 UNROLL for (int n = 0; n < TILES; n++) of_tile[blockIdx.z * of_share + n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
-__threadfence();
 __syncwarp();
+__threadfence();
 unsigned* const own_ticket = ticket + blockIdx.y * turns * 4 + tile;
 if (from_lane(lane == 0 ? atomicAdd(own_ticket, 1u) : 0u, 0) + 1 < gridDim.z) continue;
 if (lane == 0) *own_ticket = 0;
 __threadfence();
+__syncwarp();
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] = 0;
 UNROLL_1 for (unsigned first = 0; first < SHARES; first += AT_A_TIME) {
 float4 all[AT_A_TIME][TILES];
