@@ -129,8 +129,8 @@ fn products_of_long_rows_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Programs, rows, columns of features and hidden ones: few and long rows, whose elements blocks share, of one to eight tiles of columns; with a product
-/// that follows in the same kernel, too.
+/// Programs, rows, columns of features and hidden ones: few and long rows, whose elements blocks share, of one, two, three and eight tiles of columns and of
+/// two slices; with a product that follows in the same kernel, too.
 const FEW: [(&str, u64, u64, u64); 6] = [
     ("gin", 3_327, 3_703, 64),
     ("gcn", 3_327, 3_703, 16),

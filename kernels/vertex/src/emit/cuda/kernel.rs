@@ -459,7 +459,7 @@ pub(super) struct Load {
     /// Asked for, an edge, and how many rows that are.
     loaded: usize,
     reads: usize,
-    /// What the lists of edges have for an edge, and lanes that share them.
+    /// What the lists of edges have for an edge, lanes that share them, and pieces of a row that each of those has.
     listed: usize,
     lanes: usize,
     chunks: usize,

@@ -31,7 +31,7 @@ const MANY_TILES: usize = 2;
 const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
 /// Rows for each processor from which on groups of warps multiply: two of its three have some, of which each then reads a matrix that they lay out
 /// once (one H200, GIN, us an epoch by warps and by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793).
-/// Outer products of so few are faster by warps, where they are no wider than a group.
+/// Outer products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401); of wide ones among them neither is.
 const GROUP_ROWS: u64 = 2 * warpgroup::ROWS as u64;
 /// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room for more of it (580,768 rows of 1,323 by 64 on
 /// one H200, us: 2 steps 1,145, 3 steps 1,165, 4 steps 1,220).
@@ -99,6 +99,13 @@ impl OfRows {
         Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::OfWarps, blocks: 2, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
+    /// Tiles of a slice, as many as there may be, and slices.
+    fn widest(wide: usize) -> (usize, usize) {
+        let tiles = wide.div_ceil(wide.div_ceil(64)).div_ceil(8);
+        (tiles, wide.div_ceil(8 * tiles))
+    }
+
+    /// Whether rows are long and few.
     fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
         target.bytes_per_real == 4 && inner >= FEW_INNER && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
     }
@@ -106,26 +113,22 @@ impl OfRows {
     /// Of few and long rows by groups of warps, several blocks of which share a row's elements: each lays a few steps of the matrix out, for all rows
     /// that it has (one H100, 3,327 rows of 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
     pub fn in_shares((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        let (slices, steps) = (wide.div_ceil(64), inner.div_ceil(32));
-        let tiles = wide.div_ceil(slices).div_ceil(8);
-        let (slices, turns) = (wide.div_ceil(8 * tiles), rows.div_ceil(warpgroup::ROWS as u64) as usize);
+        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
+        let (processors, turns) = (target.processors as usize, rows.div_ceil(warpgroup::ROWS as u64) as usize);
         if !OfRows::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize {
             return None;
         }
-        let processors = target.processors as usize;
-        let made = |shares: usize| {
-            let at_once = steps.div_ceil(shares);
+        let made = |asked: usize| {
+            let at_once = steps.div_ceil(asked);
+            let shares = steps.div_ceil(at_once);
             let of = |ahead: usize| OfRows::for_groups((tiles, slices, steps), (at_once, ahead), (1..=*warpgroup::TILES.end(), target));
-            let made = (SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)?;
-            Some(OfRows { lies: Lies::ForShares { at_once, shares: steps.div_ceil(at_once) }, ..made })
-        };
-        // In quarters of what a step costs: steps and sums of a group of warps, a matrix that is laid out, sums of others.
-        let cost = |made: &OfRows| {
-            let Lies::ForShares { at_once, shares } = made.lies else { return usize::MAX };
+            let made = OfRows { lies: Lies::ForShares { at_once, shares }, ..(SHARE_AHEAD..=warpgroup::AHEAD).rev().find_map(of)? };
+            // In quarters of what a step costs: steps and sums of a group of warps, a matrix that is laid out, sums of others.
             let groups = warpgroup::WARPS / 4 * (processors / (shares * slices)).max(1);
-            turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares
+            Some((turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares, made))
         };
-        (2..=steps).take_while(|shares| shares * slices <= processors).filter_map(made).min_by_key(cost)
+        let each = (2..=steps).take_while(|asked| asked * slices <= processors).filter_map(made);
+        each.min_by_key(|(cost, _)| *cost).map(|(_, made)| made)
     }
 
     /// None where it does not fit.
@@ -142,18 +145,15 @@ impl OfRows {
         if target.bytes_per_real != 4 || inner < INNER_LEAST || whole.is_some_and(|whole| whole.slices <= least) {
             return None;
         }
-        let tiles = wide.div_ceil(least).div_ceil(8);
+        let (tiles, slices) = OfRows::widest(wide);
         let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
         let ahead = [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
-        let slices = wide.div_ceil(8 * tiles);
         Some(OfRows { tiles, slices, steps: inner.div_ceil(32), ahead, split: false, lies: Lies::InSteps, blocks: 1, warps: WARPS, shared_bytes: bytes(ahead) })
     }
 
     /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does: what is no product of groups then is slower as one.
     pub fn in_slabs((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        let least = wide.div_ceil(64);
-        let tiles = wide.div_ceil(least).div_ceil(8);
-        let (slices, steps) = (wide.div_ceil(8 * tiles), inner.div_ceil(32));
+        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
         let made = |at_once: usize| OfRows::for_groups((tiles, slices, steps), (at_once, SLAB_AHEAD), (warpgroup::TILES, target));
         if target.bytes_per_real != 4 || inner < INNER_LEAST || rows < GROUP_ROWS * u64::from(target.processors) || made(steps).is_some() {
             return None;
@@ -185,11 +185,16 @@ impl OfRows {
         is_fit.then_some(OfRows { tiles, slices, steps, ahead, split: parts == 2, lies, blocks: 1, warps, shared_bytes })
     }
 
+    /// Blocks that share the elements of a row.
+    pub fn shares(&self) -> usize {
+        if let Lies::ForShares { shares, .. } = self.lies { shares } else { 1 }
+    }
+
     /// Bytes of sums that wait in memory, between slabs or for the other shares, of so many rows.
     pub fn bytes_between(&self, rows: u64) -> u64 {
         let times = match self.lies {
             Lies::ForGroups { at_once } => usize::from(at_once < self.steps),
-            Lies::ForShares { shares, .. } => shares,
+            Lies::ForShares { .. } => self.shares(),
             Lies::Whole | Lies::OfWarps | Lies::InSteps => 0,
         };
         rows.next_multiple_of(64) * (times * self.slices * 8 * self.tiles * 4) as u64

@@ -206,7 +206,7 @@ impl Unit<'_> {
         if scratch_bytes > 0 {
             given.push("real* __restrict__ scratch", super::Argument::Scratch);
         }
-        let shares = if let Lies::ForShares { shares, .. } = schedule.lies { shares as u32 } else { 1 };
+        let shares = schedule.shares() as u32;
         if shares > 1 {
             given.push("unsigned* ticket", super::Argument::Ticket);
         }
@@ -312,8 +312,7 @@ const unsigned rows = rows_given * {lead};\n",
     let reads_anew = followers.iter().any(Follower::is_wide);
     let finish_of_rows = with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
     let text = match schedule.lies {
-        Lies::ForGroups { at_once } => warpgroup::of_rows((at_once, schedule.steps), 1, schedule.tiles),
-        Lies::ForShares { at_once, shares } => warpgroup::of_rows((at_once, schedule.steps), shares, schedule.tiles),
+        Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => warpgroup::of_rows((at_once, schedule.steps), schedule.shares(), schedule.tiles),
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
         Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),
