@@ -1,4 +1,5 @@
-//! joined: products of rows that an executor may make together with another: of rows that a product has just made, and two that are added up.
+//! joined: products of rows that an executor may make together with another: of rows that a product has just made, two that are added up, and two
+//! outer products with a side in common.
 //!
 //! promises  what is joined stays in one part of the list; nothing in between reads or writes what is made earlier or later for it, and the
 //!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
@@ -28,6 +29,8 @@ pub struct Joined {
     pub firsts: BTreeMap<usize, usize>,
     /// Products of rows that an earlier one makes, and which: whoever has these rows at hand may multiply them. Those of one multiply the same rows.
     pub followers: BTreeMap<usize, usize>,
+    /// Outer products of rows of vertices that a later one may make as well, and which: one side of both is the same, the others lie there.
+    pub twins: BTreeMap<usize, usize>,
 }
 
 /// A launch that multiplies rows with a matrix, first of all.
@@ -49,7 +52,8 @@ impl Joined {
             joined.find_firsts(list, (&launches, part.clone()));
             // What is narrow comes first: it is joined on every device.
             joined.find_followers(list, (&launches, part.clone()), 1..=NARROW_COLUMNS);
-            joined.find_followers(list, (&launches, part), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
+            joined.find_followers(list, (&launches, part.clone()), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
+            joined.find_twins(list, (&launches, part));
         }
         joined
     }
@@ -118,6 +122,40 @@ impl Joined {
             }
         }
     }
+
+    fn find_twins(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for first in part.clone() {
+            let is_alone = |twins: &BTreeMap<usize, usize>, number: usize| !twins.contains_key(&number) && twins.values().all(|later| *later != number);
+            let fits = |later: &usize| {
+                let goes_on = stays(launches, first..*later, launches[first]) && is_apart(launches, first..*later, launches[first]);
+                is_alone(&self.twins, *later) && differing(list, (launches[first], launches[*later])).is_some() && goes_on
+            };
+            if let Some(later) = (first + 1..part.end).find(|later| is_alone(&self.twins, first) && fits(later)) {
+                self.twins.insert(first, later);
+            }
+        }
+    }
+}
+
+/// The operands of an outer product of one row a vertex each.
+fn outer(launch: &Launch) -> Option<&[Operand]> {
+    let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
+    inputs.iter().all(|operand| operand.shape().len() == 1).then_some(inputs)
+}
+
+/// Which operand of two outer products of rows of vertices is not the same, if the other is, and these lie there.
+pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<usize> {
+    let ([first, second], [third, fourth]) = (outer(one)?, outer(other)?) else { return None };
+    let side = match (first == third, second == fourth) {
+        (true, false) => 1,
+        (false, true) => 0,
+        _ => return None,
+    };
+    let lies = |operand: &Operand| {
+        let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = operand else { return false };
+        list.buffers.iter().any(|held| held.name == *buffer && is_of_nodes(held))
+    };
+    [[first, second], [third, fourth]].iter().all(|operands| lies(operands[side])).then_some(side)
 }
 
 fn is_of_nodes(buffer: &Buffer) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! promises  rows that fit shared memory with the matrix and rows that do not, given ones and made ones, whose columns no vector divides,
 //!           few of them and many, whose number is no multiple of anything; products that one kernel makes: of rows that another has just
-//!           made, forward and backward, wide ones, too, and two that are added up; by groups of warps, also where blocks share a row's elements,
-//!           and with products of fewer bits
+//!           made, forward and backward, wide ones, too, two that are added up, and outer ones with a side in common; by groups of warps, also
+//!           where blocks share a row's elements, and with products of fewer bits
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
@@ -182,6 +182,34 @@ fn rows_whose_elements_blocks_share_agree() {
         assert!(widths[0] != 260 || joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()), "{widths:?}: no product follows");
     }
 }
+
+#[test]
+fn products_with_a_side_in_common_agree() {
+    // Wider sides first and last, columns that no vector divides, few rows and those of groups of warps; slopes of few columns, whose products are
+    // added up in one kernel.
+    for (features, hidden, classes, nodes) in [(66, 64, 2, most()), (24, 33, 3, many()), (9, 40, 9, most()), (130, 12, 7, 61), (515, 64, 6, few()), (5, 3, 1, 7)] {
+        let direct = Direct { labels: signed(42, nodes * classes), ..given(nodes, features) };
+        let known = direct.known(classes as u64, Loss::MeanSquares);
+        let settings = [("hidden".to_owned(), json!(hidden))].into();
+        let text = if nodes == most() { MEAN.replace("relu", SMOOTH) } else { MEAN.to_owned() };
+        let list = compile(&text, "mean_of", &settings, &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        let what = format!("{features}, {hidden}, {classes}, {nodes} rows");
+        trained::<f32>(&what, &direct, &list);
+        trained::<f64>(&what, &direct, &list);
+        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        assert_eq!(joined.twins.len(), 2, "{what}");
+        assert!(joined.twins.keys().all(|first| emitted.launches[*first].is_empty()), "{what}: outer products are apart");
+        // The slope of the rows in between.
+        let is_added = joined.firsts.keys().next_back().is_some_and(|first| emitted.launches[*first].is_empty());
+        assert!(is_added, "{what}: two products of short rows are apart");
+    }
+}
+
+/// Layers of means and of own rows: gradients have rows in common.
+const MEAN: &str = "def mean_of(v, hidden=8):
+    v.h = relu(linear(mean(u.x for u in v.innbs), hidden) + linear(v.x, hidden, bias=False))
+    return linear(mean(u.h for u in v.innbs), v.classes) + linear(v.h, v.classes, bias=False)
+";
 
 /// Two products of given and of made rows, added up, and what multiplies their sum; three that are added up, of which two are joined.
 const TWO: &str = "def two(v, wide=8, narrow=8):

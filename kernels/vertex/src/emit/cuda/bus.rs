@@ -3,6 +3,7 @@
 //! promises  which rows may stay there, and bytes by launch: rows that kernels walk in order once for each kernel and each slice of what it makes,
 //!           rows of far ends once for each edge; an epoch is a measurement and a step, as a run does them
 //! never     measures; foresees what a cache keeps of rows that edges share, or what hubs are read again
+use super::outer::beside_each_other;
 use super::{Argument, Blocks, Emitted, Kernel};
 use crate::facts::Facts;
 use crate::gir::{Input, Op};
@@ -35,13 +36,16 @@ pub fn traffic(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[B
     let mut traffic = Traffic { by_launch: vec![0; launches.len()], ..Traffic::default() };
     for (number, launch) in launches.iter().enumerate() {
         // What another launch's kernel makes reads its rows there.
-        let elsewhere = joined.followers.get(&number).or(joined.firsts.get(&number)).filter(|_| emitted.launches[number].is_empty());
-        let at = elsewhere.copied().unwrap_or(number);
+        let is_twin = joined.twins.contains_key(&number) && emitted.launches[number].is_empty();
+        let elsewhere = joined.followers.get(&number).or(joined.firsts.get(&number)).or(joined.twins.get(&number));
+        let at = elsewhere.filter(|_| emitted.launches[number].is_empty()).copied().unwrap_or(number);
+        let widths = widths(&launches, &joined, (at, emitted));
         let (mut in_order, mut by_edges) = (0u64, 0u64);
-        for name in on_host {
+        // What two outer products have in common is read once.
+        for name in on_host.iter().filter(|name| !is_twin || !launches[at].operation.reads().iter().any(|read| read == *name)) {
             let seen = list.seen(launch, name, facts);
             for kernel in emitted.launches[at].iter().filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone()))) {
-                in_order = in_order.saturating_add(seen.in_order.saturating_mul(again(launch, kernel, name)));
+                in_order = in_order.saturating_add(seen.in_order.saturating_mul(again(launch, (kernel, widths), name)));
                 by_edges = by_edges.saturating_add(seen.by_edges);
             }
         }
@@ -67,23 +71,32 @@ fn times(list: &LaunchList) -> Vec<u64> {
 }
 
 /// How often a kernel goes over rows of a buffer: once for each block that shares what is made of them.
-fn again(launch: &Launch, kernel: &Kernel, name: &str) -> u64 {
+fn again(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> u64 {
     let is_product = |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     match (&launch.operation, &kernel.blocks) {
-        (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => again_for_outer(inputs, (*tiles, kernel.shared_bytes > 0), name),
+        (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => again_for_outer(inputs, (*tiles, kernel.shared_bytes > 0 && widths[1] > widths[0]), name),
         (operation, Blocks::Rows { slices, .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
         (operation, Blocks::Parts { tiles: [slices, _], .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
         _ => 1,
     }
 }
 
+/// Columns of both sides of an outer product, with what its kernel makes beside it.
+fn widths(launches: &[&Launch], joined: &Joined, (number, emitted): (usize, &Emitted)) -> [u64; 2] {
+    let operands = |number: usize| if let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launches[number].operation { inputs.as_slice() } else { &[] };
+    let twin = joined.twins.iter().find(|(first, later)| **later == number && emitted.launches[**first].is_empty());
+    let (own, theirs) = (operands(number), twin.map_or(&[][..], |(first, _)| operands(*first)));
+    let columns = |operand: Option<&Operand>| operand.and_then(|operand| operand.shape().last().copied()).unwrap_or(1);
+    let is_other = |side: &usize| theirs.get(*side).is_some_and(|other| own.get(*side) != Some(other));
+    [0, 1].map(|side| if is_other(&side) { beside_each_other(columns(own.get(side)), columns(theirs.get(side))) } else { columns(own.get(side)) })
+}
+
 /// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for shared memory, blocks lie along the wider side
 /// first, else along the first.
-fn again_for_outer(inputs: &[Operand], (tiles, by_width): ([u32; 2], bool), name: &str) -> u64 {
-    let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+fn again_for_outer(inputs: &[Operand], (tiles, is_turned): ([u32; 2], bool), name: &str) -> u64 {
     let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
     let [first, second] = inputs else { return 1 };
-    let [of_first, of_second] = if by_width && columns(second) > columns(first) { [tiles[1], tiles[0]] } else { tiles };
+    let [of_first, of_second] = if is_turned { [tiles[1], tiles[0]] } else { tiles };
     let of_side = |is_read: bool, across: u32| if is_read { u64::from(across) } else { 0 };
     (of_side(is_of(first), of_second) + of_side(is_of(second), of_first)).max(1)
 }

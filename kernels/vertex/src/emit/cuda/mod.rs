@@ -14,6 +14,7 @@ pub mod learn;
 mod loss;
 pub mod memory;
 mod operators;
+mod outer;
 mod padded;
 mod product;
 mod running;

@@ -10,6 +10,7 @@ use super::table::identity;
 use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
 use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
+use super::tensor::INNER_LEAST;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Launch, Operand, Operation, Rows};
@@ -207,7 +208,7 @@ impl Unit<'_> {
     /// Whether another launch makes what this one is to make.
     fn is_elsewhere(&mut self) -> Result<bool, Refused> {
         if let Some(second) = self.joined.firsts.get(&self.number).copied()
-            && self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number))
+            && (self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number)) || self.short_pair(second)?.is_some())
         {
             self.elsewhere.insert(self.number, second);
             self.unmade.extend(self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned));
@@ -219,14 +220,35 @@ impl Unit<'_> {
         Ok(true)
     }
 
+    /// A product of rows so short that they are no work for tensor cores, and what it adds, of rows as short, if that is a product that this one's
+    /// kernel can make as well.
+    fn short_pair(&self, number: usize) -> Result<Option<(Walk, Vec<Shape>)>, Refused> {
+        let launches = self.list.launches();
+        let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
+        let Some(first) = self.joined.first_of(number).filter(|first| !makes_sums(first) && !makes_sums(&number)) else { return Ok(None) };
+        let both = self.added(launches[first], launches[number]);
+        let Some(walk) = both.and_then(|both| Walk::of((self.list, self.target.bytes_per_real), &both)) else { return Ok(None) };
+        let Ok(shapes) = Shape::both(&walk) else { return Ok(None) };
+        let [one, other] = shapes.as_slice() else { return Ok(None) };
+        let is_fit = [one, other].iter().all(|shape| shape.lead == 1 && !shape.plain && shape.inner < INNER_LEAST) && one.places == other.places;
+        Ok(is_fit.then_some((walk, shapes)))
+    }
+
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
         if self.is_elsewhere()? {
             return Ok(());
         }
-        let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
-            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
-        let shape = Shape::of(&walk)?;
+        let no_walk = || Refused::new("an operation that no walk does".to_owned());
+        let (mut walk, shapes) = match self.short_pair(self.number)? {
+            Some(both) => both,
+            None => {
+                let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation).ok_or_else(no_walk)?;
+                let shape = Shape::of(&walk)?;
+                (walk, vec![shape])
+            }
+        };
+        let shape = &shapes[0];
         let sum = self.sum_of_step(&walk);
         // Rows that only their sum asks for lie nowhere, where that is made here.
         if let Some(sum) = sum.as_ref().filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out)) {
@@ -242,10 +264,15 @@ impl Unit<'_> {
         }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
-        let left_vector = vector_of(shape.inner, most);
-        let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
-        let left = &walk.steps[shape.number].inputs[0];
-        let left = if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? };
+        let left_vector = shapes.iter().map(|shape| vector_of(shape.inner, most)).min().unwrap_or(1);
+        let mut loaders = Vec::new();
+        let mut lefts = Vec::new();
+        for shape in &shapes {
+            let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
+            let left = &walk.steps[shape.number].inputs[0];
+            lefts.push(if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? });
+            loaders.push(loader);
+        }
         // What is added up along a row is held by one group of lanes, each of which has places of one such sum.
         let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
         let fits = |vector: &usize| *vector <= most && shape.places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
@@ -253,7 +280,10 @@ impl Unit<'_> {
         let across = shape.places.div_ceil(vector).next_power_of_two().min(if lengths.is_empty() { 16 } else { 32 });
         let slices = shape.places.div_ceil(vector * across);
         let mut writer = Writer::new(&walk, Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices });
-        let finish = finish(&mut writer, (&shape, sum.as_ref().map(|sum| sum.step)), |_, place| format!("sums[i][{place}]"))?;
+        // What a second product makes is in the sums of the first, so that nothing is left of it.
+        let nothing: String = shapes[1..].iter().map(|second| writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())).collect();
+        let finish = finish(&mut writer, (shape, sum.as_ref().map(|sum| sum.step)), |_, place| format!("sums[i][{place}]"))?;
+        let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
         let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be.
         let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= u64::from(self.target.processors);
@@ -261,13 +291,16 @@ impl Unit<'_> {
         self.header();
         let (rows, lead) = shape.rows(&walk);
         let mut given = Parameters::new();
-        parameters(&mut given, (&shape, rows), (&[&loader], &writer), &format!("{}{}{}", left.statements, finish.statements, finish.stores));
+        let read: String = lefts.iter().map(|left| left.statements.as_str()).collect();
+        let all: Vec<&Writer> = loaders.iter().collect();
+        parameters(&mut given, (shape, rows), (&all, &writer), &format!("{read}{}{}", finish.statements, finish.stores));
+        shapes[1..].iter().for_each(|second| given.push(format!("const real* __restrict__ {}", pointer(&second.matrix)), Argument::Buffer(second.matrix.clone())));
         let mut parameters = given;
-        let body = body(&shape, (&left, &finish), (across, vector, each, left_vector), lead);
+        let body = body(&shapes, (&lefts, &finish), (across, vector, each, left_vector), lead);
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
         let ends = sum.map(|sum| self.sum_ends((&sum, shape.wide as u64), (rows, of_block, u32::MAX), &mut parameters));
         let body = format!("{body}{}", ends.as_ref().map_or("", |ends| &ends.text));
-        let name = self.define("", (2, &parameters.text()), (&tables_of(&[&loader, &writer])?, &body));
+        let name = self.define("", (2, &parameters.text()), (&tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?, &body));
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
         let blocks = match ends {
@@ -309,22 +342,35 @@ scratch[(offset_t)(slice + column) * gridDim.x + blockIdx.x] = of_rows;
 }
 ";
 
-fn body(shape: &Shape, (left, finish): (&Value, &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
+fn body(shapes: &[Shape], (lefts, finish): (&[Value], &Finish), (across, vector, each, left_vector): (usize, usize, usize, usize), lead: u64) -> String {
+    let shape = &shapes[0];
+    // Short rows of two products lie beside each other, the second behind the first.
+    let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
+    let piece = |left: &Value| format!("{}{}EACH piece[p][j] = here ? {} : (real)0;\n", about_row(&left.statements), left.statements, left.at);
+    let (left, right) = match (shapes, lefts) {
+        ([first, second], [one, other]) => {
+            let start = first.inner;
+            (
+                LEFT_OF_BOTH.replace("@START@", &start.to_string()).replace("@FIRST@", &piece(one)).replace("@SECOND@", &piece(other)),
+                format!("(k0 + k < {start} ? {} : {})", first.element("(k0 + k)", "slice + m"), second.element(&format!("(k0 + k - {start})"), "slice + m")),
+            )
+        }
+        _ => (LEFT.replace("@FIRST@", &lefts.iter().map(piece).collect::<String>()), shape.element("k0 + k", "slice + m")),
+    };
     let after = format!("{}{}", finish.statements, finish.stores);
     let summed = if finish.held.is_empty() { String::new() } else { format!("EACH if (own[q]) of_sums[q][j] += {};\n", finish.held) };
     format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {}, KV = {left_vector}, blockThreads = {THREADS};
 const unsigned rows = rows_given * {lead};
 {}",
-        shape.inner,
+        inner,
         shape.places,
         shape.wide,
-        shape.inner.next_power_of_two().clamp(left_vector, DEPTH),
+        inner.next_power_of_two().clamp(left_vector, DEPTH),
         PRODUCT
             .replace("@VECTOR@", &vector.to_string())
-            .replace("@LEFT@", &format!("{}{}", about_row(&left.statements), left.statements))
-            .replace("@LEFT_AT@", &left.at)
-            .replace("@RIGHT@", &shape.element("k0 + k", "slice + m"))
+            .replace("@LEFT@", &left)
+            .replace("@RIGHT@", &right)
             .replace("@MADE@", &finish.made)
             .replace("@SUMS@", if finish.held.is_empty() { "" } else { OF_SUMS })
             .replace("@EPILOGUE@", &format!("{}{after}{summed}", about_row(&after))),
@@ -333,6 +379,18 @@ const unsigned rows = rows_given * {lead};
 
 /// What a thread adds up of its rows.
 const OF_SUMS: &str = "real of_sums[Q][V] = {};\n";
+
+/// What a thread asks for of a row.
+const LEFT: &str = "[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+@FIRST@";
+
+/// The same of one of two rows.
+const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
+[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+@FIRST@} else {
+[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - @START@ : 0};
+@SECOND@}
+";
 
 /// A tile of rows and one of the matrix lie in shared memory; each thread makes TM rows of V columns. The next tile is asked for before
 /// this one is worked on.
@@ -348,10 +406,9 @@ auto fetch = [&](const unsigned k0) {
 UNROLL for (int p = 0; p < PIECES; p++) {
 const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
 const bool here = i < ALL && row < rows && k0 + kk < K;
-[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+[[maybe_unused]] const unsigned v = here ? row : 0;
 constexpr unsigned V = KV;
-@LEFT@EACH piece[p][j] = here ? @LEFT_AT@ : (real)0;
-}
+@LEFT@}
 };
 fetch(0);
 for (unsigned k0 = 0; k0 < K; k0 += BK) {

@@ -157,7 +157,7 @@ impl Unit<'_> {
     }
 
     /// Two launches as one: the first one's rows are the second's alone.
-    fn added(&self, first: &Launch, second: &Launch) -> Option<Operation> {
+    pub(super) fn added(&self, first: &Launch, second: &Launch) -> Option<Operation> {
         let parts = |launch: &Launch| match &launch.operation {
             Operation::Fused { over, locals, steps } => Some((*over, locals.clone(), steps.clone())),
             operation @ Operation::Evaluate { .. } => Some((crate::launch::Over::Vertices, Vec::new(), vec![operation.clone()])),

@@ -6,9 +6,7 @@
 use super::beside::Maker;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
-use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::walk::{Input, Walk};
-use super::warpgroup;
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{EdgeRows, Op, Type};
@@ -18,11 +16,9 @@ use crate::launch::{LaunchList, Operand, Operation, Rowed, Rows};
 const PARTS_BYTES: u64 = 32 << 20;
 /// Parts for each processor, at most, and rows of a part at least.
 const PARTS_OF_PROCESSOR: u64 = 4;
-const PART_ROWS: u32 = 64;
-/// Elements of all parts that the block which is done last adds up itself, at most, and parts that lie one after the other: with more, a kernel
-/// of their own adds them up sooner.
+pub(super) const PART_ROWS: u32 = 64;
+/// Elements of all parts that the block which is done last adds up itself, at most: with more, a kernel of their own adds them up sooner.
 pub(super) const JOINED_MOST: u64 = 8 << 10;
-const JOINED_PARTS: u64 = 64;
 
 /// How a side of the product lies over threads: columns, neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
@@ -51,7 +47,8 @@ impl Unit<'_> {
         let rows = rows_of(self.list, inputs).unwrap_or(Rows::Fixed(1));
         // Sums that read the same rows are made here, too.
         let others = self.sums_along(op);
-        let inputs = &inputs.iter().chain(others.iter().map(|(_, input)| input)).cloned().collect::<Vec<_>>();
+        let twin = self.twin();
+        let inputs = &inputs.iter().chain(others.iter().map(|(_, input)| input)).chain(twin.iter().map(|twin| &twin.operand)).cloned().collect::<Vec<_>>();
         let (walk, read) =
             Walk::reading((self.list, self.target.bytes_per_real), rows, inputs).ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
         if read.iter().any(|input| input.kind() != Type::Real) {
@@ -59,7 +56,7 @@ impl Unit<'_> {
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
         let (sides, lead) = match (op, read.as_slice()) {
-            (Op::Outer, [first, second]) => {
+            (Op::Outer, [first, second, ..]) => {
                 let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
                 let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
                 (vec![Side::of(columns(first), most, 16), Side::of(columns(second), most, 16)], lead)
@@ -79,10 +76,8 @@ impl Unit<'_> {
         if lead > 1 && !read.iter().all(lies_in_rows) {
             return Err(Refused::new("an outer product of several rows a vertex that lie nowhere".to_owned()));
         }
-        if let (Op::Outer, [first, second]) = (op, sides.as_slice())
-            && let Some(schedule) = OfColumns::of((first.columns.max(second.columns) as usize, first.columns.min(second.columns) as usize), self.target)
-        {
-            return self.outer_of_tiles(out, (&walk, &read), (schedule, [first.columns, second.columns], lead));
+        if *op == Op::Outer && self.outer_of_tiles(out, (&walk, &read), (twin.as_ref(), lead))? {
+            return Ok(());
         }
         let mut parameters = Parameters::new();
         let (writers, values) = rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
@@ -125,80 +120,10 @@ impl Unit<'_> {
         along.filter_map(of).collect()
     }
 
-    /// Outer products on tensor cores. The sides lie beside each other in shared memory, the wider one where 32 columns are taken at once.
-    fn outer_of_tiles(&mut self, out: &str, (walk, read): (&Walk, &[Input]), (schedule, columns, lead): (OfColumns, [u64; 2], u64)) -> Result<(), Refused> {
-        let are_copied = read.iter().all(|input| lying(walk, input, lead > 1).is_some());
-        let schedule = schedule.with_warpgroups(columns[0].max(columns[1]) as usize, (self.count(walk.rows) * lead, are_copied), self.target);
-        let mut writers: Vec<Writer> = columns.iter().map(|columns| Writer::new(walk, lanes(*columns as usize, vector_of(*columns as usize, 4)))).collect();
-        let (mut texts, mut vectors) = (Vec::new(), Vec::new());
-        for ((input, columns), writer) in read.iter().zip(columns).zip(&mut writers) {
-            let lies = lying(walk, input, lead > 1);
-            let made = match lies {
-                Some(_) => Value { statements: String::new(), at: String::new() },
-                None => value(writer, input)?,
-            };
-            // Of a row that lies there all is taken: what is beyond its columns makes elements that are not put down.
-            let vector = lies.filter(|leaf| leaf.columns == columns).map_or(writer.lanes.vector, |leaf| vector_of(leaf.stride as usize, 4));
-            texts.push(filled(lies.map(|leaf| (leaf, Tail::Any)), &made, (vector, columns as usize)));
-            vectors.push(vector);
-        }
-        self.header();
-        self.schedule(&schedule.words());
-        let mut parameters = Parameters::new();
-        writers.iter().zip(&texts).for_each(|(writer, text)| parameters.of_writer(writer, text));
-        parameters.push("real* __restrict__ scratch", Argument::Scratch);
-        parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
-        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
-        let vectors = [vectors[0], vectors[1]];
-        let sums = [0, 1].map(|operand| self.sum_beside(operand));
-        let mut made = vec![(out.to_owned(), columns[0] * columns[1])];
-        made.extend(wider_first(columns).into_iter().filter_map(|side| Some((sums[side].clone()?, columns[side]))));
-        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        let (rows, each) = (walk.rows, (PART_ROWS / lead.max(1) as u32).max(1));
-        let most = self.parts_of_tiles(&schedule, (self.count(rows) * lead, elements));
-        let parts = self.parts_expected(rows, (each, most));
-        let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
-        let mut body = body_of_tiles(&schedule, (columns, vectors), (&texts, sums.each_ref().map(Option::is_some)), lead);
-        if joins {
-            parameters.push("unsigned* ticket", Argument::Ticket);
-            let told = told_in_order(&made, &mut parameters, "continue");
-            body.push_str(&format!("{LAST}{}", ADD_TILES_LAST.replace("@ELEMENTS@", &elements.to_string()).replace("@TOLD@", &told)));
-        }
-        let name = self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
-        let blocks = Blocks::Parts { rows, each, most, tiles: schedule.blocks };
-        let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads, shared_bytes });
-        self.scratch_bytes = self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
-        if !joins {
-            self.add_parts_of_tiles(&made, Argument::Parts { rows, each, most });
-        }
-        Ok(())
-    }
-
     /// The sum over rows of an operand, where this launch makes that too.
     pub(super) fn sum_beside(&self, operand: usize) -> Option<String> {
         let (sum, _) = self.beside.iter().find(|(_, maker)| **maker == Maker { launch: self.number, operand })?;
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
-    }
-
-    /// The parts of an outer product and of what is added up beside it: buffers and their elements, as a part has them one after the other.
-    fn add_parts_of_tiles(&mut self, made: &[(String, u64)], parts: Argument) {
-        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        // Where there are few elements a block has few of them, so that all processors ask for something.
-        let wide = if elements < 64 * u64::from(self.target.processors) { 8 } else { 32 };
-        let mut parameters = Parameters::new();
-        let told = told_in_order(made, &mut parameters, "return");
-        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
-        parameters.push("const unsigned parts", parts);
-        let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
-        let body = format!(
-            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / WIDE;\nconst unsigned elements = {};\n{}{told}",
-            all.join(" + "),
-            tensor::ADD_PARTS
-        );
-        let name = self.define("_parts", (1, &parameters.text()), ("", &body));
-        let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
-        self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
     }
 
     /// The parts of sums, in order: a warp for each element.
@@ -214,28 +139,13 @@ impl Unit<'_> {
     }
 
     /// Into how many parts these rows are cut, as far as a plan knows.
-    fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
+    pub(super) fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
         let count = self.count(rows);
         if count == 0 { u64::from(most) } else { count.div_ceil(u64::from(each)).clamp(1, u64::from(most)) }
     }
 
-    /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest processor reads, each for a share of all there is, and
-    /// parts, which are written and read again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by 64, by warps:
-    /// 69 us with as many parts as fill all turns, and 54).
-    fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
-        let (of_part, processors) = (u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]), u64::from(self.target.processors));
-        let rows = if rows == 0 { f64::from(u32::MAX) } else { rows as f64 };
-        let moved = |parts: u32| {
-            let turns = (u64::from(parts) * of_part).div_ceil(processors);
-            let of_rows = (turns * processors * schedule.columns_of_block()) as f64 * rows / f64::from(parts);
-            of_rows + 2.0 * (u64::from(parts) * elements) as f64
-        };
-        let most = self.parts_most(elements).min(self.target.processors);
-        (1..=most).min_by(|one, other| moved(*one).total_cmp(&moved(*other))).unwrap_or(most)
-    }
-
     /// Into how many parts a sum over rows is cut, at most.
-    fn parts_most(&self, elements: u64) -> u32 {
+    pub(super) fn parts_most(&self, elements: u64) -> u32 {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
     }
@@ -274,21 +184,6 @@ pub(super) fn added(made: &[String], elements: u64, parameters: &mut Parameters)
     ADDED.replace("@OUT@", &format!("({chosen}out_{last})[element % {each}u]"))
 }
 
-/// Statements that put down the sum of an element of what is made, one buffer after the other; `next` leaves it.
-fn told_in_order(made: &[(String, u64)], parameters: &mut Parameters, next: &str) -> String {
-    let mut told = "unsigned place = element;\n".to_owned();
-    for (number, (buffer, elements)) in made.iter().enumerate() {
-        parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
-        parameters.push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
-        if number + 1 < made.len() {
-            told.push_str(&format!("if (place < elements_{number}) {{ out_{number}[place] = sum; {next}; }}\nplace -= elements_{number};\n"));
-        } else {
-            told.push_str(&format!("out_{number}[place] = sum;\n"));
-        }
-    }
-    told
-}
-
 /// What rows of these operands stand for: those of the first that has many.
 pub(super) fn rows_of(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
     let index = list.index();
@@ -298,31 +193,6 @@ pub(super) fn rows_of(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
         (None, rows) => Some(rows),
     };
     inputs.iter().flat_map(Operand::rows).find_map(rows)
-}
-
-/// Which side is X, the wider one, and which Z.
-fn wider_first(columns: [u64; 2]) -> [usize; 2] {
-    if columns[0] >= columns[1] { [0, 1] } else { [1, 0] }
-}
-
-fn body_of_tiles(schedule: &OfColumns, (columns, vectors): ([u64; 2], [usize; 2]), (texts, sums): (&[String], [bool; 2]), lead: u64) -> String {
-    let [x, z] = wider_first(columns);
-    let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
-    format!(
-        "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
-constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
-const unsigned rows = rows_given * {lead};
-{}",
-        columns[x],
-        columns[z],
-        vectors[x],
-        vectors[z],
-        vector_of(*tiles, 4),
-        x == 0,
-        sums[x],
-        sums[z],
-        if schedule.by_warpgroups { warpgroup::OF_COLUMNS } else { COLUMNS }.replace("@X@", &texts[x]).replace("@Z@", &texts[z]),
-    )
 }
 
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
@@ -396,18 +266,6 @@ __threadfence();
 pub(super) const ADD_PARTS_LAST: &str = "const unsigned parts = gridDim.x;
 for (unsigned element = threadIdx.x / 32; element < @ELEMENTS@u; element += blockDim.x / 32) {
 @ADDED@}
-";
-
-/// The same of parts that lie one after the other, by a thread for each element.
-const ADD_TILES_LAST: &str = "const unsigned parts = gridDim.x;
-for (unsigned element = threadIdx.x; element < @ELEMENTS@u; element += blockDim.x) {
-real sum = 0;
-for (unsigned first = 0; first < parts; first += 16) {
-real several[16];
-UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * @ELEMENTS@u + element) : (real)0;
-UNROLL for (int i = 0; i < 16; i++) sum += several[i];
-}
-@TOLD@}
 ";
 
 /// Rows of a part, each strand of threads every so many of them.

@@ -298,16 +298,16 @@ float sum = first_turn[0];
 UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * OF_TURN];
 return sum;
 };
-float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
 for (unsigned i = threadIdx.x; i < X_TILE * N; i += THREADS) {
 const unsigned x = X_FIRST ? i / N : i % X_TILE, z = X_FIRST ? i % N : i / X_TILE;
-if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 64 * OWN + x % 64 * N + z);
+@PLACE@if (is_told) told[place] = of_turns(x / 64 * OWN + x % 64 * N + z);
 }
 const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
-for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += THREADS) told[X * Z + x0 + x] = of_turns(x / 64 * OWN + OWN_X + x % 64);
+for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += THREADS) told[PRODUCTS + x0 + x] = of_turns(x / 64 * OWN + OWN_X + x % 64);
 for (unsigned z = threadIdx.x; has_z && z < N && z0 + z < Z; z += THREADS) {
 float sum = 0;
 UNROLL for (int four = 0; four < 4; four++) sum += of_turns(OWN_Z + four * N + z);
-told[X * Z + (SUM_X ? X : 0) + z0 + z] = sum;
+told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = sum;
 }
 ";

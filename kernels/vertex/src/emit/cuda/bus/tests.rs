@@ -50,6 +50,20 @@ fn a_product_and_the_gradient_of_its_weight_read_rows_once_each() {
 }
 
 #[test]
+fn rows_of_two_outer_products_of_one_kernel_are_read_once() {
+    let rows = NODES * 100 * 4;
+    // The product of own rows, and the gradients of both weights, of which one is of the means that the device has.
+    let own = traffic_of(
+        "def it(v):\n    v.z = relu(linear(mean(u.x for u in v.innbs), 16) + linear(v.x, 16, bias=False))\n    return linear(v.z, v.classes)\n",
+        100,
+    );
+    assert_eq!((own.step, own.launches), (2 * rows, 2), "{own:?}");
+    // Two products of the same rows, and one kernel for the gradients.
+    let both = traffic_of("def it(v):\n    v.a = linear(v.x, 16)\n    v.b = elu(linear(v.x, 8))\n    return linear(relu(v.a), v.classes) + linear(v.b, v.classes)\n", 100);
+    assert_eq!((both.step, both.launches), (3 * rows, 3), "{both:?}");
+}
+
+#[test]
 fn blocks_that_share_what_is_made_of_a_row_read_it_each() {
     // Strides are multiples of 4 columns; what is made is wider than the columns of a block.
     let rows = NODES * 40 * 4;
