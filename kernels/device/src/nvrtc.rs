@@ -163,13 +163,11 @@ impl Nvrtc {
     }
 
     fn options(&self, source: &Source) -> Vec<String> {
-        let mut options = vec![format!("--gpu-architecture={}", architecture(source.arch))];
-        options.extend(["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned));
+        let mut options = options(source);
         let starts = |option: &String| ["-I", "--include-path", "--use-bundled-headers"].iter().any(|start| option.starts_with(start));
         if includes(source.text) && !source.options.iter().any(starts) {
             options.extend(self.headers());
         }
-        options.extend_from_slice(source.options);
         options
     }
 
@@ -195,6 +193,14 @@ impl Nvrtc {
         let _said_by_the_compiler = folder.parent().map(fs::create_dir_all);
         folder
     }
+}
+
+/// What the compiler is given, but for the place of CUDA's headers: those belong to its version, and lie elsewhere on each machine.
+pub fn options(source: &Source) -> Vec<String> {
+    let mut options = vec![format!("--gpu-architecture={}", architecture(source.arch))];
+    options.extend(["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned));
+    options.extend_from_slice(source.options);
+    options
 }
 
 /// What code for devices of this capability is compiled for: all that they can, where that is more than others can that come after them.

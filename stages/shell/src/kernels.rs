@@ -1,18 +1,21 @@
 //! kernels: the source of a list as code of a device, found in the store or made and put there.
 //!
-//! promises  code is found by the source without its remarks, the architecture and the compiler that would make it, never by less; code that is damaged, or that
+//! promises  code is found by the source without its remarks, the architecture, the options and the compiler that would make it, never by less; code that is damaged, or that
 //!           is not taken, is made anew; a store that cannot be written costs a warning and the next start the same time
 //! never     keys code by anything that a compiler puts into it; needs a GPU
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use warploom_contract::{
     Context, Digest, KeyDocument, Kind, Manifest, Provenance, StageError,
     manifest::{Producer, now_text},
 };
-use warploom_device::{Cubin, Fault, Nvrtc, nvrtc::Source, nvrtc::architecture};
+use warploom_device::{
+    Cubin, Fault, Nvrtc,
+    nvrtc::{self, Source, architecture},
+};
 
 /// The code.
 const CODE: &str = "kernels.cubin";
@@ -44,11 +47,8 @@ pub fn code<T>(
 ) -> Result<(T, Compiled), Fault> {
     let begun = Instant::now();
     let compiled = without_remarks(source);
-    let request = json!({
-        "source": Digest::of(compiled.as_bytes()).to_string(), "options": [],
-        "nvrtc": format!("{}.{}", nvrtc.version.0, nvrtc.version.1), "architecture": architecture(arch),
-    });
-    let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], request);
+    let asked = Source { name: SOURCE, text: &compiled, arch, options: &[] };
+    let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
     let key = document.key();
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
         && artifact.manifest.check_digests(&artifact.path).is_ok()
@@ -59,12 +59,20 @@ pub fn code<T>(
         return Ok((taken, Compiled { took: begun.elapsed(), found: true, key: key.to_string() }));
     }
     context.progress.note("compiling kernels");
-    let cubin = nvrtc.compile(&Source { name: SOURCE, text: &compiled, arch, options: &[] })?;
+    let cubin = nvrtc.compile(&asked)?;
     let taken = take(&cubin.bytes, CODE)?;
     if let Err(error) = keep(context, &document, (&cubin, source)) {
         context.progress.warn(&format!("the compiled kernels could not be kept: {}", error.what));
     }
     Ok((taken, Compiled { took: begun.elapsed(), found: false, key: key.to_string() }))
+}
+
+/// All that code follows from.
+fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
+    json!({
+        "source": Digest::of(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
+        "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.arch),
+    })
 }
 
 /// What of a source is compiled: remarks tell of one graph, and the code serves all that have the same kernels.
@@ -109,6 +117,14 @@ fn keep(context: &Context, document: &KeyDocument, (cubin, source): (&Cubin, &st
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_has_the_options_that_the_compiler_is_given() {
+        let source = Source { name: SOURCE, text: "", arch: (9, 0), options: &["-DA=1".to_owned()] };
+        let request = request(&source, (13, 0));
+        assert_eq!(request["options"], json!(["--gpu-architecture=sm_90a", "--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true", "-DA=1"]));
+        assert_eq!((&request["nvrtc"], &request["architecture"]), (&json!("13.0"), &json!("sm_90a")));
+    }
 
     #[test]
     fn remarks_are_not_compiled() {
