@@ -92,7 +92,11 @@ fn refuse_other_device(request: &RunRequest) -> Result<(), StageError> {
         }
     };
     if here.name != device.name || here.grid != device.grid || here.architecture != device.architecture {
-        return refuse(format!("the plan is for `{}`, and the GPU here is `{}`", device.name, here.name), "make one for this GPU:  --device cuda");
+        let told = |facts: &warploom_device::Facts| {
+            let processors = facts.grid.as_ref().map_or(0, |grid| grid.processors);
+            format!("`{}` ({}, {processors} processors)", facts.name, facts.architecture)
+        };
+        return refuse(format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)), "make one for this GPU:  --device cuda");
     }
     Ok(())
 }

@@ -11,9 +11,10 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
 };
 
+use crate::direct::gpu;
 use crate::resume::Warnings;
 use crate::threads::{CLASSES, COLUMNS, community};
-use crate::workshop::{Features, Given, Workshop};
+use crate::workshop::{Features, Given, Workshop, finished, list_of};
 
 /// The error of a run on a graph.
 fn refused(workshop: &Workshop, given: &Given, program: &str, rest: &str) -> StageError {
@@ -21,6 +22,13 @@ fn refused(workshop: &Workshop, given: &Given, program: &str, rest: &str) -> Sta
     let pipeline = workshop.pipeline(program, rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
     workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap_or_else(|| panic!("{program} {rest} was not refused"))
+}
+
+/// What `--memory` says bounds a run on a CPU, also where there is a GPU.
+fn on_cpu() -> Workshop {
+    let mut workshop = Workshop::new();
+    workshop.environment.device = Some("cpu".to_owned());
+    workshop
 }
 
 fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
@@ -95,7 +103,7 @@ fn predicted(workshop: &Workshop, graph: &Artifact, rest: &str) -> Memory {
 
 #[test]
 fn too_little_memory_is_refused_with_what_would_fit() {
-    let mut workshop = Workshop::new();
+    let mut workshop = on_cpu();
     let graph = workshop.graph(&community(false));
     let rest = |hidden: u64, dtype: &str| format!("  set: {{hidden: {hidden}}}\nrun: {{epochs: 1, dtype: {dtype}}}");
     let double = predicted(&workshop, &graph, &rest(64, "f64"));
@@ -121,7 +129,7 @@ fn too_little_memory_is_refused_with_what_would_fit() {
 /// A plan that was made where there was more.
 #[test]
 fn a_plan_that_does_not_fit_here_is_not_run() {
-    let workshop = Workshop::new();
+    let workshop = on_cpu();
     let graph = workshop.graph(&community(false));
     let pipeline = workshop.pipeline("gcn", "run: {epochs: 1}");
     let chain = workshop.planned(&graph, &pipeline).unwrap();
@@ -172,4 +180,39 @@ fn a_glob_that_fits_nothing_is_told() {
     workshop.run(&chain, &warnings, &StopFlag::new()).unwrap();
     let warnings = warnings.0.into_inner().unwrap();
     assert!(warnings.len() == 1 && warnings[0].contains("*.wieght") && warnings[0].contains("gcn.gcn.0.bias.1"), "{warnings:?}");
+}
+
+/// A plan for a device that is elsewhere can be made, and is not run: the words name a device that is here, with which the same works.
+#[test]
+fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
+    let mut workshop = Workshop::new();
+    let graph = workshop.graph(&community(false));
+    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 1}");
+    // As large a GPU as the one here, by another name; and one of the same name with other processors.
+    let facts = gpu().unwrap_or_else(|| warploom_device::resolve("h200", warploom_device::Best::Cpu).unwrap());
+    let processors = facts.grid.as_ref().unwrap().processors;
+    let mut renamed = facts.clone();
+    renamed.name = "elsewhere".to_owned();
+    let mut larger = facts.clone();
+    larger.grid.as_mut().unwrap().processors = processors + 1;
+    for (other, name) in [(renamed, "`elsewhere`"), (larger, &format!("{} processors", processors + 1))] {
+        let file = workshop.write("other.yaml", &serde_json::to_vec(&other).unwrap());
+        workshop.environment.device = Some(file.display().to_string());
+        let error = {
+            let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+            assert!(list_of(&chain).launches().len() > 3, "the plan can be looked at");
+            workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap_or_else(|| panic!("a plan for {name} was run"))
+        };
+        let here = if gpu().is_some() { format!("the GPU here is `{}` (", facts.name) } else { "which is not here".to_owned() };
+        if gpu().is_some() {
+            says(&error, ErrorKind::Specification, &["the plan is for ", name, &here]);
+        } else {
+            says(&error, ErrorKind::Specification, &[&format!("the plan is for `{}`", other.name), &here, "warploom explain"]);
+        }
+        assert_eq!(error.kind.exit_code(), 1, "{error}");
+        let taken = error.hint.as_deref().and_then(|hint| hint.split("--device ").nth(1)?.split_whitespace().next()).unwrap_or_else(|| panic!("{error}"));
+        assert_eq!(taken, if gpu().is_some() { "cuda" } else { "cpu" }, "{error}");
+        workshop.environment.device = Some(taken.to_owned());
+        finished(&workshop, &graph, &pipeline);
+    }
 }
