@@ -191,9 +191,7 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
                     in this version yet: score them by a column of edges";
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
-    if learned.form == "classes" && learned.columns == 0 && request.run.target != graph::LABEL {
-        return refuse(format!("no row has a class in the column `{}`", request.run.target), "learn another column:  --set run.target=COLUMN");
-    }
+    refuse_without_classes(artifact, request, Some(learned))?;
     let splits = artifact.manifest.counts.get("splits").copied().unwrap_or(0);
     // A table of parts has splits of its own, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
@@ -208,6 +206,21 @@ fn refuse_without_labels(artifact: &Artifact, request: &PlanRequest, learned: Op
         return refuse(what, hint);
     }
     Ok(())
+}
+
+fn refuse_without_classes(artifact: &Artifact, request: &PlanRequest, learned: Option<&Learned>) -> Result<(), StageError> {
+    let has_none = learned.is_some_and(|learned| learned.form == "classes" && learned.columns == 0);
+    if !has_none || request.run.target == graph::LABEL {
+        return Ok(());
+    }
+    let what = format!("no row has a class in the column `{}`", request.run.target);
+    Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint("learn another column:  --set run.target=COLUMN"))
+}
+
+/// Refuses a column to learn of which no row has a class: a program that asks how many there are does not read then.
+pub fn refuse_no_classes(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
+    let artifact = inputs.get(Kind::Graph)?;
+    refuse_without_classes(artifact, request, learned(artifact, request)?.as_ref())
 }
 
 fn loss_error(loss: &str, needs: &str, labels: &str) -> StageError {

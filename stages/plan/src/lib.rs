@@ -197,7 +197,8 @@ fn program<'a>(request: &'a PlanRequest, settings: &'a BTreeMap<String, serde_js
 /// The program's forms, for training if it learns.
 fn compiled(inputs: &Inputs, request: &PlanRequest, program: &Program) -> Result<Compiled, StageError> {
     let still = facts::data(inputs, request, false)?;
-    let learns = program.learns(&still).map_err(|error| at_setting(request, error))?;
+    // Whoever asks for as many columns as there are classes has no width where there are none.
+    let learns = program.learns(&still).map_err(|error| facts::refuse_no_classes(inputs, request).err().unwrap_or_else(|| at_setting(request, error)))?;
     let wrong = |what: &str, mode: &str| {
         let what = format!("`{}` {what}, so it cannot be run with `run.mode: {mode}`", program.entry);
         Err(StageError::new(ErrorKind::Specification, what).hint("leave  run.mode  out: it follows from the program"))
