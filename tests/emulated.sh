@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs launch lists on the emulated GPU of tests/emulator against golden results and the reference, with threads and blocks in either order:
 # what differs between the two is a race.
-# usage: tests/emulated.sh [FILTER...]      default: exact:: totals:: products:: widths:: chance:: and what library:: has on one graph
+# usage: tests/emulated.sh [FILTER...]      default: exact:: operations:: whole:: recorded:: totals:: products:: widths:: chance::, stops between graphs of
+#                                    epochs, and what library:: has on one graph
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ $# = 0 ]; then set -- exact:: totals:: products:: widths:: chance:: library::programs_agree_on_all library::programs_that library::values_of; fi
+if [ $# = 0 ]; then set -- exact:: operations:: whole:: recorded:: resume::a_training_stopped_between totals:: products:: widths:: chance:: library::programs_agree_on_all library::programs_that library::values_of; fi
 folder=${CARGO_TARGET_DIR:-target}/emulator
 tests/emulator/build.sh "$folder"
 folder=$(cd "$folder" && pwd)

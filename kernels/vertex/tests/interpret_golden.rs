@@ -1,5 +1,5 @@
-//! interpret_golden: single operations and analytics, made node by node and interpreted, against numbers that other software made in
-//! f64.
+//! interpret_golden: single operations (`warploom_cases::operations`) and analytics, made node by node and interpreted, against numbers that
+//! other software made in f64.
 //!
 //! promises  every tensor of a case is compared, gradients as the formulas of case.json written as nodes, to the tolerance that case.json
 //!           states for it; infinities must be the same
@@ -7,302 +7,52 @@
 //!           line when that is absent
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use warploom_cases::Case;
-use warploom_vertex::gir::{Binary, Builder, Data, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Unary, Until};
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_cases::operations::{Given, Problem, all_are_compared, compare_winners, group, problems};
+use warploom_vertex::gir::{Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Until};
+use warploom_vertex::interpret::Interpreter;
 
-/// Shape of a row of a tensor.
-fn row_shape(case: &Case, name: &str) -> Vec<u64> {
-    case.tensor(name).shape[1..].iter().map(|length| *length as u64).collect()
-}
-
-/// Tensors of a case given as features of vertices and of edges, side by side.
-struct Given<'a> {
-    case: &'a Case,
-    vertex: &'a [&'a str],
-    edge: &'a [&'a str],
-    world: World,
-    data: Data,
-}
-
-impl<'a> Given<'a> {
-    fn new(case: &'a Case, vertex: &'a [&'a str], edge: &'a [&'a str]) -> Given<'a> {
-        let nodes = case.nodes();
-        let mut world = World::bare(nodes, case.ids("graph.source"), case.ids("graph.target"));
-        let mut data = Data::bare(nodes as u64, world.edges() as u64);
-        world.weight = case.find("graph.weight").map(|weight| weight.values.clone());
-        data.weighted = world.weight.is_some();
-        if !vertex.is_empty() {
-            world.features = Some(beside(case, vertex, nodes));
-            data.features = world.features.as_ref().map(|rows| rows.columns as u64);
-        }
-        if !edge.is_empty() {
-            let rows = beside(case, edge, world.edges());
-            data.edge_features = rows.columns as u64;
-            world.edge_features = Some(rows);
-        }
-        Given { case, vertex, edge, world, data }
-    }
-
-    /// The node of a given tensor, with its shape.
-    fn node(&self, builder: &mut Builder, name: &str) -> NodeId {
-        let of_vertices = self.vertex.contains(&name);
-        let (input, names) = if of_vertices { (Input::Features, self.vertex) } else { (Input::EdgeFeatures, self.edge) };
-        let all = builder.make(Op::Input(input), &[]).unwrap();
-        let width = |name: &str| row_shape(self.case, name).iter().product::<u64>();
-        let start = names.iter().take_while(|other| **other != name).map(|other| width(other)).sum();
-        let part = builder.make(Op::Slice { axis: 0, start, length: width(name) }, &[all]).unwrap();
-        builder.make_shaped(Op::Reshape, &[part], &row_shape(self.case, name)).unwrap()
-    }
-
-    /// Builds, runs once, and gives the value of each name.
-    fn run(&self, build: impl FnOnce(&mut Builder) -> Vec<(String, NodeId)>) -> BTreeMap<String, Rows> {
-        let mut builder = Builder::new("golden", &self.data);
-        let made = build(&mut builder);
-        let mut gir = builder.gir;
-        gir.results = made.into_iter().map(|(name, node)| Output { name, node, edges: None }).collect();
-        let mut interpreter = Interpreter::new(&gir, &self.data, &self.world).unwrap();
-        interpreter.run(0);
-        gir.results.iter().map(|result| (result.name.clone(), interpreter.value(result.node).unwrap().clone())).collect()
-    }
-}
-
-fn beside(case: &Case, names: &[&str], rows: usize) -> Rows {
-    let width = |name: &str| row_shape(case, name).iter().product::<u64>() as usize;
-    let mut values = Vec::new();
-    for row in 0..rows {
-        names.iter().for_each(|name| values.extend(&case.tensor(name).values[row * width(name)..(row + 1) * width(name)]));
-    }
-    Rows::real(rows, names.iter().map(|name| width(name)).sum(), values)
-}
-
-fn first_places(builder: &mut Builder, node: NodeId, axis: usize, length: u64) -> NodeId {
-    if builder.node(node).shape[axis] == length { node } else { builder.make(Op::Slice { axis, start: 0, length }, &[node]).unwrap() }
-}
-
-fn sum_axis(builder: &mut Builder, node: NodeId, axis: usize) -> NodeId {
-    builder.make(Op::Axis(Pooling::Sum, axis), &[node]).unwrap()
-}
-
-fn near(builder: &mut Builder, node: NodeId) -> NodeId {
-    builder.make(Op::Near(EdgeSet::IN), &[node]).unwrap()
-}
-
-fn far(builder: &mut Builder, node: NodeId) -> NodeId {
-    builder.make(Op::Far(EdgeSet::IN), &[node]).unwrap()
-}
-
-/// Messages, reduced; then the gradient of one edge's message, and from it those by features and weights.
-fn spmm(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)> {
-    let (reduction, variant) = tag.split_once('.').unwrap();
-    let x = given.node(builder, if variant == "ties" { "x_ties" } else { "x" });
-    let width = builder.node(x).shape[0];
-    let dout = given.node(builder, "dout");
-    let dout = first_places(builder, dout, 0, width);
-    let (source, weight) = (far(builder, x), builder.make(Op::Input(Input::Weight), &[]).unwrap());
-    let weighted = variant == "weighted";
-    let message = if weighted { builder.multiply(weight, source).unwrap() } else { source };
-    let (zero, none) = (builder.real(0.0), builder.constant(Number::Int(0)));
-    let degree = builder.make(Op::Input(Input::Degree(EdgeSet::IN)), &[]).unwrap();
-    let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None).unwrap();
-    let mut made = Vec::new();
-    let slope = match reduction {
-        "sum" => {
-            made.push((format!("out.{tag}"), sum));
-            near(builder, dout)
-        }
-        "mean" => {
-            let (share, some) = (builder.divide(sum, degree).unwrap(), builder.binary(Binary::Less, none, degree).unwrap());
-            // A condition of one number chooses a whole row.
-            made.push((format!("out.{tag}"), builder.select(some, share, zero).unwrap()));
-            let share = builder.divide(dout, degree).unwrap();
-            near(builder, share)
-        }
-        _ => {
-            let largest = reduction == "max";
-            let reduction = if largest { Reduction::Maximum } else { Reduction::Minimum };
-            made.push((format!("out.{tag}"), builder.reduce(reduction, EdgeSet::IN, message, None).unwrap()));
-            let winner = builder.make(Op::Winner(largest, EdgeSet::IN), &[message]).unwrap();
-            made.push((format!("arg.{tag}"), winner));
-            let slope = near(builder, dout);
-            builder.select(winner, slope, zero).unwrap()
-        }
-    };
-    let back = if weighted { builder.multiply(weight, slope).unwrap() } else { slope };
-    made.push((format!("dx.{tag}"), builder.reduce(Reduction::Sum, EdgeSet::OUT, back, None).unwrap()));
-    for wide in given.case.names(&format!("dweight.{tag}.d")) {
-        let product = builder.multiply(slope, source).unwrap();
-        let product = first_places(builder, product, 0, wide.parse().unwrap());
-        made.push((format!("dweight.{tag}.d{wide}"), sum_axis(builder, product, 0)));
-    }
-    made
-}
-
-/// `arg` names the winning edge of each vertex, -1 without edges; `Winner` marks it among the edges.
-fn compare_winners(case: &Case, name: &str, winners: &Rows) {
-    let (arg, target) = (case.tensor(name), case.ids("graph.target"));
-    let width = arg.shape[1];
-    let mut marked = vec![-1.0; arg.values.len()];
-    for (edge, vertex) in target.iter().enumerate() {
-        for column in 0..width {
-            if winners.at(edge, column).holds() {
-                let place = &mut marked[*vertex as usize * width + column];
-                assert_eq!(*place, -1.0, "{}: {name}: two winners at vertex {vertex}, column {column}", case.name);
-                *place = edge as f64;
+/// Every tensor of these cases, by the interpreter.
+fn agree(names: &[&str]) {
+    for case in names.iter().filter_map(|name| Case::read(name)) {
+        let mut compared = BTreeSet::new();
+        for Problem { given, tag, gir } in problems(&case) {
+            let mut interpreter = Interpreter::new(&gir, &given.data, &given.world).unwrap();
+            interpreter.run(0);
+            for Output { name, node, .. } in &gir.results {
+                let rows = interpreter.value(*node).unwrap();
+                if name.starts_with("arg.") {
+                    compare_winners(&case, name, |edge, column| rows.at(edge, column).holds());
+                } else {
+                    case.compare(name, &rows.values.reals(), &group(&case, &tag, name));
+                }
+                assert!(compared.insert(name.clone()), "{}: {name} is made twice", case.name);
             }
         }
+        all_are_compared(&case, &compared);
     }
-    assert_eq!(marked, arg.values, "{}: {name}", case.name);
 }
 
 #[test]
 fn sums_means_and_extrema_over_edges_agree_with_their_gradients() {
-    for name in ["ops_spmm_tiny", "ops_spmm_odd"] {
-        let Some(case) = Case::read(name) else { continue };
-        let given = Given::new(&case, &["x", "x_ties", "dout"], &[]);
-        let tags = case.names("out.");
-        assert_eq!(tags.len(), 10, "{name}: {tags:?}");
-        let mut compared = 0;
-        for tag in &tags {
-            for (tensor, rows) in given.run(|builder| spmm(&given, builder, tag)) {
-                if tensor.starts_with("arg.") {
-                    compare_winners(&case, &tensor, &rows);
-                } else {
-                    case.compare(&tensor, &rows.values.reals(), tag);
-                }
-                compared += 1;
-            }
-        }
-        let inputs = ["graph.source", "graph.target", "graph.weight", "x", "x_ties", "dout"];
-        assert_eq!(compared + inputs.len(), case.names("").len(), "{name}: every tensor is compared");
-    }
-}
-
-fn sddmm(given: &Given, builder: &mut Builder, width: u64) -> Vec<(String, NodeId)> {
-    let (q, k, dout) = (given.node(builder, "q"), given.node(builder, "k"), given.node(builder, "dout"));
-    let (q, k) = (first_places(builder, q, 1, width), first_places(builder, k, 1, width));
-    let (q, k) = (near(builder, q), far(builder, k));
-    let product = builder.multiply(q, k).unwrap();
-    let heads = builder.node(dout).shape[0];
-    let slope = builder.make_shaped(Op::Reshape, &[dout], &[heads, 1]).unwrap();
-    let (to_q, to_k) = (builder.multiply(slope, k).unwrap(), builder.multiply(slope, q).unwrap());
-    vec![
-        (format!("out.d{width}"), sum_axis(builder, product, 1)),
-        (format!("dq.d{width}"), builder.reduce(Reduction::Sum, EdgeSet::IN, to_q, None).unwrap()),
-        (format!("dk.d{width}"), builder.reduce(Reduction::Sum, EdgeSet::OUT, to_k, None).unwrap()),
-    ]
+    agree(&["ops_spmm_tiny", "ops_spmm_odd"]);
 }
 
 #[test]
 fn dot_products_on_edges_agree_with_their_gradients() {
-    for name in ["ops_sddmm_tiny", "ops_sddmm_odd"] {
-        let Some(case) = Case::read(name) else { continue };
-        let given = Given::new(&case, &["q", "k"], &["dout"]);
-        let mut compared = 0;
-        for width in case.names("out.d") {
-            for (tensor, rows) in given.run(|builder| sddmm(&given, builder, width.parse().unwrap())) {
-                case.compare(&tensor, &rows.values.reals(), &format!("d{width}"));
-                compared += 1;
-            }
-        }
-        assert_eq!(compared + 5, case.names("").len(), "{name}: every tensor is compared");
-    }
-}
-
-/// Softmax over in-edges with the largest score taken out: shares, and the logarithm of the sum.
-fn softmax(builder: &mut Builder, score: NodeId) -> (NodeId, NodeId) {
-    let largest = builder.reduce(Reduction::Maximum, EdgeSet::IN, score, None).unwrap();
-    let seen = near(builder, largest);
-    let lower = builder.subtract(score, seen).unwrap();
-    let raised = builder.unary(Unary::Exp, lower).unwrap();
-    let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, raised, None).unwrap();
-    let logarithm = builder.unary(Unary::Log, sum).unwrap();
-    let seen = near(builder, sum);
-    (builder.divide(raised, seen).unwrap(), builder.add(largest, logarithm).unwrap())
-}
-
-fn softmax_with_slope(given: &Given, builder: &mut Builder) -> Vec<(String, NodeId)> {
-    let (score, slope) = (given.node(builder, "s"), given.node(builder, "dp"));
-    let (share, lse) = softmax(builder, score);
-    let product = builder.multiply(share, slope).unwrap();
-    let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, product, None).unwrap();
-    let seen = near(builder, sum);
-    let rest = builder.subtract(slope, seen).unwrap();
-    let back = builder.multiply(share, rest).unwrap();
-    [("p", share), ("lse", lse), ("ds", back)].map(|(name, node)| (name.to_owned(), node)).to_vec()
+    agree(&["ops_sddmm_tiny", "ops_sddmm_odd"]);
 }
 
 #[test]
 fn softmax_over_edges_agrees_with_its_gradient() {
-    for name in ["ops_segment_softmax_tiny", "ops_segment_softmax_odd"] {
-        let Some(case) = Case::read(name) else { continue };
-        let given = Given::new(&case, &[], &["s", "dp"]);
-        let made = given.run(|builder| softmax_with_slope(&given, builder));
-        for (tensor, group) in [("p", "p"), ("lse", "lse"), ("ds", "p")] {
-            case.compare(tensor, &made[tensor].values.reals(), group);
-        }
-    }
-}
-
-fn attention(given: &Given, builder: &mut Builder, tag: &str) -> Vec<(String, NodeId)> {
-    let biased = tag.ends_with(".bias");
-    let width: u64 = tag.trim_end_matches(".bias").trim_start_matches('d').parse().unwrap();
-    let [q, k, v, dout] = ["q", "k", "v", "dout"].map(|name| {
-        let whole = given.node(builder, name);
-        first_places(builder, whole, 1, width)
-    });
-    let heads = builder.node(q).shape[0];
-    let scale = builder.real(1.0 / (width as f64).sqrt());
-    let [q, dout_seen] = [q, dout].map(|node| near(builder, node));
-    let [k, v] = [k, v].map(|node| far(builder, node));
-    let product = builder.multiply(q, k).unwrap();
-    let product = sum_axis(builder, product, 1);
-    let mut score = builder.multiply(product, scale).unwrap();
-    if biased {
-        let bias = given.node(builder, "bias");
-        score = builder.add(score, bias).unwrap();
-    }
-    let (share, lse) = softmax(builder, score);
-    let share = builder.make_shaped(Op::Reshape, &[share], &[heads, 1]).unwrap();
-    let message = builder.multiply(share, v).unwrap();
-    let out = builder.reduce(Reduction::Sum, EdgeSet::IN, message, None).unwrap();
-    let hit = builder.multiply(dout_seen, v).unwrap();
-    let hit = sum_axis(builder, hit, 1);
-    let mean = builder.multiply(dout, out).unwrap();
-    let mean = sum_axis(builder, mean, 1);
-    let mean = near(builder, mean);
-    let rest = builder.subtract(hit, mean).unwrap();
-    let rest = builder.make_shaped(Op::Reshape, &[rest], &[heads, 1]).unwrap();
-    let slope = builder.multiply(share, rest).unwrap();
-    let scaled = builder.multiply(slope, scale).unwrap();
-    let [to_q, to_k, to_v] = [(scaled, k), (scaled, q), (share, dout_seen)].map(|(a, b)| builder.multiply(a, b).unwrap());
-    let mut made = vec![("out", out), ("lse", lse)];
-    made.push(("dq", builder.reduce(Reduction::Sum, EdgeSet::IN, to_q, None).unwrap()));
-    made.push(("dk", builder.reduce(Reduction::Sum, EdgeSet::OUT, to_k, None).unwrap()));
-    made.push(("dv", builder.reduce(Reduction::Sum, EdgeSet::OUT, to_v, None).unwrap()));
-    if biased {
-        made.push(("dbias", slope));
-    }
-    made.into_iter().map(|(name, node)| (format!("{name}.{tag}"), node)).collect()
+    agree(&["ops_segment_softmax_tiny", "ops_segment_softmax_odd"]);
 }
 
 #[test]
 fn attention_agrees_with_its_gradients() {
-    for name in ["ops_attention_tiny", "ops_attention_odd"] {
-        let Some(case) = Case::read(name) else { continue };
-        let given = Given::new(&case, &["q", "k", "v", "dout"], &["bias"]);
-        let mut compared = 0;
-        for tag in case.names("out.") {
-            for (tensor, rows) in given.run(|builder| attention(&given, builder, &tag)) {
-                let group = if tensor.starts_with('d') { "gradient" } else { "forward" };
-                case.compare(&tensor, &rows.values.reals(), &format!("{tag}.{group}"));
-                compared += 1;
-            }
-        }
-        assert_eq!(compared + 7, case.names("").len(), "{name}: every tensor is compared");
-    }
+    agree(&["ops_attention_tiny", "ops_attention_odd"]);
 }
 
 /// A loop with one state of vertices. `pass` makes its next value of the current one.
@@ -396,7 +146,7 @@ fn shortest_paths_agree() {
             let here = builder.binary(Binary::Equal, id, start).unwrap();
             let first = builder.select(here, zero, endless).unwrap();
             repeat(&mut builder, "distance", first, Until::Unchanged(vec![0]), |builder, distance| {
-                let (seen, weight) = (far(builder, distance), builder.make(Op::Input(Input::Weight), &[]).unwrap());
+                let (seen, weight) = (builder.make(Op::Far(EdgeSet::IN), &[distance]).unwrap(), builder.make(Op::Input(Input::Weight), &[]).unwrap());
                 let path = builder.add(seen, weight).unwrap();
                 let shortest = builder.reduce(Reduction::Minimum, EdgeSet::IN, path, None).unwrap();
                 builder.binary(Binary::Minimum, distance, shortest).unwrap()

@@ -1,4 +1,4 @@
-//! cases: golden numbers that other software made, the graph rules that their formulas state, and the names of parameters.
+//! cases: golden numbers that other software made, the graph rules that their formulas state, the names of parameters, and single operations as nodes.
 //!
 //! promises  a case that is not in the repository is read from the shared folder, or skipped with a line that says so
 //! never     changes what is compared: the tolerance is that of case.json
@@ -6,6 +6,7 @@
 
 pub mod emulator;
 pub mod models;
+pub mod operations;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! emulated: lists of golden cases on the emulated GPU of `tests/emulator`: what is emitted is run, not only compiled.
 //!
-//! promises  every model of `exact`, row of `widths` and `products`, sum of `totals` and loss, in f32 and in the order by degree, programs of `library` on one
-//!           graph of every kind of row, and a few of `chance`; `make test-emulated` has both types and orders, and threads both ways
+//! promises  every model of `exact`, operation of `operations`, row of `widths` and `products`, sum of `totals` and loss, in f32 and in the order by
+//!           degree, programs of `library` on one graph of every kind of row, and a few of `chance`; what is whole, bit for bit; epochs as graphs beside
+//!           launches one by one, and after a stop; `make test-emulated` has both types and orders, and threads both ways
 use std::process::Command;
 
 use warploom_cases::emulator::emulate;
@@ -9,7 +10,20 @@ use warploom_cases::emulator::emulate;
 use crate::direct::{BRIEF, GROUPS, NEAR, ON_GPU};
 
 /// What runs there.
-const LISTS: [&str; 8] = ["exact::", "totals::", "products::", "losses::", "widths::", "chance::", "library::programs_agree_on_all", "library::values_of"];
+const LISTS: [&str; 12] = [
+    "exact::",
+    "operations::",
+    "whole::",
+    "recorded::",
+    "resume::a_training_stopped_between",
+    "totals::",
+    "products::",
+    "losses::",
+    "widths::",
+    "chance::",
+    "library::programs_agree_on_all",
+    "library::values_of",
+];
 
 /// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two groups a warp, threads that are one warp), and as
 /// in an order of near rows.

@@ -129,6 +129,17 @@ fn programs_of_sparse_features_agree() {
     exactly_as(&["gcn_odd_weighted", "sage_odd", "gat_odd"], true);
 }
 
+/// Through the stages `golden` has them, on whatever device is taken there.
+#[test]
+fn gcn_of_a_citation_graph_agrees() {
+    exactly_as(&["gcn_planetoid"], true);
+}
+
+#[test]
+fn gat_of_a_citation_graph_agrees() {
+    exactly_as(&["gat_planetoid"], true);
+}
+
 #[test]
 fn gin_and_appnp_agree() {
     exactly(&["gin_tiny", "gin_odd", "appnp_tiny", "appnp_odd", "appnp_odd_weighted"]);

@@ -2,6 +2,7 @@
 //!
 //! golden         trained results against numbers that other software made, through the stages
 //! exact          the lists alone against the same numbers, on inputs that no artifact rounds, with every gradient
+//! operations     golden cases of single operations: sums, means, extrema, dot products, softmax and attention over edges
 //! totals         outer products and sums over all rows, beside loops over their rows
 //! products       rows times a matrix, against the reference
 //! losses         each loss and its gradient, against the reference
@@ -10,6 +11,8 @@
 //! differential   the executor against the reference, on ordinary and degenerate graphs
 //! library        every program that learns, compiled, against the reference, on degenerate graphs and in many widths
 //! chance         programs put together by chance, against the reference
+//! whole          extrema, whole numbers and counts, bit for bit, on degenerate graphs and over a million edges of one row
+//! recorded       epochs as graphs of launches beside the same launches one by one
 //! widths         rows that no vector divides, against the reference
 //! compiled       programs that no list was written for, against other algorithms and the interpreter
 //! frontier       supersteps that make only what reads a change
@@ -46,11 +49,14 @@ mod library;
 mod losses;
 mod many_graphs;
 mod memory;
+mod operations;
 mod products;
+mod recorded;
 mod resume;
 mod steep;
 mod threads;
 mod totals;
 mod training;
+mod whole;
 mod widths;
 mod workshop;

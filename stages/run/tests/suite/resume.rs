@@ -7,11 +7,18 @@ use warploom_contract::{
     stage::{Progress, Silence, StopFlag},
 };
 use warploom_shell::Chain;
+use warploom_vertex::launch::LossKind;
 
 use crate::compiled::own_text;
-use crate::graphs::uniform;
+use crate::differential::{CHOICES, direct_of};
+use crate::direct::gpu;
+use crate::golden::given;
+use crate::graphs::{medley, uniform};
 use crate::threads::community;
 use crate::workshop::{Left, Workshop};
+
+/// Epochs after each of which the host looks, on a GPU, too.
+const LOOKED_AT: u64 = 2;
 
 /// A listener that asks for a stop: at the note of this number in a start (in the middle of an epoch) or when so many
 /// steps are done in all (between two).
@@ -78,8 +85,10 @@ fn a_training_stopped_at_any_epoch_ends_the_same() {
         let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
         for trial in 0..4 {
             checkpoint::remove(&workshop.environment.store, &key);
-            let first = 1 + (uniform(50, trial) * 5.0) as u64;
-            let second = 1 + (uniform(51, trial) * 5.0) as u64;
+            let [first, second] = match gpu() {
+                Some(_) => [1 + trial as u64 % LOOKED_AT, 1],
+                None => [50, 51].map(|stream| 1 + (uniform(stream, trial) * 5.0) as u64),
+            };
             // In the middle of an epoch, then at the end of one.
             let error = stopped(&workshop, &chain, Some(first), None).err().unwrap();
             assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Stopped, 75), "{error}");
@@ -188,15 +197,16 @@ fn a_loop_after_a_course_goes_on_and_is_proved() {
     workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// A training of six epochs, stopped in the third and again after the fifth, ends as one that was not.
+/// A training of six epochs, stopped in the third and again after the fifth (on a GPU in the second and after it), ends as one that was not.
 pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &str) {
     let whole = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
-    let error = stopped(workshop, chain, Some(3), None).err().unwrap();
-    assert!(error.what.contains("after epoch 2"), "{error}");
-    let error = stopped(workshop, chain, None, Some(5)).err().unwrap();
-    assert!(error.what.contains("after epoch 5"), "{error}");
+    let [first, second] = if gpu().is_some() { [1, LOOKED_AT] } else { [2, 5] };
+    let error = stopped(workshop, chain, Some(first + 1), None).err().unwrap();
+    assert!(error.what.contains(&format!("after epoch {first}")), "{error}");
+    let error = stopped(workshop, chain, None, Some(second)).err().unwrap();
+    assert!(error.what.contains(&format!("after epoch {second}")), "{error}");
     let resumed = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
-    assert_eq!(resumed.record().resumed_at, 5);
+    assert_eq!(resumed.record().resumed_at, second);
     same(name, &resumed, &whole);
     assert_eq!(metrics(&resumed), metrics(&whole));
 }
@@ -209,6 +219,44 @@ fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
     let pipeline = workshop.pipeline("gat", rest);
     let chain = workshop.planned(&graph, &pipeline).unwrap();
     stopped_twice_ends_the_same(&workshop, &chain, "gat");
+}
+
+/// Epochs that a GPU does alone are stopped between its graphs, of which a state that is due is an end; whoever goes on has other graphs.
+#[test]
+fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
+    let Some(facts) = gpu() else {
+        println!("SKIPPED: resume::a_training_stopped_between_graphs_of_epochs_ends_the_same: NOTHING WAS RECORDED: no GPU is asked for");
+        return;
+    };
+    let workshop = Workshop::new();
+    let direct = direct_of(&medley(), (CHOICES[1], 6), LossKind::CrossEntropy);
+    let graph = workshop.graph(&given(&direct, false, false));
+    for (program, set) in [
+        ("gcn", "hidden: 5, drop: 0.4"),
+        ("gin", "hidden: 5, layers: 2, norm: true, drop: 0.4"),
+        ("gat", "hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.3"),
+        ("sage", "hidden: 5, drop: 0.0"),
+    ] {
+        let pipeline_of =
+            |saved: &str| workshop.pipeline(program, &format!("  set: {{{set}}}\nreorder: {{method: degree}}\nrun: {{epochs: 24, keep: best{saved}}}"));
+        let pipeline = pipeline_of("");
+        let whole = workshop.run(&workshop.planned(&graph, &pipeline).unwrap(), &Silence, &StopFlag::new()).unwrap();
+        assert_eq!(whole.record().device["name"], facts.name, "{program}: {}", whole.record().device);
+        let pipeline = pipeline_of(", checkpoint: {every_epochs: 5}");
+        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        // In the second epoch, after one of those that are looked at, and twice where a state was due.
+        let ends = [(Some(2), None, 1), (None, Some(2), 2), (None, Some(5), 5), (None, Some(15), 15)];
+        for (at_note, at_advance, done) in ends {
+            let error = stopped(&workshop, &chain, at_note, at_advance).err().unwrap_or_else(|| panic!("{program} was not stopped after {done}"));
+            assert_eq!(error.kind, ErrorKind::Stopped, "{program}: {error}");
+            assert!(error.what.contains(&format!("after epoch {done}")), "{program}: {error}");
+        }
+        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        assert_eq!((resumed.record().resumed_at, resumed.record().epochs), (15, 24), "{program}");
+        same(&format!("{program}, stopped four times"), &resumed, &whole);
+        assert_eq!(metrics(&resumed), metrics(&whole), "{program}");
+        assert!(metrics(&whole)[0].windows(2).all(|pair| pair[0] != pair[1]), "{program}: an epoch changes nothing");
+    }
 }
 
 #[test]
