@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs launch lists on the GPU that is here, buffer by buffer: models against golden results, library programs and programs put together by
-# chance against the reference, on degenerate graphs and in every width.
+# Runs launch lists on the GPU that is here, buffer by buffer: models and single operations against golden results, library programs and programs put
+# together by chance against the reference, on degenerate graphs and in every width; what is whole, bit for bit; recorded epochs beside launches
+# one by one. Then whole stages: trainings against golden results, kinds of nodes, many graphs, columns to learn, stops and what goes on after them.
+# At the end it says what ran, how much of it failed, and digests of what was trained.
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
 #                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
 #                                SANITIZE=1  under compute-sanitizer too: TOOLS (memcheck racecheck synccheck initcheck) over SANITIZED (exact:: totals::),
@@ -23,13 +25,30 @@ suite_of() {
   if [ -n "${SUITE:-}" ]; then echo "$SUITE"; return; fi
   cargo test -p warploom-run --test suite --no-run --message-format=short 2>&1 | sed -n 's/.*(\(.*suite-[0-9a-f]*\)).*/\1/p'
 }
-tests=${TESTS:-exact:: totals:: products:: losses:: widths:: library:: chance:: differential::}
+# What ran, of which modules, what failed, and the digests of what was trained.
+summed() {
+  local said=$1 names=$2 result
+  result=$(sed -n 's/^test result: [A-Za-z]*\. \([0-9]* passed; [0-9]* failed\);.*/\1/p' "$said" | tail -1)
+  echo "ran: $(wc -l <<<"$names") tests: ${result:-THEY DID NOT END}; $(grep -c '^SKIPPED' "$said" || true) lines say what was skipped"
+  sed 's/::.*//' <<<"$names" | sort | uniq -c | awk '{ printf "  %s %d", $2, $1 } END { print "" }'
+  sed -n '/^failures:$/,$s/^    \([a-z_]*::.*\)/FAILED: \1/p' "$said" | sort -u
+  sed -n 's/^recorded, \(.*\)/bits of \1/p' "$said"
+}
+of_lists="exact:: operations:: whole:: recorded:: totals:: products:: losses:: widths:: library:: chance:: differential::"
+of_stages="golden:: kinds:: many_graphs:: aims:: inference:: training:: resume:: errors::"
+tests=${TESTS:-$of_lists $of_stages}
 if [ "$tests" != none ]; then
   suite=$(suite_of)
   echo "suite: $(sha256sum "$suite" | cut -c1-16)"
   # shellcheck disable=SC2086
-  "$suite" $tests --test-threads "${THREADS:-8}" --nocapture 2>&1 |
-    grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|^test |SKIPPED|panicked|: got |test result' || status=1
+  names=$("$suite" --list $tests | sed -n 's/: test$//p')
+  [ -n "$names" ] || { echo "NOTHING RAN: no test is named $tests"; exit 1; }
+  said=$(mktemp)
+  # shellcheck disable=SC2086
+  "$suite" $tests --test-threads "${THREADS:-8}" --nocapture 2>&1 | tee "$said" |
+    grep --line-buffered -v '^ptxas' | grep --line-buffered -E 'apart|compared|differ|^recorded|^test |SKIPPED|panicked|: got |test result' || status=1
+  summed "$said" "$names"
+  rm -f "$said"
   if [ -z "${TESTS:-}" ]; then
     echo "in an order of near rows, and by groups of neighbours:"
     WARPLOOM_TEST_NEAR=1 WARPLOOM_TEST_BRIEF=1 "$suite" widths::sums_agree 2>&1 | grep -E '^test |panicked|test result' || status=1
@@ -73,7 +92,8 @@ repeated() {
     "$binary" pipeline "pipelines/$program.yaml" --device cuda --store "$folder/store" --set dataset=pubmed --set run.epochs=60 --force --quiet >/dev/null 2>"$folder/said" ||
       { cat "$folder/said"; return 1; }
     cat "$folder"/store/run-v*/*/parameters.safetensors "$folder"/store/run-v*/*/predictions.parquet | sha256sum
-  done | sort | uniq -c | awk -v program="$program" '{ count++; runs += $1 } END { printf "%s: %d runs, %d different results\n", program, runs, count; exit count != 1 }'
+  done | sort | uniq -c |
+    awk -v program="$program" '{ count++; runs += $1; bits = bits " " substr($2, 1, 16) } END { printf "%s: %d runs, %d different results:%s\n", program, runs, count, bits; exit count != 1 }'
 }
 if [ -n "${REPEAT:-}" ]; then
   binary=${WARPLOOM:-target/release/warploom}
