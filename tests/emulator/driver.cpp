@@ -4,7 +4,8 @@
 //           what is copied or filled outside of an allocation, and what is launched without a context, is refused; pinned memory of the host is
 //           no memory of the device, and a page that nobody may touch is behind it as well
 // never     overlaps anything; takes time as a GPU does
-// limits    4 GiB, and EMULATOR_PINNED bytes of pinned memory, if that is set; the address of an allocation is the host's, with a page behind it that nobody may touch
+// limits    4 GiB, of which others leave EMULATOR_MEMORY bytes, if that is set, and EMULATOR_PINNED bytes of pinned memory, if that is; its name is
+//           EMULATOR_NAME, or one of a device that was measured; the address of an allocation is the host's, with a page behind it that nobody may touch
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,12 @@ typedef int Result;
 typedef unsigned long long Address;
 enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900 };
 static const size_t TOTAL = 4ull << 30;
+// What others have left of it.
+static size_t left() {
+  static const char* const limit = std::getenv("EMULATOR_MEMORY");
+  static const size_t bytes = limit ? std::strtoull(limit, nullptr, 10) : TOTAL;
+  return bytes < TOTAL ? bytes : TOTAL;
+}
 
 struct Entry { const char* name; void* entry; void (*call)(void*, void**); const size_t* bytes; unsigned count; };
 typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**, char*);
@@ -60,7 +67,10 @@ ASKED Result cuInit(unsigned) { return SUCCESS; }
 ASKED Result cuDriverGetVersion(int* version) { return *version = 13000, SUCCESS; }
 ASKED Result cuDeviceGetCount(int* count) { return *count = 1, SUCCESS; }
 ASKED Result cuDeviceGet(int* device, int ordinal) { return *device = 0, ordinal ? 101 : SUCCESS; }
-ASKED Result cuDeviceGetName(char* name, int length, int) { return std::snprintf(name, length, "Emulated H200 (no GPU)"), SUCCESS; }
+ASKED Result cuDeviceGetName(char* name, int length, int) { 
+  const char* const given = std::getenv("EMULATOR_NAME");
+  return std::snprintf(name, length, "%s", given ? given : "Emulated H200 (no GPU)"), SUCCESS;
+}
 ASKED Result cuDeviceGetUuid_v2(unsigned char* id, int) { return std::memset(id, 0, 16), SUCCESS; }
 ASKED Result cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = TOTAL, SUCCESS; }
 ASKED Result cuDeviceGetAttribute(int* value, int attribute, int) {
@@ -103,7 +113,7 @@ ASKED Result cuMemAlloc_v2(Address* address, size_t bytes) {
   CONTEXT;
   std::lock_guard<std::recursive_mutex> held(lock);
   if (bytes == 0) return INVALID;
-  if (bytes > TOTAL - used) return MEMORY;
+  if (used > left() || bytes > left() - used) return MEMORY;
   char* start = fenced(bytes);
   if (!start) return MEMORY;
   allocated[(Address)start] = bytes;
@@ -119,7 +129,7 @@ ASKED Result cuMemFree_v2(Address address) {
   allocated.erase(found);
   return SUCCESS;
 }
-ASKED Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total) { CONTEXT; return *free_bytes = TOTAL - used, *total = TOTAL, SUCCESS; }
+ASKED Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total) { CONTEXT; return *free_bytes = used < left() ? left() - used : 0, *total = TOTAL, SUCCESS; }
 ASKED Result cuMemHostAlloc(void** start, size_t bytes, unsigned flags) {
   CONTEXT;
   std::lock_guard<std::recursive_mutex> held(lock);

@@ -154,7 +154,10 @@ fn execute<T: Precision>(
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?))?,
+        warploom_device::Kind::Cuda => {
+            let made = Executor::on_gpu(context, list, data, (spec.seed, planned(request, (page, &groups(page)))?));
+            made.map_err(|error| gpu::with_what_fits(error, page, request.device.ordinal))?
+        }
     };
     let started = Instant::now();
     let done = match &list.body {

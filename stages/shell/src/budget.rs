@@ -1,4 +1,5 @@
-//! budget: whether the memory that a plan predicts is there: asked when it is made, and again before anything is allocated.
+//! budget: whether the memory that a plan predicts is there: asked when it is made, and again before anything is allocated; and what to say where
+//! a device that is shared then has less.
 //!
 //! promises  a refusal has both numbers, the largest uses and the largest settings that fit, if any of those that the plan weighed do
 //! never     measures or reckons: the figures are the plan's
@@ -37,16 +38,35 @@ pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError
     if needed <= memory {
         return Ok(());
     }
-    let mut uses: Vec<(&String, &u64)> = predicted.bytes_by_use.iter().collect();
-    uses.sort_by_key(|&(name, &bytes)| (std::cmp::Reverse(bytes), name));
-    let largest: Vec<String> = uses.iter().take(SHOWN).map(|(name, bytes)| format!("    {} {name}", show_size(**bytes))).collect();
     let what = format!("the run needs {} ({needed} bytes) at its peak, and {} ({memory} bytes) may be used", show_size(needed), show_size(memory));
     let mut ways = vec![match room {
         Room::Here(_) => format!("--memory {needed}  if the machine has it"),
         Room::Of(device, _) => format!("a device with more memory than `{device}`"),
     }];
-    ways.extend(that_fit(&predicted.smaller, memory).map(|way| format!("--set {}  which needs {}", way.set, show_size(way.bytes_peak))));
-    Err(StageError::new(ErrorKind::Memory, what).detail(format!("  most of it for\n{}", largest.join("\n"))).hint(ways.join(" , or  ")))
+    ways.extend(told(&predicted.smaller, memory));
+    Err(StageError::new(ErrorKind::Memory, what).detail(largest(predicted)).hint(ways.join(" , or  ")))
+}
+
+/// A refusal of a device that has so many bytes free, of which others have the rest: for what they were wanted, and what would fit. `further` are
+/// ways whose needs no plan weighed.
+pub fn refused_by_device(refusal: StageError, predicted: &Memory, (free, further): (u64, &[&str])) -> StageError {
+    let mut ways = vec![format!("wait until others have left {} of the device's memory (`nvidia-smi` lists them)", show_size(predicted.bytes_peak))];
+    ways.extend(told(&predicted.smaller, free));
+    ways.extend(further.iter().map(|way| (*way).to_owned()));
+    StageError { hint: Some(ways.join(" , or  ")), ..refusal.detail(largest(predicted)) }
+}
+
+/// The largest uses, largest first.
+fn largest(predicted: &Memory) -> String {
+    let mut uses: Vec<(&String, &u64)> = predicted.bytes_by_use.iter().collect();
+    uses.sort_by_key(|&(name, &bytes)| (std::cmp::Reverse(bytes), name));
+    let largest: Vec<String> = uses.iter().take(SHOWN).map(|(name, bytes)| format!("    {} {name}", show_size(**bytes))).collect();
+    format!("  most of it for\n{}", largest.join("\n"))
+}
+
+/// Settings that fit, with what they need.
+fn told(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = String> {
+    that_fit(smaller, memory).map(|way| format!("--set {}  which needs {}", way.set, show_size(way.bytes_peak)))
 }
 
 /// Of each setting the value that needs most and fits.
@@ -87,5 +107,18 @@ mod tests {
         assert_eq!(error.hint.as_deref(), Some("--memory 1000  if the machine has it , or  --set plan.set.hidden=8  which needs 500 B"));
         assert_eq!(refuse_too_large(&memory(), Room::Here(100)).unwrap_err().hint.as_deref(), Some("--memory 1000  if the machine has it"));
         assert_eq!(refuse_too_large(&memory(), Room::Of("h200", 100)).unwrap_err().hint.as_deref(), Some("a device with more memory than `h200`"));
+    }
+
+    #[test]
+    fn a_device_that_others_use_is_told_what_fits_beside_them() {
+        let refusal = || StageError::new(ErrorKind::Memory, "wanted 1000 bytes").hint("something else");
+        let error = refused_by_device(refusal(), &memory(), (300, &["run on  --device cpu"]));
+        assert_eq!((error.kind.exit_code(), error.what.as_str()), (1, "wanted 1000 bytes"));
+        assert_eq!(error.detail.as_deref(), Some("  most of it for\n    700 B z.0\n    150 B moments\n    100 B x\n    30 B adjacency"));
+        let wait = "wait until others have left 0.98 KiB of the device's memory (`nvidia-smi` lists them)";
+        let said = error.hint.unwrap();
+        assert_eq!(said, format!("{wait} , or  --set plan.set.hidden=4  which needs 250 B , or  run on  --device cpu"));
+        let nothing = refused_by_device(refusal(), &memory(), (100, &[]));
+        assert_eq!(nothing.hint.as_deref(), Some(wait));
     }
 }

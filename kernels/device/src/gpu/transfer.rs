@@ -77,10 +77,16 @@ impl Drop for Stretch {
 impl Gpu {
     /// Copies bytes of the host into memory.
     pub fn upload(&self, memory: &Memory, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
-        let what = || format!("upload {}", size(bytes.len() as u64));
+        self.upload_made(memory, offset, bytes.len(), |at, piece| piece.copy_from_slice(&bytes[at..at + piece.len()]))
+    }
+
+    /// Puts bytes into memory that are made on the way, straight where the device takes them from: `make` is given the place of a piece's
+    /// first byte among all `length`, and the piece, whose bytes it writes, each of them. Pieces are made by several threads, in no order.
+    pub fn upload_made(&self, memory: &Memory, offset: u64, length: usize, make: impl Fn(usize, &mut [u8]) + Sync) -> Result<(), Fault> {
+        let what = || format!("upload {}", size(length as u64));
         self.context.at_once("upload")?;
-        let mut target = memory.part(&self.context, offset, bytes.len() as u64, what)?;
-        if bytes.is_empty() {
+        let mut target = memory.part(&self.context, offset, length as u64, what)?;
+        if length == 0 {
             return Ok(());
         }
         let mut staging = self.staging()?;
@@ -88,21 +94,21 @@ impl Gpu {
         let (work, copies) = (self.context.work, self.context.copies);
         fence.record(work)?;
         fence.hold(copies)?;
-        let (mut rest, mut piece) = (bytes, PIECE_FIRST);
+        let (mut done, mut piece) = (0, PIECE_FIRST);
         for turn in 0.. {
-            let (now, later) = rest.split_at(rest.len().min(piece));
+            let now = piece.min(length - done);
             let stretch = &mut stretches[turn % 2];
-            let room = stretch.bytes()?;
-            copy_by_threads(&mut room[..now.len()], now);
+            make_by_threads(&mut stretch.bytes()?[..now], |at, piece| make(done + at, piece));
             // SAFETY: the stretch has these bytes and waits for `done` before it is written again; the target lies inside of memory
             // that is there.
-            self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target, stretch.start.cast(), now.len(), copies) })?;
+            self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target, stretch.start.cast(), now, copies) })?;
             stretch.done.record(copies)?;
-            if later.is_empty() {
+            done += now;
+            if done == length {
                 stretch.done.hold(work)?;
                 return Ok(());
             }
-            (rest, piece, target) = (later, (2 * piece).min(STAGING), target + now.len() as u64);
+            (piece, target) = ((2 * piece).min(STAGING), target + now as u64);
         }
         Ok(())
     }
@@ -134,7 +140,8 @@ impl Gpu {
             if piece + 1 < pieces {
                 ask(&mut stretches[(piece + 1) % 2], piece + 1)?;
             }
-            copy_by_threads(target, &stretches[piece % 2].bytes()?[..target.len()]);
+            let source = &stretches[piece % 2].bytes()?[..target.len()];
+            make_by_threads(target, |at, piece| piece.copy_from_slice(&source[at..at + piece.len()]));
         }
         Ok(())
     }
@@ -152,10 +159,9 @@ impl Gpu {
 
 /// One thread cannot copy as fast as the bus takes. A thread of rayon copies alone: while it waited for others it might take up work
 /// that wants the staging it holds.
-fn copy_by_threads(target: &mut [u8], source: &[u8]) {
-    if source.len() <= PIECE_OF_THREAD || rayon::current_thread_index().is_some() {
-        target.copy_from_slice(source);
-        return;
+fn make_by_threads(target: &mut [u8], make: impl Fn(usize, &mut [u8]) + Sync) {
+    if target.len() <= PIECE_OF_THREAD || rayon::current_thread_index().is_some() {
+        return make(0, target);
     }
-    target.par_chunks_mut(PIECE_OF_THREAD).zip(source.par_chunks(PIECE_OF_THREAD)).for_each(|(target, source)| target.copy_from_slice(source));
+    target.par_chunks_mut(PIECE_OF_THREAD).enumerate().for_each(|(piece, target)| make(piece * PIECE_OF_THREAD, target));
 }

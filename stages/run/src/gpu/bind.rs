@@ -3,13 +3,14 @@
 //! promises  every argument has a place or a value; places start at 256 bytes, what launches make where the plan's arena has it, and what the plan
 //!           leaves on the host in pinned memory, at the same strides
 //! never     launches
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use warploom_contract::StageError;
-use warploom_device::gpu::{Grid, Parameter, ParameterKind, Value};
+use warploom_device::gpu::{Grid, Memory, Parameter, ParameterKind, Value};
+use warploom_device::{Fault, Gpu};
 use warploom_vertex::emit::cuda::memory::{ALIGNMENT, Counts};
 use warploom_vertex::emit::cuda::{Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of};
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
@@ -24,6 +25,8 @@ use crate::{
 
 /// Rows that a thread lays at a time.
 const ROWS_AT_ONCE: usize = 256;
+/// Bytes that a thread lays at a time.
+const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +60,39 @@ pub struct Lying {
 }
 
 impl Lying {
-    /// Rows of the host as they lie here, with zeros beyond their columns.
-    pub fn laid_out<'a, E: Pod>(&self, rows: &'a [E]) -> Cow<'a, [u8]> {
-        if self.stride == self.columns {
-            return Cow::Borrowed(bytemuck::cast_slice(rows));
+    /// Bytes of rows of the host as they lie here.
+    pub fn bytes_of<E: Pod>(&self, rows: &[E]) -> usize {
+        rows.len().checked_div(self.columns).unwrap_or(0) * self.stride * size_of::<E>()
+    }
+
+    /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros beyond the rows' columns.
+    pub fn some_of<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
+        let rows: &[u8] = bytemuck::cast_slice(rows);
+        let (width, stride) = (self.columns * size_of::<E>(), self.stride * size_of::<E>());
+        if width == stride {
+            return to.copy_from_slice(&rows[at..at + to.len()]);
         }
-        let mut lying = vec![E::zeroed(); rows.len() / self.columns * self.stride];
-        for (to, from) in lying.chunks_exact_mut(self.stride).zip(rows.chunks_exact(self.columns)) {
-            to[..self.columns].copy_from_slice(from);
+        let (mut row, mut within, mut rest) = (at / stride, at % stride, to);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at_mut(rest.len().min(stride - within));
+            let of_row = &rows[row * width..(row + 1) * width];
+            let filled = width.saturating_sub(within).min(now.len());
+            now[..filled].copy_from_slice(&of_row[width - width.saturating_sub(within)..][..filled]);
+            now[filled..].fill(0);
+            (row, within, rest) = (row + 1, 0, later);
         }
-        Cow::Owned(bytemuck::cast_slice(&lying).to_vec())
+    }
+
+    /// Rows of the host as they lie here.
+    pub fn laid_out<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes_of(rows)];
+        bytes.par_chunks_mut(BYTES_AT_ONCE).enumerate().for_each(|(piece, to)| self.some_of(rows, piece * BYTES_AT_ONCE, to));
+        bytes
+    }
+
+    /// Brings rows of the host to the device, laid out on the way.
+    pub fn upload<E: Pod + Sync>(&self, (gpu, memory): (&Gpu, &Memory), rows: &[E]) -> Result<(), Fault> {
+        gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| self.some_of(rows, at, piece))
     }
 
     /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this buffer's bytes somewhere.
@@ -244,29 +270,43 @@ fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
     list.buffers.iter().find(|buffer| buffer.role == Role::Target).map_or(0, |buffer| rows_of(buffer.rows, data))
 }
 
+/// Bytes that lie somewhere from the start.
+pub enum Contents<'a> {
+    /// As the host has them.
+    Lent(&'a [u8]),
+    /// Made for the device.
+    Made(Buffer),
+}
+
+impl std::ops::Deref for Contents<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Contents::Lent(bytes) => bytes,
+            Contents::Made(buffer) => buffer,
+        }
+    }
+}
+
 /// What lies somewhere from the start; none for what launches make.
 pub fn contents<'a, T: Precision>(
     argument: &Argument,
     (data, list): (&'a Data<T>, &LaunchList),
     (program, buffers): (&Program<T>, &Buffers<T>),
     (lists, tables): (&'a BTreeMap<Walked, Items>, &'a Tables),
-) -> Option<Cow<'a, [u8]>> {
+) -> Option<Contents<'a>> {
     let graph = data.edge_graph();
-    let words = |words: &'a [u32]| Some(Cow::Borrowed(bytemuck::cast_slice(words)));
-    let owned = |words: Vec<u32>| Some(Cow::Owned(bytemuck::cast_slice(&words).to_vec()));
+    let words = |words: &'a [u32]| Some(Contents::Lent(bytemuck::cast_slice(words)));
+    let owned = |words: Vec<u32>| Some(Contents::Made(Buffer::from_vec(words)));
+    let bytes = |bytes: Vec<u8>| Some(Contents::Made(Buffer::from_vec(bytes)));
     match argument {
         Argument::Slots(name, direction) => {
             let edges = &lists.get(&Walked::Edges(*direction))?.edge;
             let banks = buffers.all();
-            Some(Cow::Owned(match *program.places.get(name)? {
-                Home::Real(index) => {
-                    let values = banks.reals.get(index);
-                    bytemuck::cast_slice(&edges.iter().map(|&edge| values[edge as usize]).collect::<Vec<T>>()).to_vec()
-                }
-                Home::Whole(index) => {
-                    let values = banks.wholes.get(index);
-                    bytemuck::cast_slice(&edges.iter().map(|&edge| values[edge as usize]).collect::<Vec<i64>>()).to_vec()
-                }
+            Some(Contents::Made(match *program.places.get(name)? {
+                Home::Real(index) => picked(banks.reals.get(index), edges),
+                Home::Whole(index) => picked(banks.wholes.get(index), edges),
                 _ => return None,
             }))
         }
@@ -279,12 +319,12 @@ pub fn contents<'a, T: Precision>(
                 Part::Edge => words(&items.edge),
                 Part::Relation => {
                     let of = |edge: &u32| graph.relation.get(*edge as usize % graph.edge_count.max(1)).map_or(u32::MAX, |relation| u32::from(*relation));
-                    owned(items.edge.iter().map(of).collect())
+                    owned(items.edge.par_iter().map(of).collect())
                 }
                 Part::Value => {
                     let Walked::Entries(features, _) = walked else { return None };
                     let values = &sparse(features, list, data)?.values;
-                    Some(Cow::Owned(bytemuck::cast_slice(&items.edge.iter().map(|&entry| values[entry as usize]).collect::<Vec<T>>()).to_vec()))
+                    Some(Contents::Made(picked(values, &items.edge)))
                 }
             }
         }
@@ -308,12 +348,17 @@ pub fn contents<'a, T: Precision>(
             for (number, rows) in data.splits.iter().enumerate().rev() {
                 rows.iter().for_each(|&row| split[row as usize] = number as u8 + 1);
             }
-            Some(Cow::Owned(split))
+            bytes(split)
         }
-        Argument::Ticket => Some(Cow::Owned(vec![0; TICKETS as usize * 4])),
-        Argument::LossTerms => Some(Cow::Owned(terms(list, data, (program, buffers))?.to_le_bytes().to_vec())),
+        Argument::Ticket => bytes(vec![0; TICKETS as usize * 4]),
+        Argument::LossTerms => bytes(terms(list, data, (program, buffers))?.to_le_bytes().to_vec()),
         _ => None,
     }
+}
+
+/// The values that these numbers name, in their order.
+fn picked<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
+    Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
 }
 
 /// For each row of a table of so many where the rows of the index that name it start, and the end; then those rows, each table row's ascending.
@@ -447,9 +492,28 @@ mod tests {
     use super::{Lying, Place, Side, inverse};
 
     #[test]
+    fn rows_are_laid_out_piece_by_piece_as_in_one() {
+        let rows: Vec<f64> = (0..35u8).map(f64::from).collect();
+        for (columns, stride) in [(5, 8), (7, 7), (1, 4), (35, 36)] {
+            let lying = Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns, stride };
+            let whole = lying.laid_out(&rows);
+            let of_rows: Vec<f64> = rows.chunks(columns).flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride)).collect();
+            assert_eq!(whole, bytemuck::cast_slice::<f64, u8>(&of_rows));
+            // Pieces end anywhere, also inside of a number.
+            for length in [1, 3, 8, 13, 64, 1000] {
+                let mut pieces = vec![7; whole.len()];
+                pieces.chunks_mut(length).enumerate().for_each(|(piece, to)| lying.some_of(&rows, piece * length, to));
+                assert_eq!(pieces, whole, "{columns} columns at {stride}, pieces of {length}");
+            }
+        }
+        let nothing = Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns: 0, stride: 0 };
+        assert_eq!(nothing.laid_out::<f32>(&[]), [0u8; 0]);
+    }
+
+    #[test]
     fn rows_are_laid_out_at_their_stride_and_taken_back() {
         let lying = Lying { place: Place { offset: 0, bytes: 32 }, side: Side::Device, columns: 3, stride: 4 };
-        let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).into_owned();
+        let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(bytemuck::cast_slice::<u8, f32>(&there), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
         let mut back = [0.0f32; 6];
         let get = |bytes: &mut [u8]| {

@@ -10,12 +10,12 @@ mod items;
 
 use std::collections::BTreeMap;
 
-use warploom_contract::kinds::plan::OnHost;
+use warploom_contract::kinds::plan::{OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
-use warploom_shell::{kernels::Compiled, limits::show_size};
+use warploom_shell::{budget, kernels::Compiled, limits::show_size};
 use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
 use warploom_vertex::emit::cuda::watch::{self, Watch};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
@@ -397,13 +397,14 @@ impl Machine {
     pub fn put_buffer<T: Precision>(&self, name: &str, buffers: &Buffers<T>, place: Place) -> Result<(), StageError> {
         let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
         let banks = buffers.all();
-        let bytes = match place {
-            Place::Real(index) => at.laid_out(banks.reals.get(index)),
-            Place::Whole(index) => at.laid_out(banks.wholes.get(index)),
-            Place::Id(index) => at.laid_out(banks.ids.get(index)),
-            Place::Half(..) | Place::Sparse(_) => return Ok(()),
+        let device = (&self.gpu, &self.memory);
+        let done = match place {
+            Place::Real(index) => at.upload(device, banks.reals.get(index)),
+            Place::Whole(index) => at.upload(device, banks.wholes.get(index)),
+            Place::Id(index) => at.upload(device, banks.ids.get(index)),
+            Place::Half(..) | Place::Sparse(_) => Ok(()),
         };
-        self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)
+        done.map_err(failed)
     }
 
     /// Whether a kernel puts a buffer down.
@@ -549,13 +550,17 @@ fn pin(context: &Context, gpu: &Gpu, (layout, host): (&Layout, Option<&OnHost>))
 /// Where features lie if not in pinned memory.
 const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , or run on  --device cpu";
 
+/// Ways to need less of a device, or none.
+const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
+const ON_CPU: &str = "run on  --device cpu";
+
 /// What launches that only make sparse features dense put down.
 fn dense_rows<T: Precision>(list: &LaunchList, layout: &Layout, data: &Data<T>) -> BTreeMap<usize, (String, Vec<u8>)> {
     let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
         let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else { return None };
         let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
         let rows = data.sparse_of(kind)?.dense().ok()?;
-        Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows).into_owned())))
+        Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows))))
     };
     list.launches().into_iter().enumerate().filter_map(of).collect()
 }
@@ -580,14 +585,23 @@ pub fn failed(fault: Fault) -> StageError {
     };
     let mut error = StageError::new(kind, fault.to_string());
     if let Code::Memory { .. } = fault.code {
-        error = error.hint(
-            "leave features on the host with  --set plan.features=host  , take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , or run on  --device cpu",
-        );
+        error = error.hint(format!("take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , {ON_HOST}  , or {ON_CPU}"));
     }
     if let Some(hint) = fault.hint {
         error = error.hint(hint);
     }
     error
+}
+
+/// An error, and what would fit if it is the device's memory that was not there: others may have some of it.
+pub fn with_what_fits(error: StageError, page: &Plan, ordinal: usize) -> StageError {
+    let free = || Gpu::open(ordinal).ok()?.facts().memory_free_bytes;
+    // What the host has no room for is told where it is pinned.
+    match free().filter(|free| error.kind == ErrorKind::Memory && *free < page.memory.bytes_peak) {
+        None => error,
+        Some(free) if page.host.is_some() => budget::refused_by_device(error, &page.memory, (free, &[ON_CPU])),
+        Some(free) => budget::refused_by_device(error, &page.memory, (free, &[ON_HOST, ON_CPU])),
+    }
 }
 
 /// How many rows that is, for a grid.
