@@ -46,6 +46,31 @@ pub struct Facts {
     /// Whether rates were worked out from what a driver says of the device, and not measured; nothing of it stands in a key if not.
     #[serde(default, rename = "estimated", skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
+    /// How rates came to be that were measured on a device which was here; no key has it.
+    #[serde(default, skip_serializing)]
+    pub measured: Option<Measurement>,
+}
+
+/// What was measured on, and what no plan needs of what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measurement {
+    /// As the driver calls the device.
+    pub device: String,
+    /// The newest CUDA that the driver spoke.
+    pub driver: String,
+    /// Of the multiprocessors, at most.
+    pub clock_khz: u32,
+    /// Of the memory, at most.
+    pub memory_clock_khz: u32,
+    /// Width of the way to memory.
+    pub memory_bus_bits: u32,
+    /// Bytes of pinned memory that the driver copies to the device in a second.
+    #[serde(deserialize_with = "whole")]
+    pub pinned_bytes_per_second: u64,
+    /// Bytes of a mapped file that an upload of ours brings there in a second.
+    #[serde(deserialize_with = "whole")]
+    pub upload_bytes_per_second: u64,
 }
 
 /// Which back end.
@@ -113,7 +138,40 @@ const BUS_OF_FOURTH: u64 = 25_000_000_000;
 /// Instruction set of the first GPUs with the fifth generation.
 const FIRST_OF_FIFTH: (u32, u32) = (9, 0);
 
+impl Measurement {
+    /// How much of a pinned copy's rate uploads reach.
+    pub fn upload_share(&self) -> f64 {
+        self.upload_bytes_per_second as f64 / self.pinned_bytes_per_second.max(1) as f64
+    }
+}
+
 impl Facts {
+    /// As a facts file, with how its rates were measured.
+    pub fn to_yaml(&self) -> String {
+        let mut text = format!("name: {:?}\nkind: cuda\narchitecture: {}\n", self.name, self.architecture);
+        text += &format!("bytes_per_second: {:e}\n", self.bytes_per_second);
+        text += &format!("flops_per_second: {{f32: {:e}, f64: {:e}}}\n", self.flops_per_second.f32, self.flops_per_second.f64);
+        text += &format!("launch_nanoseconds: {}\n", self.launch_nanoseconds);
+        let whole = |name: &str, value: Option<u64>| value.map_or_else(String::new, |value| format!("{name}: {value}\n"));
+        text += &(whole("memory_bytes", self.memory_bytes) + &whole("host_bytes_per_second", self.host_bytes_per_second));
+        text += &format!("cache: {{bytes: {}, line_bytes: {}}}\n", self.cache.bytes, self.cache.line_bytes);
+        if let Some(Grid { processors, lanes, threads_most, shared_bytes_most }) = self.grid {
+            text += &format!("grid: {{processors: {processors}, lanes: {lanes}, threads_most: {threads_most}, shared_bytes_most: {shared_bytes_most}}}\n");
+        }
+        text += "gather:\n";
+        for Gather { row_bytes, tables } in &self.gather {
+            let tables: Vec<String> = tables.iter().map(|[bytes, rate]| format!("[{bytes:e}, {rate:e}]")).collect();
+            text += &format!("  - {{row_bytes: {row_bytes}, tables: [{}]}}\n", tables.join(", "));
+        }
+        if let Some(measured) = &self.measured {
+            text += &format!("measured:\n  device: {:?}\n  driver: {:?}\n", measured.device, measured.driver);
+            text += &format!("  clock_khz: {}\n  memory_clock_khz: {}\n", measured.clock_khz, measured.memory_clock_khz);
+            text += &format!("  memory_bus_bits: {}\n  pinned_bytes_per_second: {}\n", measured.memory_bus_bits, measured.pinned_bytes_per_second);
+            text += &format!("  upload_bytes_per_second: {}\n", measured.upload_bytes_per_second);
+        }
+        text
+    }
+
     /// Bytes of the host's memory that kernels read in a second: as the file says, else what the bus of such a GPU gives.
     pub fn bytes_per_second_of_host(&self) -> u64 {
         let of_bus = || if self.capability().is_none_or(|version| version >= FIRST_OF_FIFTH) { BUS_OF_FIFTH } else { BUS_OF_FOURTH };
@@ -208,6 +266,22 @@ mod tests {
         assert!(!serde_yaml::to_string(&facts).unwrap().contains("host_bytes_per_second"), "what is not said is in no key");
         let text = format!("{}host_bytes_per_second: 400e9\n", include_str!("../facts/h200.yaml"));
         assert_eq!(serde_yaml::from_str::<Facts>(&text).unwrap().bytes_per_second_of_host(), 400_000_000_000);
+    }
+
+    #[test]
+    fn facts_are_written_as_they_read() {
+        let device = "NVIDIA \"H100\" 80GB".to_owned();
+        let [clock_khz, memory_clock_khz, memory_bus_bits] = [1_980_000, 2_619_000, 5120];
+        let transfers = [55_100_000_001, 47_000_000_000];
+        let [pinned_bytes_per_second, upload_bytes_per_second] = transfers;
+        let measured =
+            Measurement { device, driver: "13.0".to_owned(), clock_khz, memory_clock_khz, memory_bus_bits, pinned_bytes_per_second, upload_bytes_per_second };
+        let share = measured.upload_share();
+        let facts = Facts { measured: Some(measured), host_bytes_per_second: Some(53_000_000_000), ..crate::known("h200").unwrap() };
+        assert_eq!(serde_yaml::from_str::<Facts>(&facts.to_yaml()).unwrap(), facts, "{}", facts.to_yaml());
+        assert!((share - 0.853).abs() < 1e-3, "{share}");
+        let key = serde_yaml::to_string(&facts).unwrap();
+        assert!(!key.contains("measured") && !key.contains("clock") && key.contains("host_bytes_per_second"), "how it was measured is in no key: {key}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! promises  static facts (those that a plan's key may hold) never change while a machine runs; a device that is not known
 //!           is an error that says what would be; a machine without any CUDA is as good as another until a GPU is asked for
-//! never     measures; allocates or launches for a question about facts
+//! never     measures unasked (`measure` does when it is called); allocates or launches for a question about facts
 //! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors come back as `Fault`
 use std::sync::OnceLock;
 
@@ -10,14 +10,17 @@ mod cubin;
 mod facts;
 mod fault;
 pub mod gpu;
+pub mod kept;
+pub mod measure;
 pub mod nvrtc;
 mod present;
 
 pub use cubin::{Compiled, Cubin};
-pub use facts::{Facts, Flops, Gather, Grid, Kind};
+pub use facts::{Facts, Flops, Gather, Grid, Kind, Measurement};
 pub use fault::{Code, Fault};
 pub use gpu::Gpu;
 pub use nvrtc::Nvrtc;
+pub use present::Rates;
 
 /// A name that is no device of this machine or version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,17 +55,16 @@ pub fn groupings(name: &str) -> Option<&'static str> {
 /// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks of it.
 pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     let unknown = |why: String| Unknown { name: name.to_owned(), why };
-    if let Some(number) = name.strip_prefix("cuda") {
-        let ordinal = if number.is_empty() { Some(0) } else { number.strip_prefix(':').and_then(|number| number.parse().ok()) };
-        let ordinal = ordinal.ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
+    if name.starts_with("cuda") {
+        let ordinal = ordinal(name).ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
         return cuda(ordinal).map_err(|fault| unknown(format!("{fault}; a plan for one that is elsewhere: `h200`")));
     }
     if name.ends_with(EXTENSION) {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
         return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
-    if let (Best::OfAll, AUTO, Some(facts)) = (best, name, cuda_if_fit()) {
-        return Ok(facts);
+    if let (Best::OfAll, AUTO, Some(found)) = (best, name, fit()) {
+        return found.map_err(|fault| unknown(fault.to_string()));
     }
     let facts = known(if name == AUTO { "cpu" } else { name });
     let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;
@@ -72,11 +74,22 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     Ok(facts)
 }
 
+/// The number of a GPU that is named `cuda` or `cuda:N`.
+pub fn ordinal(name: &str) -> Option<usize> {
+    match name.strip_prefix("cuda")? {
+        "" => Some(0),
+        number => number.strip_prefix(':')?.parse().ok(),
+    }
+}
+
 /// Facts of a GPU that is here, by its number.
 pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
-    let device = Gpu::look(ordinal)?;
-    let facts = present::facts(&device).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
-    Ok(Facts { ordinal, ..facts })
+    rates(&Gpu::look(ordinal)?).map(|(facts, _)| facts)
+}
+
+/// Facts of a GPU that was looked at, and where its rates come from.
+pub fn rates(device: &gpu::Device) -> Result<(Facts, Rates), Fault> {
+    present::facts(device).map(|(facts, rates)| (Facts { ordinal: device.ordinal, ..facts }, rates))
 }
 
 /// What `auto` may take.
@@ -90,11 +103,16 @@ pub enum Best {
 
 /// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once.
 pub fn cuda_if_fit() -> Option<Facts> {
-    static FOUND: OnceLock<Option<Facts>> = OnceLock::new();
+    fit()?.ok()
+}
+
+/// The same; kept facts that do not read are a fault, and no reason to take another device.
+fn fit() -> Option<Result<Facts, Fault>> {
+    static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
         let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
         Nvrtc::find().ok()?;
-        present::facts(&device)
+        Some(rates(&device).map(|(facts, _)| facts))
     };
     FOUND.get_or_init(look).clone()
 }

@@ -51,6 +51,23 @@ fn the_kernels_of_the_lab_compile_without_spills() {
     }
 }
 
+#[test]
+fn the_kernels_that_measure_rates_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("the_kernels_that_measure_rates_compile_without_spills") else { return };
+    for arch in ARCHITECTURES {
+        let cubin = nvrtc.compile(&Source { name: "rates.cu", text: warploom_device::measure::KERNELS, arch, options: &[] }).unwrap();
+        let mut names: Vec<&str> = cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        names.sort_unstable();
+        let gathers = ["gather_128", "gather_256", "gather_512", "gather_64"];
+        assert_eq!(names, [&["arithmetic_f32", "arithmetic_f64", "copy", "draw"], &gathers[..], &["start", "total"]].concat());
+        for kernel in &cubin.kernels {
+            // As many blocks as a processor holds: 64 registers are those of four, 32 those of eight.
+            let most = if kernel.name.starts_with("gather") || kernel.name == "total" { 64 } else { 32 };
+            assert!(kernel.spill_stores + kernel.spill_loads + kernel.stack == 0 && kernel.registers <= most, "{arch:?}: {kernel:?}");
+        }
+    }
+}
+
 /// A thread keeps 64 numbers, and 1024 threads have 64 registers each for everything.
 const SPILLS: &str = r#"
 extern "C" __global__ void __launch_bounds__(1024) spill(float* y, const float* x) {

@@ -71,7 +71,11 @@ pub enum Command {
         action: DataAction,
     },
     /// Say what this machine has, what is missing, and how to mend it
-    Doctor,
+    Doctor {
+        /// Measure the rates of the GPUs that are here, or of the one that `--device` names, and keep them for plans
+        #[arg(long)]
+        measure: bool,
+    },
     /// Print the JSON Schema of pipeline files, for editors
     Schema,
     /// Print a completion script

@@ -1,16 +1,18 @@
-//! `warploom doctor`: what this machine has and what is missing, each failing line with its fix.
+//! `warploom doctor`: what this machine has and what is missing, each failing line with its fix. `--measure`: the rates of its GPUs.
 //!
 //! promises  leaves nothing behind in the store; exits 0 when everything needed works, 1 otherwise: a machine without a GPU or its
-//!           compiler is told how to get them, and is as good as another
+//!           compiler is told how to get them, and is as good as another; what was measured is kept where planning finds it
+//! never     measures unless it is asked to
 use std::{
     fs,
     io::Write,
+    ops::Deref,
     path::{Path, PathBuf},
 };
 
 use serde_json::json;
 use warploom_contract::{ErrorKind, StageError, mapped};
-use warploom_device::{Fault, Gpu, Nvrtc};
+use warploom_device::{AUTO, Code, Facts, Fault, Gpu, Nvrtc, Rates, gpu::Device, kept, measure as rates};
 use warploom_shell::{Environment, limits, limits::show_size};
 
 struct Line {
@@ -39,18 +41,55 @@ impl Line {
     }
 }
 
+/// Bytes of the file whose upload is timed.
+const UPLOADED: usize = 256 << 20;
+/// What part of a pinned copy's rate an upload should reach.
+const SHARE_LEAST: f64 = 0.8;
+
 /// Looks and reports.
 pub fn run(environment: &Environment) -> Result<(), StageError> {
     let mut lines = machine(environment);
     lines.extend(store(environment.store.root()));
     lines.push(catalog());
-    lines.extend([driver(), compiler()]);
+    lines.push(driver());
+    lines.extend(every_gpu().unwrap_or_default().iter().map(rates_of));
+    lines.push(compiler());
+    told(environment, &lines)
+}
+
+/// Measures the GPUs that are here, or the one that is named, keeps what was found, and reports.
+pub fn measure(environment: &Environment) -> Result<(), StageError> {
+    let devices = match environment.device.as_deref() {
+        None | Some(AUTO) => every_gpu(),
+        Some(name) => match warploom_device::ordinal(name) {
+            Some(ordinal) => Gpu::look(ordinal).map(|device| vec![device]),
+            None => return Err(crate::usage(format!("`{name}` is no GPU that is here"), "warploom doctor --measure --device cuda:0")),
+        },
+    };
+    let devices = devices.map_err(failed)?;
+    if devices.is_empty() {
+        return Err(StageError::new(ErrorKind::Input, "there is no GPU whose rates could be measured").hint("`warploom doctor` says what is missing"));
+    }
+    let nvrtc = Nvrtc::find().map_err(failed)?;
+    let maps = numbers(environment.store.root())?;
+    let maps: Vec<&[u8]> = maps.iter().map(Deref::deref).collect();
+    let mut lines = Vec::new();
+    for device in devices {
+        let gpu = Gpu::open(device.ordinal).map_err(failed)?;
+        let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(failed)?;
+        let place = kept::keep(&device, &facts).map_err(failed)?;
+        lines.extend(found(&device, &facts, &place));
+    }
+    told(environment, &lines)
+}
+
+fn told(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
     let failed = lines.iter().filter(|line| line.fix.is_some()).count();
     crate::print_as(
         environment,
         || {
             let mut text = String::new();
-            for line in &lines {
+            for line in lines {
                 let verdict = if line.fix.is_some() { "BAD" } else { line.advice.as_ref().map_or("ok", |_| "-") };
                 text += &format!("{verdict:<4} {:<22} {}\n", line.what, line.found);
                 if let Some(hint) = line.hint() {
@@ -65,6 +104,91 @@ pub fn run(environment: &Environment) -> Result<(), StageError> {
         0 => Ok(()),
         some => Err(StageError::new(ErrorKind::Input, format!("{some} of {} lines are bad", lines.len())).hint("each bad line above says what to do")),
     }
+}
+
+/// A fault as an error: what is not there is nothing that goes by itself.
+fn failed(fault: Fault) -> StageError {
+    let code = fault.code.clone();
+    let error = warploom_run::gpu::failed(fault);
+    match code {
+        Code::Absent => StageError { kind: ErrorKind::Input, ..error },
+        Code::Memory { .. } => error.hint("wait until others have left the device's memory: `nvidia-smi` lists them"),
+        _ => error,
+    }
+}
+
+/// All GPUs that the driver sees.
+fn every_gpu() -> Result<Vec<Device>, Fault> {
+    (0..Gpu::count()?).map(Gpu::look).collect()
+}
+
+/// A file of numbers, mapped as often as it is uploaded: a run maps anew what it reads, and touches it then. It goes with its last map.
+fn numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
+    let folder = existing(root);
+    let path = folder.join(format!(".tmp-doctor-{}-numbers", std::process::id()));
+    let some: Vec<u8> = (0..1 << 18).flat_map(|number: u32| (number as f32).to_le_bytes()).collect();
+    let written = fs::File::create(&path).and_then(|mut file| (0..UPLOADED / some.len()).try_for_each(|_| file.write_all(&some)));
+    let mapped = written
+        .map_err(|error| StageError::io("write", &path, &error))
+        .and_then(|()| (0..=rates::ROUNDS).map(|_| mapped::map_file(&path)).collect::<Result<Vec<_>, _>>());
+    let _gone = fs::remove_file(&path);
+    mapped
+}
+
+/// Where rates of a GPU come from.
+fn rates_of(device: &Device) -> Line {
+    let what = "GPU rates";
+    let number = device.ordinal;
+    match warploom_device::rates(device) {
+        Err(fault) => Line { what, found: format!("{number}: {fault}"), fix: fault.hint, advice: None },
+        Ok((facts, rates)) => {
+            let copied = format!("{} copied", per_second(facts.bytes_per_second));
+            let (found, advice) = match rates {
+                Rates::Kept(file) => (format!("{number}: measured here, {copied}: {}", file.display()), None),
+                Rates::Shipped => (format!("{number}: measured on another `{}`, {copied}", facts.name), Some(kept::COMMAND)),
+                Rates::Estimated => (format!("{number}: estimated from clocks, {copied}"), Some(kept::COMMAND)),
+            };
+            Line { what, found, fix: None, advice: advice.map(|command| format!("{command}  measures them for plans, once")) }
+        }
+    }
+}
+
+/// What was measured on a GPU.
+fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
+    let plain = |what, found: String| Line { what, found, fix: None, advice: None };
+    let mut lines = vec![
+        plain("GPU", format!("{}: {}, {} and {} MHz at most", device.ordinal, device.name, device.clock_khz / 1000, device.memory_clock_khz / 1000)),
+        plain("copy", per_second(facts.bytes_per_second)),
+    ];
+    for gather in &facts.gather {
+        let of_table = |[bytes, rate]: &[u64; 2]| format!("{} MB {}", bytes / 1_000_000, per_second(*rate));
+        let rates: Vec<String> = gather.tables.iter().map(of_table).collect();
+        lines.push(plain("rows at random", format!("{} bytes of tables of {}", gather.row_bytes, rates.join(", "))));
+    }
+    let flops = [facts.flops_per_second.f32, facts.flops_per_second.f64].map(|flops| flops as f64 / 1e12);
+    lines.push(plain("arithmetic", format!("{:.3} TFLOP/s in f32, {:.3} in f64; a launch takes {} ns", flops[0], flops[1], facts.launch_nanoseconds)));
+    lines.push(plain("read by kernels", format!("{} of the host's memory", per_second(facts.bytes_per_second_of_host()))));
+    if let Some(measured) = &facts.measured {
+        let (share, pinned) = (measured.upload_share(), per_second(measured.pinned_bytes_per_second));
+        let found = format!("{} of a mapped file, {share:.2} of a pinned copy's {pinned}", per_second(measured.upload_bytes_per_second));
+        let advice =
+            (share < SHARE_LEAST).then(|| format!("{SHARE_LEAST} is expected of a machine that does nothing else: give it more threads with  --threads N"));
+        lines.push(Line { what: "upload", found, fix: None, advice });
+    }
+    lines.push(plain("kept", place.display().to_string()));
+    lines
+}
+
+/// `2.95 TB/s`.
+fn per_second(bytes: u64) -> String {
+    let (unit, name) = if bytes >= 1_000_000_000_000 { (1e12, "TB/s") } else { (1e9, "GB/s") };
+    format!("{:.2} {name}", bytes as f64 / unit)
+}
+
+/// The first folder on the way that is there.
+fn existing(root: &Path) -> PathBuf {
+    let existing = root.ancestors().find(|folder| folder.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    if existing.as_os_str().is_empty() { PathBuf::from(".") } else { existing }
 }
 
 fn machine(environment: &Environment) -> Vec<Line> {
@@ -83,8 +207,7 @@ fn machine(environment: &Environment) -> Vec<Line> {
 }
 
 fn store(root: &Path) -> Vec<Line> {
-    let existing = root.ancestors().find(|folder| folder.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    let existing = if existing.as_os_str().is_empty() { PathBuf::from(".") } else { existing };
+    let existing = existing(root);
     let mut lines = vec![space(root, &existing)];
     let fix = || Some("choose another place:  --store DIR  or  export WARPLOOM_STORE=DIR".to_owned());
     let probe = existing.join(format!(".tmp-doctor-{}", std::process::id()));

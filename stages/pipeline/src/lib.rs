@@ -58,7 +58,8 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         }
         Command::Store { action } => store::run(&environment, &talk, &action),
         Command::Data { action } => data::run(&environment, &talk, &options, &action),
-        Command::Doctor => doctor::run(&environment),
+        Command::Doctor { measure: false } => doctor::run(&environment),
+        Command::Doctor { measure: true } => doctor::measure(&environment),
         Command::Schema => {
             let text = serde_json::to_string_pretty(&warploom_spec::json_schema()).unwrap_or_default();
             print_data(&format!("{text}\n"));

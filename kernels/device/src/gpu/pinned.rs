@@ -2,7 +2,7 @@
 //!
 //! promises  pages stay where they are until the stretch is dropped, and have an address of the device; the host's bytes are handed out once the
 //!           device is done with what was asked for; freeing waits for the device
-//! never     copies anything to the device; counts as its memory
+//! never     copies anything to the device unasked; counts as its memory
 //! limits    what the host has pages for; each read of a kernel goes over the bus, as fast as that is
 #![allow(unsafe_code)]
 use std::{
@@ -13,7 +13,7 @@ use std::{
 
 use cudarc::driver::sys;
 
-use super::{Gpu, context::Context};
+use super::{Gpu, context::Context, memory::Memory};
 use crate::fault::{Code, Fault, size};
 
 /// Kernels of every context may read it, at an address of the device.
@@ -95,5 +95,21 @@ impl Gpu {
         // SAFETY: `start` was pinned above with an address of the device, which is put where it outlives the call.
         self.context.call(what, || unsafe { sys::cuMemHostGetDevicePointer_v2(address, start.cast(), 0) })?;
         Ok(pinned)
+    }
+
+    /// Copies the first bytes of pinned memory to the device, in the order of the other work and as fast as the bus goes; whoever writes
+    /// them next waits for it.
+    pub fn copy_pinned(&self, from: &Pinned, to: &Memory, offset: u64, bytes: u64) -> Result<(), Fault> {
+        let what = || format!("copy {} of pinned memory to the device", size(bytes));
+        self.context.at_once("copy pinned memory")?;
+        if !Arc::ptr_eq(&from.context, &self.context) || bytes > from.bytes() {
+            return Err(Fault::misuse(format!("{}: there are {} of this device", what(), size(from.bytes()))));
+        }
+        let target = to.part(&self.context, offset, bytes, what)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: both stretches are there and as long as that; freeing either waits for the copy.
+        self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target, from.start.cast(), bytes as usize, self.context.work) })
     }
 }
