@@ -169,6 +169,10 @@ fn transfers(gpu: &Gpu, memory: &Memory) -> Done {
         let is_right = around[before..before + length] == numbers[..length] && around[before + length..].iter().all(|byte| *byte == 0x5A);
         expect(&format!("{length} bytes at {offset} and nothing beside them"), is_right && (before == 0 || around[0] == 0x5A))?;
     }
+    gpu.fill(memory, 0, BYTES as u64, 0)?;
+    gpu.upload_made(memory, 4, BYTES - 4, |at, piece| piece.copy_from_slice(&numbers[at + 4..][..piece.len()]))?;
+    gpu.download(memory, 0, &mut back)?;
+    expect("bytes that are made on the way", back[..4] == [0; 4] && back[4..] == numbers[4..])?;
     let mut bytes = [0_u8; 8];
     gpu.upload(memory, 0, &[1, 2, 3, 4, 5, 6, 7, 8])?;
     gpu.copy(memory, 0, memory, 1000, 4)?;
@@ -297,7 +301,13 @@ fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
         let time = gpu.elapsed_ms(&from, &to)?;
         println!("saxpy of pinned memory, {round}: {time:.4} ms, {:.1} GB/s over the bus", BYTES as f64 / time / 1e6);
     }
-    expect("y = 3 x after three launches", is_times(gpu, x, y, 3.0)?)
+    expect("y = 3 x after three launches", is_times(gpu, x, y, 3.0)?)?;
+    gpu.record(&from)?;
+    gpu.copy_pinned(&host, y, 0, BYTES as u64)?;
+    gpu.record(&to)?;
+    println!("copy of pinned memory: {:.1} GB/s", BYTES as f64 / gpu.elapsed_ms(&from, &to)? / 1e6);
+    expect("y = x after a copy", is_times(gpu, x, y, 1.0)?)?;
+    expect("a misuse", fault("more than is pinned", gpu.copy_pinned(&host, y, 0, BYTES as u64 + 1))?.code == Code::Misuse)
 }
 
 fn graphs(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {

@@ -4,6 +4,7 @@
 //!           compiler is told how to get them, and is as good as another; what was measured is kept where planning finds it
 //! never     measures unless it is asked to
 use std::{
+    collections::BTreeSet,
     fs,
     io::Write,
     ops::Deref,
@@ -73,8 +74,9 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
     let nvrtc = Nvrtc::find().map_err(failed)?;
     let maps = numbers(environment.store.root())?;
     let maps: Vec<&[u8]> = maps.iter().map(Deref::deref).collect();
-    let mut lines = Vec::new();
-    for device in devices {
+    let (mut lines, mut places) = (Vec::new(), BTreeSet::new());
+    // Of devices that share a file, the first.
+    for device in devices.into_iter().filter(|device| places.insert(kept::file(device))) {
         let gpu = Gpu::open(device.ordinal).map_err(failed)?;
         let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(failed)?;
         let place = kept::keep(&device, &facts).map_err(failed)?;
