@@ -8,7 +8,7 @@ pub mod emulator;
 pub mod models;
 pub mod operations;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use safetensors::{Dtype, SafeTensors};
@@ -46,12 +46,23 @@ pub struct Edges {
     pub stored: Vec<Option<usize>>,
 }
 
+/// Where cases lie: in the repository, and in the shared folder.
+fn folders() -> [PathBuf; 2] {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
+    [workspace.join("tests/golden"), shared.join("golden")]
+}
+
+/// Names of all cases that are here.
+pub fn names() -> BTreeSet<String> {
+    let entries = folders().into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    entries.filter(|entry| entry.path().join("case.json").is_file()).map(|entry| entry.file_name().into_string().unwrap()).collect()
+}
+
 impl Case {
     /// Reads a case; none, with a line that says why, when it is not in the repository and the shared folder is absent.
     pub fn read(name: &str) -> Option<Case> {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
-        let places = [workspace.join("tests/golden").join(name), shared.join("golden").join(name)];
+        let places = folders().map(|folder| folder.join(name));
         let Some(folder) = places.iter().find(|place| place.join("case.json").is_file()) else {
             println!("SKIPPED: {name} because neither {} nor {} is there", places[0].display(), places[1].display());
             return None;

@@ -164,3 +164,17 @@ fn graph_transformer_agrees() {
 fn gin_of_many_graphs_agrees() {
     exactly(&["gin_batch"]);
 }
+
+/// What a GPU has no kernels for: loops until nothing changes, and orders of nodes.
+const OF_CPU: [&str; 2] = ["analytics_", "orders_"];
+
+#[test]
+fn every_golden_case_is_tried_as_a_list_or_named() {
+    let tried = [include_str!("exact.rs"), include_str!("operations.rs")];
+    let (of_cpu, others): (Vec<String>, Vec<String>) = warploom_cases::names().into_iter().partition(|name| OF_CPU.iter().any(|of| name.starts_with(of)));
+    let forgotten: Vec<&String> = others.iter().filter(|name| !tried.iter().any(|text| text.contains(&format!("\"{name}\"")))).collect();
+    assert!(forgotten.is_empty() && others.len() >= 10, "{forgotten:?} of {others:?} are not tried as lists of launches");
+    if gpu().is_some() {
+        println!("SKIPPED: exact::every_golden_case_is_tried_as_a_list_or_named: {} run on a CPU alone: a GPU does no supersteps yet", of_cpu.join(", "));
+    }
+}
