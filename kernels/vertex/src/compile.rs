@@ -57,6 +57,8 @@ pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data
     }
     let mut apart = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
     apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
+    let held = |name: &str| apart.buffers.iter().any(|buffer| buffer.name == name);
+    apart.lines = lower::lines_of(text, &clean).into_iter().filter(|(name, _)| held(name)).collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
     Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, apart, list })
 }

@@ -60,6 +60,9 @@ pub struct LaunchList {
     pub arena: Arena,
     /// Each choice that was made, why, and what else was possible.
     pub reasons: Vec<Reason>,
+    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lines: BTreeMap<BufferName, u32>,
 }
 
 /// One array of the program.

@@ -118,6 +118,7 @@ impl<'a> Draft<'a> {
             results,
             arena: Arena::default(),
             reasons: Vec::new(),
+            lines: std::collections::BTreeMap::new(),
         };
         list.reckon(self.facts);
         list
@@ -137,6 +138,7 @@ impl<'a> Draft<'a> {
             results: vec![ResultColumn { name: state.to_owned(), buffer: state.to_owned(), edges: None }],
             arena: Arena::default(),
             reasons,
+            lines: std::collections::BTreeMap::new(),
         };
         list.set_courses();
         list.set_frontiers();

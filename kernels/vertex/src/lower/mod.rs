@@ -228,7 +228,7 @@ impl<'a> Lowering<'a> {
 
     /// A launch of its own, and what it leaves.
     fn launch(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
-        let (name, role) = self.wanted.get(&id).cloned().unwrap_or_else(|| (self.name_of(id, node), Role::Value));
+        let (name, role) = self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
         self.buffer_for(name.clone(), (node.place, node.kind, &node.shape), role);
         let made = Operand::Rows(Rowed { buffer: name.clone(), shape: node.shape.clone(), view: View::Own });
         if let Some(operation) = self.sparse_product(node, &name) {
@@ -313,15 +313,25 @@ impl<'a> Lowering<'a> {
         name
     }
 
-    fn name_of(&self, id: NodeId, node: &Node) -> BufferName {
-        let words = || node.op.words().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
-        format!("{}.{}", node.name.clone().unwrap_or_else(words), id.0)
-    }
-
     fn list(self, parameters: Vec<Parameter>, body: Body, results: Vec<crate::launch::ResultColumn>) -> LaunchList {
         let arena = crate::launch::Arena::default();
-        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, arena, reasons: Vec::new() }
+        LaunchList { program: self.gir.program.clone(), buffers: self.buffers, parameters, body, results, arena, reasons: Vec::new(), lines: BTreeMap::new() }
     }
+}
+
+/// What the buffer of a value is called.
+fn name_of(id: NodeId, node: &Node) -> BufferName {
+    let words = || node.op.words().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
+    format!("{}.{}", node.name.clone().unwrap_or_else(words), id.0)
+}
+
+/// Lines of a program's text by the names of the buffers that hold what they ask for.
+pub fn lines_of(text: &str, gir: &Gir) -> BTreeMap<BufferName, u32> {
+    let line = |span: Span| text.as_bytes().iter().take(span.start as usize).filter(|byte| **byte == b'\n').count() as u32 + 1;
+    let of_values = gir.nodes.iter().enumerate().map(|(number, node)| (name_of(NodeId(number as u32), node), line(node.span)));
+    let of_gradients =
+        gir.gradients.iter().filter_map(|gradient| Some((gradient_buffer(train::parameter_of(gir, gradient.of)?), line(gir.node(gradient.node).span))));
+    of_values.chain(of_gradients).collect()
 }
 
 fn rows(buffer: BufferName, shape: &[u64]) -> Held {

@@ -115,7 +115,7 @@ fn want_gradients(lowering: &mut Lowering) {
     }
 }
 
-fn parameter_of(gir: &Gir, id: NodeId) -> Option<&str> {
+pub(super) fn parameter_of(gir: &Gir, id: NodeId) -> Option<&str> {
     match gir.node(id).op {
         Op::Parameter(index) => Some(&gir.parameters[index].name),
         _ => None,

@@ -115,8 +115,9 @@ __device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const fl
   #endif
 }
 
-// dropout.1: 19200 bytes at least
+// dropout.1: 19200 bytes at least, line 3 of the program
 //   dropout.1 = dropout 0.5 site 0(x)
+//   (2 lanes of 4 columns a row, 128 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -134,12 +135,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
   EACH_Q if (own[q]) store<V>(o_dropout_1 + (offset_t)v * 8 + c[q], dropout_1_2[q]);
 }
 
-// axis.11: 34112 bytes at least
+// axis.11: 34112 bytes at least, lines 9, 10 of the program
 //   product.3 = product transposed(dropout.1, parameter.gat.attend.0.linear.0.weight)
 //   multiply.6 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.0)
 //   axis.7 = axis sum 1(multiply.6)
 //   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
 //   axis.11 = axis sum 1(multiply.10)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_product_3, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
@@ -156,8 +158,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
     }
@@ -210,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
   }
 }
 
-// reduce.148: 138068 bytes at least
+// reduce.148: 138068 bytes at least, lines 3, 4, 11, 12, 13 of the program
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   reduce.17 (nodes x 2) = reduce maximum.in(leakyrelu.16)
@@ -233,6 +236,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
 //   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
 //   reduce.144 = reduce sum.in(dropout.142 * product.3[far.in])
 //   reduce.148 = reduce sum.in(multiply.141)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -421,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_148[(offset_t)v * 2 + (c[q] / 8u)] = reduce_148_15[q];
 }
 
-// axis.48: 26616 bytes at least
+// axis.48: 26616 bytes at least, lines 9, 10 of the program
 //   product.40 = product transposed(h.38, parameter.gat.attend.1.linear.0.weight)
 //   multiply.43 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.0)
 //   axis.44 = axis sum 1(multiply.43)
@@ -531,7 +535,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __re
   }
 }
 
-// reduce.98: 34816 bytes at least
+// reduce.98: 34816 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   reduce.54 (nodes x 1) = reduce maximum.in(leakyrelu.53)
@@ -553,6 +557,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __re
 //   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
 //   reduce.94 = reduce sum.in(dropout.92 * product.40[far.in])
 //   reduce.98 = reduce sum.in(multiply.91)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -893,11 +898,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gat.attend.1.bias.0: 4812 bytes at least
+// gradient.gat.attend.1.bias.0: 4812 bytes at least, line 13 of the program
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
 // with that of loss
 
-// slope of right.100: 26400 bytes at least
+// slope of right.100: 26400 bytes at least, lines 11, 12, 13 of the program
 //   divide.77 = divide(slope.result, select.62)
 //   multiply.78 (nodes x 3) = multiply(divide.77, divide.67)
 //   axis.79 (nodes x 1) = axis sum 1(multiply.78)
@@ -907,6 +912,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
 //   axis.96 (nodes x 1) = axis sum 1(multiply.95)
 //   multiply.99 (nodes x 1) = multiply(reduce.98, select.86)
 //   slope of right.100 = add(axis.96, multiply.99)
+//   (1 lanes of 4 columns a row, 256 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_94, const real* __restrict__ b_reduce_98, real* __restrict__ o_divide_77, real* __restrict__ o_select_86, real* __restrict__ o_slope_20_of_20_right_100, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -942,11 +948,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const
   EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_right_100[v + 0] = slope_of_right_100_15;
 }
 
-// gradient.gat.attend.1.param.1: 6012 bytes at least
+// gradient.gat.attend.1.param.1: 6012 bytes at least, line 10 of the program
 //   gradient.gat.attend.1.param.1 = sum rows(slope of right.100 * product.40)
 // with that of gradient.gat.attend.1.param.0
 
-// slope of z.115: 28828 bytes at least
+// slope of z.115: 28828 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
@@ -967,6 +973,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const
 //   add.111 (nodes x 3) = add(reduce.85, multiply.110)
 //   multiply.114 (nodes x 3) = multiply(slope of left.109, parameter.gat.attend.1.param.0)
 //   slope of z.115 = add(add.111, multiply.114)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1113,7 +1120,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
   EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q], slope_of_z_115_14[q]);
 }
 
-// gradient.gat.attend.1.param.0: 6012 bytes at least
+// gradient.gat.attend.1.param.0: 6012 bytes at least, line 10 of the program
 //   gradient.gat.attend.1.param.0 = sum rows(slope of left.109 * product.40)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_109, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_100, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
@@ -1167,12 +1174,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
   }
 }
 
-// gradient.gat.attend.1.linear.0.weight: 24192 bytes at least
+// gradient.gat.attend.1.linear.0.weight: 24192 bytes at least, line 9 of the program
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.115, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 48;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1254,18 +1262,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -1288,7 +1298,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
   }
 }
 
-// divide.128: 64992 bytes at least
+// divide.128: 64992 bytes at least, lines 3, 4, 9, 13 of the program
 //   slope of h.119 (nodes x 16) = product(slope of z.115, parameter.gat.attend.1.linear.0.weight)
 //   dropout.121 (nodes x 16) = dropout 0.5 site 2(slope of h.119)
 //   add.123 (nodes x 16) = add(h.36, 1.0)
@@ -1296,6 +1306,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
 //   less.125 (nodes x 16) = less(0.0, h.36)
 //   select.126 = select(less.125, dropout.121, multiply.124)
 //   divide.128 = divide(select.126, select.28)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_128, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
@@ -1312,8 +1323,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real slope_of_z_115_1[Q]; EACH_Q slope_of_z_115_1[q] = __ldg(b_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_of_z_115_1[q] : (real)0;
     }
@@ -1397,11 +1409,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
   }
 }
 
-// gradient.gat.attend.0.bias.0: 19264 bytes at least
+// gradient.gat.attend.0.bias.0: 19264 bytes at least, line 13 of the program
 //   gradient.gat.attend.0.bias.0 = sum rows(select.126)
 // with that of divide.128
 
-// slope of right.150: 69600 bytes at least
+// slope of right.150: 69600 bytes at least, lines 11, 12, 13 of the program
 //   multiply.129 (nodes x 16) = multiply(divide.128, divide.33)
 //   axis.130 (nodes x 2) = axis sum 1(multiply.129)
 //   negative.131 (nodes x 2) = negative(axis.130)
@@ -1410,6 +1422,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
 //   axis.146 (nodes x 2) = axis sum 1(multiply.145)
 //   multiply.149 (nodes x 2) = multiply(reduce.148, select.137)
 //   slope of right.150 = add(axis.146, multiply.149)
+//   (4 lanes of 4 columns a row, 64 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(const real* __restrict__ b_divide_128, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_144, const real* __restrict__ b_reduce_148, real* __restrict__ o_select_137, real* __restrict__ o_slope_20_of_20_right_150, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -1444,11 +1457,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(cons
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_150[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_150_13[q];
 }
 
-// gradient.gat.attend.0.param.1: 21664 bytes at least
+// gradient.gat.attend.0.param.1: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.1 = sum rows(slope of right.150 * product.3)
 // with that of gradient.gat.attend.0.param.0
 
-// slope of z.165: 97332 bytes at least
+// slope of z.165: 97332 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
@@ -1469,6 +1482,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(cons
 //   add.161 (nodes x 16) = add(reduce.136, multiply.160)
 //   multiply.164 (nodes x 16) = multiply(slope of left.159, parameter.gat.attend.0.param.0)
 //   slope of z.165 = add(add.161, multiply.164)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1616,7 +1630,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
   EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_165 + (offset_t)v * 16 + c[q], slope_of_z_165_14[q]);
 }
 
-// gradient.gat.attend.0.param.0: 21664 bytes at least
+// gradient.gat.attend.0.param.0: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.0 = sum rows(slope of left.159 * product.3)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_159, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_150, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
@@ -1670,12 +1684,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
   }
 }
 
-// gradient.gat.attend.0.linear.0.weight: 29184 bytes at least
+// gradient.gat.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.165, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_165, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 96;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1757,18 +1772,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_l
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();

@@ -115,11 +115,12 @@ __device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const fl
   #endif
 }
 
-// scale.5: 7204 bytes at least
+// scale.5: 7204 bytes at least, lines 3, 4 of the program
 //   reduce.1 (nodes x 1) = reduce sum.in(given.weight)
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -208,9 +209,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __re
   EACH if (own[q]) o_scale_5[v + 0] = scale_5_4;
 }
 
-// multiply.9: 20400 bytes at least
+// multiply.9: 20400 bytes at least, lines 8, 9 of the program
 //   dropout.7 (nodes x 6) = dropout 0.5 site 0(x)
 //   multiply.9 = multiply(dropout.7, scale.5)
+//   (2 lanes of 4 columns a row, 128 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* __restrict__ b_x, const real* __restrict__ b_scale_5, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_9, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -230,8 +232,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* _
   EACH_Q if (own[q]) store<V>(o_multiply_9 + (offset_t)v * 8 + c[q], multiply_9_5[q]);
 }
 
-// reduce.12: 30004 bytes at least
+// reduce.12: 30004 bytes at least, line 9 of the program
 //   reduce.12 = reduce sum.in(multiply.9[far.in] * given.weight)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -324,12 +327,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
   EACH_Q if (own[q]) store<V>(o_reduce_12 + (offset_t)v * 8 + c[q], reduce_12_1[q]);
 }
 
-// dropout.18: 30224 bytes at least
+// dropout.18: 30224 bytes at least, lines 8, 9, 11 of the program
 //   product.13 (nodes x 8) = product transposed(reduce.12, parameter.gcn.gcn.0.linear.0.weight)
 //   multiply.14 (nodes x 8) = multiply(scale.5, product.13)
 //   h.16 (nodes x 8) = add(multiply.14, parameter.gcn.gcn.0.bias.0)
 //   h.17 = relu(h.16)
 //   dropout.18 = dropout 0.5 site 1(h.17)
+//   (1 rows of 4 columns a thread, 2 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, real* __restrict__ o_dropout_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
@@ -346,8 +350,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real reduce_12_1[Q][V]; EACH_Q load<V>(reduce_12_1[q], b_reduce_12 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? reduce_12_1[q][j] : (real)0;
     }
@@ -394,7 +399,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
   }
 }
 
-// multiply.21: 15696 bytes at least
+// multiply.21: 15696 bytes at least, lines 8, 9 of the program
 //   z.20 (nodes x 3) = product transposed(dropout.18, parameter.gcn.gcn.0.linear.1.weight)
 //   multiply.21 = multiply(scale.5, z.20)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
@@ -487,10 +492,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
   }
 }
 
-// h.27: 19216 bytes at least
+// h.27: 19216 bytes at least, line 9 of the program
 //   reduce.24 (nodes x 3) = reduce sum.in(given.weight * multiply.21[far.in])
 //   multiply.25 (nodes x 3) = multiply(scale.5, reduce.24)
 //   h.27 = add(multiply.25, parameter.gcn.gcn.0.bias.1)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -742,12 +748,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const re
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gcn.gcn.0.bias.1: 4812 bytes at least
+// gradient.gcn.gcn.0.bias.1: 4812 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.bias.1 = sum rows(slope.result)
 // with that of loss
 
-// multiply.32: 10800 bytes at least
+// multiply.32: 10800 bytes at least, line 9 of the program
 //   multiply.32 = multiply(slope.result, scale.5)
+//   (1 lanes of 4 columns a row, 256 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_32, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -765,9 +772,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* 
   EACH_Q if (own[q]) store<V>(o_multiply_32 + (offset_t)v * 4 + c[q], multiply_32_3[q]);
 }
 
-// slope of z.36: 19204 bytes at least
+// slope of z.36: 19204 bytes at least, line 9 of the program
 //   reduce.35 (nodes x 3) = reduce sum.out(multiply.32[far.out] * given.weight)
 //   slope of z.36 = multiply(reduce.35, scale.5)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -862,12 +870,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_36(const real
   EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_36 + (offset_t)v * 4 + c[q], slope_of_z_36_3[q]);
 }
 
-// gradient.gcn.gcn.0.linear.1.weight: 14496 bytes at least
+// gradient.gcn.gcn.0.linear.1.weight: 14496 bytes at least, line 8 of the program
 //   gradient.gcn.gcn.0.linear.1.weight = outer(slope of z.36, dropout.18)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 24;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -949,18 +958,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -983,12 +994,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
   }
 }
 
-// multiply.43: 34896 bytes at least
+// multiply.43: 34896 bytes at least, lines 8, 9, 11 of the program
 //   product.37 (nodes x 8) = product(slope of z.36, parameter.gcn.gcn.0.linear.1.weight)
 //   slope of h.39 (nodes x 8) = dropout 0.5 site 1(product.37)
 //   less.40 (nodes x 8) = less(0.0, h.17)
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
+//   (1 rows of 4 columns a thread, 2 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
@@ -1005,8 +1017,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real slope_of_z_36_1[Q]; EACH_Q slope_of_z_36_1[q] = __ldg(b_slope_20_of_20_z_36 + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_of_z_36_1[q] : (real)0;
     }
@@ -1088,16 +1101,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
   }
 }
 
-// gradient.gcn.gcn.0.bias.0: 9632 bytes at least
+// gradient.gcn.gcn.0.bias.0: 9632 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
 // with that of multiply.43
 
-// gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least
+// gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 48;
   constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1179,18 +1193,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();

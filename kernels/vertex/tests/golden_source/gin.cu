@@ -115,8 +115,9 @@ __device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const fl
   #endif
 }
 
-// reduce.6: 27604 bytes at least
+// reduce.6: 27604 bytes at least, line 6 of the program
 //   reduce.6 = reduce sum.in(x[far.in])
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -204,8 +205,9 @@ extern "C" __global__ void __launch_bounds__(256, 3) k0_reduce_6(const real* __r
   EACH_Q if (own[q]) store<V>(o_reduce_6 + (offset_t)v * 8 + c[q], reduce_6_1[q]);
 }
 
-// add.3: 8 bytes at least
+// add.3: 8 bytes at least, line 6 of the program
 //   add.3 = add(1.0, parameter.gin.gin.0.param.0)
+//   (1 lanes of 1 columns a row, 256 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __restrict__ b_parameter_gin_gin_0_param_0, real* __restrict__ o_add_3, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -222,13 +224,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __rest
   EACH if (own[q]) o_add_3[0] = add_3_2;
 }
 
-// add.20: 8 bytes at least
+// add.20: 8 bytes at least, line 6 of the program
 //   add.20 = add(1.0, parameter.gin.gin.0.param.1)
+//   (1 lanes of 1 columns a row, 256 rows a block)
 // as k1_add_3
 
-// z.7: 28804 bytes at least
+// z.7: 28804 bytes at least, line 6 of the program
 //   multiply.4 (nodes x 6) = multiply(add.3, x)
 //   z.7 = add(multiply.4, reduce.6)
+//   (2 lanes of 4 columns a row, 128 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restrict__ b_add_3, const real* __restrict__ b_x, const real* __restrict__ b_reduce_6, real* __restrict__ o_z_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -248,10 +252,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
   EACH_Q if (own[q]) store<V>(o_z_7 + (offset_t)v * 8 + c[q], z_7_5[q]);
 }
 
-// relu.12: 29248 bytes at least
+// relu.12: 29248 bytes at least, line 7 of the program
 //   product.9 (nodes x 16) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
 //   add.11 (nodes x 16) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
@@ -268,8 +273,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real z_7_1[Q][V]; EACH_Q load<V>(z_7_1[q], b_z_7 + (offset_t)v * 8 + c[q]);
       EACH piece[p][j] = here ? z_7_1[q][j] : (real)0;
     }
@@ -311,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
   }
 }
 
-// h.18: 58688 bytes at least
+// h.18: 58688 bytes at least, lines 7, 11 of the program
 //   product.14 (nodes x 16) = product transposed(relu.12, parameter.gin.gin.0.mlp.0.1.weight)
 //   h.16 (nodes x 16) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
 //   relu.17 = relu(h.16)
@@ -410,10 +416,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
   }
 }
 
-// z.24: 61208 bytes at least
+// z.24: 61208 bytes at least, line 6 of the program
 //   multiply.21 (nodes x 16) = multiply(add.20, h.18)
 //   reduce.23 (nodes x 16) = reduce sum.in(h.18[far.in])
 //   z.24 = add(multiply.21, reduce.23)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -505,7 +512,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
   EACH_Q if (own[q]) store<V>(o_z_24 + (offset_t)v * 16 + c[q], z_24_5[q]);
 }
 
-// relu.29: 39488 bytes at least
+// relu.29: 39488 bytes at least, line 7 of the program
 //   product.26 (nodes x 16) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
 //   add.28 (nodes x 16) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
@@ -649,7 +656,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
   }
 }
 
-// h.33: 24204 bytes at least
+// h.33: 24204 bytes at least, line 7 of the program
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
 // with that of relu.29
@@ -783,16 +790,17 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least
+// gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
 // with that of gradient.gin.gin.0.mlp.1.1.weight
 
-// gradient.gin.gin.0.mlp.1.1.weight: 24192 bytes at least
+// gradient.gin.gin.0.mlp.1.1.weight: 24192 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 48;
   constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -874,18 +882,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -910,10 +920,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   }
 }
 
-// select.42: 43392 bytes at least
+// select.42: 43392 bytes at least, line 7 of the program
 //   product.38 (nodes x 16) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
 //   less.41 (nodes x 16) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
@@ -930,8 +941,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
       real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
       EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
     }
@@ -973,16 +985,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
   }
 }
 
-// gradient.gin.gin.0.mlp.1.0.bias: 19264 bytes at least
+// gradient.gin.gin.0.mlp.1.0.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
 // with that of gradient.gin.gin.0.mlp.1.0.weight
 
-// gradient.gin.gin.0.mlp.1.0.weight: 39424 bytes at least
+// gradient.gin.gin.0.mlp.1.0.weight: 39424 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
 //   (on tensor cores: 32 x 16 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 16, XV = 4, ZV = 4, RV = 2, GROUPS = 1, TILES = 2, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 256;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1064,18 +1077,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -1100,7 +1115,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   }
 }
 
-// slope of z.44: 39424 bytes at least
+// slope of z.44: 39424 bytes at least, line 7 of the program
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, real* __restrict__ o_slope_20_of_20_z_44, const unsigned rows_given) {
@@ -1190,7 +1205,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
   }
 }
 
-// slope of h.55: 100808 bytes at least
+// slope of h.55: 100808 bytes at least, lines 6, 11 of the program
 //   reduce.47 (nodes x 16) = reduce sum.out(slope of z.44[far.out])
 //   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
 //   axis.49 = axis sum 0(multiply.48)
@@ -1199,6 +1214,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
 //   dropout.53 (nodes x 16) = dropout 0.5 site 0(slope of h.52)
 //   less.54 (nodes x 16) = less(0.0, relu.17)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1303,7 +1319,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_13[q]);
 }
 
-// gradient.gin.gin.0.param.1: 1204 bytes at least
+// gradient.gin.gin.0.param.1: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_param_1(const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
@@ -1352,16 +1368,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gin_gin_0_para
   }
 }
 
-// gradient.gin.gin.0.mlp.0.1.bias: 19264 bytes at least
+// gradient.gin.gin.0.mlp.0.1.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.1.bias = sum rows(slope of h.55)
 // with that of gradient.gin.gin.0.mlp.0.1.weight
 
-// gradient.gin.gin.0.mlp.0.1.weight: 39424 bytes at least
+// gradient.gin.gin.0.mlp.0.1.weight: 39424 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
 //   (on tensor cores: 32 x 16 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k14_gradient_gin_gin_0_mlp_1_0_weight
 
-// select.60: 58624 bytes at least
+// select.60: 58624 bytes at least, line 7 of the program
 //   product.57 (nodes x 16) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
 //   less.59 (nodes x 16) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
@@ -1505,16 +1521,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
   }
 }
 
-// gradient.gin.gin.0.mlp.0.0.bias: 19264 bytes at least
+// gradient.gin.gin.0.mlp.0.0.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
 // with that of gradient.gin.gin.0.mlp.0.0.weight
 
-// gradient.gin.gin.0.mlp.0.0.weight: 29184 bytes at least
+// gradient.gin.gin.0.mlp.0.0.weight: 29184 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 96;
   constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
@@ -1596,18 +1613,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -1632,13 +1651,14 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   }
 }
 
-// multiply.64: 38784 bytes at least
+// multiply.64: 38784 bytes at least, lines 6, 7 of the program
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 = multiply(slope of z.62, x)
 // with that of select.60
 
-// axis.65: 10800 bytes at least
+// axis.65: 10800 bytes at least, line 6 of the program
 //   axis.65 = axis sum 0(multiply.64)
+//   (2 lanes of 4 columns a row, 128 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __restrict__ b_multiply_64, real* __restrict__ o_axis_65, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -1658,7 +1678,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_axis_65(const real* __r
   EACH if (own[q] && (c[q] + j) == 0) o_axis_65[v + 0] = axis_65_2;
 }
 
-// gradient.gin.gin.0.param.0: 1204 bytes at least
+// gradient.gin.gin.0.param.0: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
 // as k17_gradient_gin_gin_0_param_1
 

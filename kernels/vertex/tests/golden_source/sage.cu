@@ -115,9 +115,10 @@ __device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const fl
   #endif
 }
 
-// cast.7: 3600 bytes at least
+// cast.7: 3600 bytes at least, line 8 of the program
 //   maximum.6 (nodes x 1) = maximum(given.degree.in, 1)
 //   cast.7 = cast real(maximum.6)
+//   (1 lanes of 1 columns a row, 256 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __restrict__ b_given_degree_in, real* __restrict__ o_cast_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -135,8 +136,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __re
   EACH if (own[q]) o_cast_7[v + 0] = cast_7_3;
 }
 
-// h.1: 19200 bytes at least
+// h.1: 19200 bytes at least, line 7 of the program
 //   h.1 = dropout 0.5 site 0(x)
+//   (2 lanes of 4 columns a row, 128 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -154,9 +156,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
   EACH_Q if (own[q]) store<V>(o_h_1 + (offset_t)v * 8 + c[q], h_1_2[q]);
 }
 
-// divide.8: 28804 bytes at least
+// divide.8: 28804 bytes at least, line 8 of the program
 //   reduce.3 (nodes x 6) = reduce sum.in(h.1[far.in])
 //   divide.8 = divide(reduce.3, cast.7)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -246,75 +249,20 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
   EACH_Q if (own[q]) store<V>(o_divide_8 + (offset_t)v * 8 + c[q], divide_8_3[q]);
 }
 
-// add.12: 19424 bytes at least
+// add.12: 19424 bytes at least, line 8 of the program
 //   product.10 (nodes x 8) = product transposed(divide.8, parameter.sage.sage.0.linear.0.weight)
 //   add.12 = add(product.10, parameter.sage.sage.0.linear.0.bias)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_add_12(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, real* __restrict__ o_add_12, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
-  const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? divide_8_1[q][j] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
-      }
-    }
-    __syncthreads();
-  }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    const bool live = row < rows;
-    [[maybe_unused]] const unsigned v = live ? row : 0;
-    [[maybe_unused]] const bool own[1] = {live && place < C};
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    real parameter_sage_sage_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_0_bias_1[q], b_parameter_sage_sage_0_linear_0_bias + c[q]);
-    real add_12_2[Q][V]; EACH add_12_2[q][j] = made[q][j] + parameter_sage_sage_0_linear_0_bias_1[q][j];
-    EACH_Q if (own[q]) store<V>(o_add_12 + (offset_t)v * 8 + c[q], add_12_2[q]);
-  }
-}
+// with that of h.17
 
-// h.17: 38592 bytes at least
+// h.17: 38592 bytes at least, lines 7, 8, 10 of the program
 //   product.14 (nodes x 8) = product transposed(h.1, parameter.sage.sage.0.linear.1.weight)
 //   h.15 (nodes x 8) = add(add.12, product.14)
 //   h.16 = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_add_12, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given) {
+//   (1 rows of 4 columns a thread, 2 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight) {
   after_others();
-  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -328,10 +276,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
-      real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 8 + c[q]);
-      EACH piece[p][j] = here ? h_1_1[q][j] : (real)0;
+      if (k0 + kk < 6) {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+        real divide_8_1[Q][V]; EACH_Q load<V>(divide_8_1[q], b_divide_8 + (offset_t)v * 8 + c[q]);
+        EACH piece[p][j] = here ? divide_8_1[q][j] : (real)0;
+      } else {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 6 : 0};
+        real h_1_1[Q][V]; EACH_Q load<V>(h_1_1[q], b_h_1 + (offset_t)v * 8 + c[q]);
+        EACH piece[p][j] = here ? h_1_1[q][j] : (real)0;
+      }
     }
   };
   fetch(0);
@@ -342,7 +297,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? (k0 + k < 6 ? __ldg(b_parameter_sage_sage_0_linear_0_weight + (offset_t)(slice + m) * 6 + (k0 + k)) : __ldg(b_parameter_sage_sage_0_linear_1_weight + (offset_t)(slice + m) * 6 + (k0 + k - 6))) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -363,18 +318,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     const bool live = row < rows;
     [[maybe_unused]] const unsigned v = live ? row : 0;
     [[maybe_unused]] const bool own[1] = {live && place < C};
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real add_12_1[Q][V]; EACH_Q load<V>(add_12_1[q], b_add_12 + (offset_t)v * 8 + c[q]);
-    real h_15_2[Q][V]; EACH h_15_2[q][j] = add_12_1[q][j] + made[q][j];
-    real h_16_3[Q][V]; EACH h_16_3[q][j] = relu(h_15_2[q][j]);
-    real h_17_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_17_4[q][j] = !training ? h_16_3[q][j] : kept_5[j] ? h_16_3[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_16 + (offset_t)v * 8 + c[q], h_16_3[q]);
-    EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_4[q]);
+    real parameter_sage_sage_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_0_bias_1[q], b_parameter_sage_sage_0_linear_0_bias + c[q]);
+    real add_12_2[Q][V]; EACH add_12_2[q][j] = made[q][j] + parameter_sage_sage_0_linear_0_bias_1[q][j];
+    real h_15_3[Q][V]; EACH h_15_3[q][j] = add_12_2[q][j] + nothing[q][j];
+    real h_16_4[Q][V]; EACH h_16_4[q][j] = relu(h_15_3[q][j]);
+    real h_17_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_17_5[q][j] = !training ? h_16_4[q][j] : kept_6[j] ? h_16_4[q][j] * (real)2.0 : (real)0; }
+    EACH_Q if (own[q]) store<V>(o_h_16 + (offset_t)v * 8 + c[q], h_16_4[q]);
+    EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_5[q]);
   }
 }
 
-// product.19: 14496 bytes at least
+// product.19: 14496 bytes at least, line 8 of the program
 //   product.19 = product transposed(h.17, parameter.sage.sage.0.linear.2.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
@@ -464,10 +420,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
   }
 }
 
-// add.24: 16816 bytes at least
+// add.24: 16816 bytes at least, line 8 of the program
 //   reduce.21 (nodes x 3) = reduce sum.in(product.19[far.in])
 //   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
 //   add.24 = add(divide.22, parameter.sage.sage.0.linear.2.bias)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -559,7 +516,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
   EACH_Q if (own[q]) store<V>(o_add_24 + (offset_t)v * 4 + c[q], add_24_5[q]);
 }
 
-// h.27: 19296 bytes at least
+// h.27: 19296 bytes at least, line 8 of the program
 //   product.26 (nodes x 3) = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
 //   h.27 = add(add.24, product.26)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
@@ -781,193 +738,21 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
 }
 
-// gradient.sage.sage.0.linear.3.weight: 14496 bytes at least
+// gradient.sage.sage.0.linear.3.weight: 14496 bytes at least, line 8 of the program
 //   gradient.sage.sage.0.linear.3.weight = outer(slope.result, h.17)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k9_gradient_sage_sage_0_linear_3_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
-  after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
-  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
-  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
-  unsigned coming = begin + turn * 8, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < end) {
-      float* const stage = queue + at * STAGE;
-      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
-        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
-        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
-        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
-        const bool here = row < end && column < X;
-        copy_later<16>(to, b_h_17 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
-      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
-        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
-        if (PIECES % 32 != 0 && place >= PIECES) continue;
-        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
-        const bool here = row < end && column < Z;
-        copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
-      }
-      coming += 8 * TURNS;
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
-  float sums[GROUPS][2][TILES][4] = {};
-  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
-  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
-    copies_done<AHEAD - 2>();
-    __syncwarp();
-    request(slot == 0 ? AHEAD - 1 : slot - 1);
-    const float* const stage = queue + slot * STAGE;
-    float right[2][TILES];
-    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
-      const unsigned within = group * TILES + n;
-      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
-      float several[RV];
-      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
-      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
-    }
-    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
-    UNROLL for (int i = 0; i < GROUPS; i++) {
-      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      const float4 upper = from[0], lower = from[32];
-      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
-      multiply_turned<TILES>(sums[i], upper, lower, right);
-    }
-    slot = slot + 1 == AHEAD ? 0 : slot + 1;
-  }
-  copies_done<0>();
-  __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
-  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
-  static_assert(OWN_Z + Z_TILE <= OF_WARP);
-  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
-  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
-  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
-    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
-    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
-  }
-  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
-    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
-    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
-  }
-  __syncthreads();
-  // What the turns have is added up in their order.
-  const float* const first_turn = reinterpret_cast<const float*>(of_block);
-  auto of_turns = [&](const unsigned at) {
-    float sum = first_turn[at];
-    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
-    return sum;
-  };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
-  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
-    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
-  }
-  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
-  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
-  }
-  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
-  }
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 27u; element += blockDim.x) {
-    real sum = 0;
-    for (unsigned first = 0; first < parts; first += 16) {
-      real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 27u + element) : (real)0;
-      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
-    }
-    unsigned place = element;
-    if (place < elements_0) { out_0[place] = sum; continue; }
-    place -= elements_0;
-    out_1[place] = sum;
-  }
-}
+// with that of gradient.sage.sage.0.linear.2.weight
 
-// gradient.sage.sage.0.linear.2.bias: 4812 bytes at least
+// gradient.sage.sage.0.linear.2.bias: 4812 bytes at least, line 8 of the program
 //   gradient.sage.sage.0.linear.2.bias = sum rows(slope.result)
-// with that of gradient.sage.sage.0.linear.3.weight
+// with that of gradient.sage.sage.0.linear.2.weight
 
-// product.31: 14496 bytes at least
+// product.31: 14496 bytes at least, line 8 of the program
 //   product.31 = product(slope.result, parameter.sage.sage.0.linear.3.weight)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_product_31(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, real* __restrict__ o_product_31, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
-  const unsigned rows = rows_given * 1;
-  constexpr unsigned V = 4, BN = L * V;
-  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
-  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
-  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
-  real sums[TM][V];
-  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
-  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
-  real piece[PIECES][KV];
-  auto fetch = [&](const unsigned k0) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
-      const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
-      constexpr unsigned V = KV;
-      real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
-    }
-  };
-  fetch(0);
-  for (unsigned k0 = 0; k0 < K; k0 += BK) {
-    UNROLL for (int p = 0; p < PIECES; p++) {
-      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
-      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
-    }
-    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
-      const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
-    }
-    __syncthreads();
-    if (k0 + BK < K) fetch(k0 + BK);
-    UNROLL_8 for (int k = 0; k < BK; k++) {
-      real of_right[V];
-      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
-      UNROLL for (int i = 0; i < TM; i++) {
-        const real of_left = left[k][thread_row + i * RT];
-        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
-      }
-    }
-    __syncthreads();
-  }
-  const unsigned place = slice + part * V;
-  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
-  UNROLL for (int i = 0; i < TM; i++) {
-    const unsigned row = first + thread_row + i * RT;
-    const bool live = row < rows;
-    [[maybe_unused]] const unsigned v = live ? row : 0;
-    [[maybe_unused]] const bool own[1] = {live && place < C};
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
-    EACH_Q if (own[q]) store<V>(o_product_31 + (offset_t)v * 8 + c[q], made[q]);
-  }
-}
+// with that of slope of h.43
 
-// divide.34: 10800 bytes at least
+// divide.34: 10800 bytes at least, line 8 of the program
 //   divide.34 = divide(slope.result, cast.7)
+//   (1 lanes of 4 columns a row, 256 rows a block)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_34, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -985,8 +770,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
   EACH_Q if (own[q]) store<V>(o_divide_34 + (offset_t)v * 4 + c[q], divide_34_3[q]);
 }
 
-// reduce.36: 15604 bytes at least
+// reduce.36: 15604 bytes at least, line 8 of the program
 //   reduce.36 = reduce sum.out(divide.34[far.out])
+//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1074,13 +860,15 @@ extern "C" __global__ void __launch_bounds__(256, 3) k13_reduce_36(const real* _
   EACH_Q if (own[q]) store<V>(o_reduce_36 + (offset_t)v * 4 + c[q], reduce_36_1[q]);
 }
 
-// gradient.sage.sage.0.linear.2.weight: 14496 bytes at least
+// gradient.sage.sage.0.linear.2.weight: 14496 bytes at least, line 8 of the program
 //   gradient.sage.sage.0.linear.2.weight = outer(reduce.36, h.17)
+//   (and gradient.sage.sage.0.linear.3.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
-  constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = false;
+  constexpr unsigned X = 8, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 48;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -1106,7 +894,16 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<16>(to, b_reduce_36 + (here ? (offset_t)row * 4 + column : 0), here);
+        const unsigned of_both = column;
+        if (of_both < 4) {
+          const unsigned column = of_both;
+          const bool here = row < end && column < 3;
+          copy_later<16>(to, b_reduce_36 + (here ? (offset_t)row * 4 + column : 0), here);
+        } else {
+          const unsigned column = of_both - 4;
+          const bool here = row < end && column < 3;
+          copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
+        }
       }
       coming += 8 * TURNS;
     }
@@ -1161,18 +958,23 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const unsigned of_x = x0 + x, of_z = z0 + z;
+    const bool is_other = of_z >= 4;
+    const unsigned own = is_other ? of_z - 4 : of_z, wide = is_other ? 3 : 3;
+    const bool is_told = own < wide && of_x < X;
+    const unsigned place = (is_other ? 3 * X : 0) + (!X_FIRST ? own * X + of_x : of_x * wide + own);
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -1183,27 +985,36 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
   const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 24u; element += blockDim.x) {
+  for (unsigned element = threadIdx.x; element < 55u; element += blockDim.x) {
     real sum = 0;
     for (unsigned first = 0; first < parts; first += 16) {
       real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 24u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 55u + element) : (real)0;
       UNROLL for (int i = 0; i < 16; i++) sum += several[i];
     }
     unsigned place = element;
-    out_0[place] = sum;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    if (place < elements_1) { out_1[place] = sum; continue; }
+    place -= elements_1;
+    if (place < elements_2) { continue; }
+    place -= elements_2;
+    if (place < elements_3) { continue; }
+    place -= elements_3;
+    out_4[place] = sum;
   }
 }
 
-// slope of h.43: 33696 bytes at least
+// slope of h.43: 33696 bytes at least, lines 7, 8, 10 of the program
 //   product.37 (nodes x 8) = product(reduce.36, parameter.sage.sage.0.linear.2.weight)
 //   slope of h.38 (nodes x 8) = add(product.31, product.37)
 //   slope of h.40 (nodes x 8) = dropout 0.5 site 1(slope of h.38)
 //   less.42 (nodes x 8) = less(0.0, h.16)
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_reduce_36, const real* __restrict__ b_product_31, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given) {
+//   (1 rows of 4 columns a thread, 2 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight) {
   after_others();
-  constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
+  constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
   constexpr unsigned V = 4, BN = L * V;
   __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
@@ -1217,10 +1028,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     UNROLL for (int p = 0; p < PIECES; p++) {
       const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
       const bool here = i < ALL && row < rows && k0 + kk < K;
-      [[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {here ? k0 + kk : 0};
+      [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
-      real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? reduce_36_1[q] : (real)0;
+      if (k0 + kk < 3) {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
+      } else {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 3 : 0};
+        real reduce_36_1[Q]; EACH_Q reduce_36_1[q] = __ldg(b_reduce_36 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? reduce_36_1[q] : (real)0;
+      }
     }
   };
   fetch(0);
@@ -1231,7 +1049,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     }
     for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
       const unsigned k = i / BN, m = i % BN;
-      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)(k0 + k) * 8 + slice + m) : (real)0;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? (k0 + k < 3 ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)((k0 + k)) * 8 + slice + m) : __ldg(b_parameter_sage_sage_0_linear_2_weight + (offset_t)((k0 + k - 3)) * 8 + slice + m)) : (real)0;
     }
     __syncthreads();
     if (k0 + BK < K) fetch(k0 + BK);
@@ -1252,25 +1070,34 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     const bool live = row < rows;
     [[maybe_unused]] const unsigned v = live ? row : 0;
     [[maybe_unused]] const bool own[1] = {live && place < C};
-    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_16_1[Q][V]; EACH_Q load<V>(h_16_1[q], b_h_16 + (offset_t)v * 8 + c[q]);
     bool less_42_2[Q][V]; EACH less_42_2[q][j] = ((real)0.0) < h_16_1[q][j];
-    real product_31_3[Q][V]; EACH_Q load<V>(product_31_3[q], b_product_31 + (offset_t)v * 8 + c[q]);
-    real slope_of_h_38_4[Q][V]; EACH slope_of_h_38_4[q][j] = product_31_3[q][j] + made[q][j];
-    real slope_of_h_40_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_40_5[q][j] = !training ? slope_of_h_38_4[q][j] : kept_6[j] ? slope_of_h_38_4[q][j] * (real)2.0 : (real)0; }
-    real slope_of_h_43_7[Q][V]; EACH slope_of_h_43_7[q][j] = less_42_2[q][j] ? slope_of_h_40_5[q][j] : ((real)0.0);
-    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q], slope_of_h_43_7[q]);
+    real slope_of_h_38_3[Q][V]; EACH slope_of_h_38_3[q][j] = made[q][j] + nothing[q][j];
+    real slope_of_h_40_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_40_4[q][j] = !training ? slope_of_h_38_3[q][j] : kept_5[j] ? slope_of_h_38_3[q][j] * (real)2.0 : (real)0; }
+    real slope_of_h_43_6[Q][V]; EACH slope_of_h_43_6[q][j] = less_42_2[q][j] ? slope_of_h_40_4[q][j] : ((real)0.0);
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_43 + (offset_t)v * 8 + c[q], slope_of_h_43_6[q]);
   }
 }
 
-// gradient.sage.sage.0.linear.1.weight: 19392 bytes at least
+// gradient.sage.sage.0.linear.1.weight: 19392 bytes at least, line 8 of the program
 //   gradient.sage.sage.0.linear.1.weight = outer(slope of h.43, h.1)
+// with that of gradient.sage.sage.0.linear.0.weight
+
+// gradient.sage.sage.0.linear.0.bias: 9632 bytes at least, line 8 of the program
+//   gradient.sage.sage.0.linear.0.bias = sum rows(slope of h.43)
+// with that of gradient.sage.sage.0.linear.0.weight
+
+// gradient.sage.sage.0.linear.0.weight: 19392 bytes at least, line 8 of the program
+//   gradient.sage.sage.0.linear.0.weight = outer(slope of h.43, divide.8)
+//   (and gradient.sage.sage.0.linear.1.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
+extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
+  constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 96;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
   const unsigned rows = rows_given * 1;
   extern __shared__ float4 of_block[];
   constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
@@ -1288,7 +1115,16 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_slope_20_of_20_h_43 + (here ? (offset_t)row * 8 + column : 0), here);
+        const unsigned of_both = column;
+        if (of_both < 8) {
+          const unsigned column = of_both;
+          const bool here = row < end && column < 6;
+          copy_later<16>(to, b_divide_8 + (here ? (offset_t)row * 8 + column : 0), here);
+        } else {
+          const unsigned column = of_both - 8;
+          const bool here = row < end && column < 6;
+          copy_later<16>(to, b_h_1 + (here ? (offset_t)row * 8 + column : 0), here);
+        }
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
@@ -1296,7 +1132,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<16>(to, b_h_1 + (here ? (offset_t)row * 8 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_h_43 + (here ? (offset_t)row * 8 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1351,18 +1187,23 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
     UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
     return sum;
   };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
   for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
     const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
     const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+    const unsigned of_x = x0 + x, of_z = z0 + z;
+    const bool is_other = of_x >= 8;
+    const unsigned own = is_other ? of_x - 8 : of_x, wide = is_other ? 6 : 6;
+    const bool is_told = own < wide && of_z < Z;
+    const unsigned place = (is_other ? 6 * Z : 0) + (X_FIRST ? own * Z + of_z : of_z * wide + own);
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
   }
   const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
   for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
   }
   for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
   }
   __shared__ bool is_last;
   __threadfence();
@@ -1373,142 +1214,19 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_sage_sage_0_li
   if (threadIdx.x == 0) *ticket = 0;
   __threadfence();
   const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 56u; element += blockDim.x) {
+  for (unsigned element = threadIdx.x; element < 104u; element += blockDim.x) {
     real sum = 0;
     for (unsigned first = 0; first < parts; first += 16) {
       real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 56u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 104u + element) : (real)0;
       UNROLL for (int i = 0; i < 16; i++) sum += several[i];
     }
     unsigned place = element;
     if (place < elements_0) { out_0[place] = sum; continue; }
     place -= elements_0;
-    out_1[place] = sum;
-  }
-}
-
-// gradient.sage.sage.0.linear.0.bias: 9632 bytes at least
-//   gradient.sage.sage.0.linear.0.bias = sum rows(slope of h.43)
-// with that of gradient.sage.sage.0.linear.1.weight
-
-// gradient.sage.sage.0.linear.0.weight: 19392 bytes at least
-//   gradient.sage.sage.0.linear.0.weight = outer(slope of h.43, divide.8)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
-  after_others();
-  constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
-  constexpr bool X_FIRST = true, SUM_X = false, SUM_Z = false;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
-  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
-  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
-  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
-  unsigned coming = begin + turn * 8, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < end) {
-      float* const stage = queue + at * STAGE;
-      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
-        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
-        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
-        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
-        const bool here = row < end && column < X;
-        copy_later<16>(to, b_slope_20_of_20_h_43 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
-      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
-        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
-        if (PIECES % 32 != 0 && place >= PIECES) continue;
-        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
-        const bool here = row < end && column < Z;
-        copy_later<16>(to, b_divide_8 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      coming += 8 * TURNS;
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
-  float sums[GROUPS][2][TILES][4] = {};
-  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
-  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
-    copies_done<AHEAD - 2>();
-    __syncwarp();
-    request(slot == 0 ? AHEAD - 1 : slot - 1);
-    const float* const stage = queue + slot * STAGE;
-    float right[2][TILES];
-    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
-      const unsigned within = group * TILES + n;
-      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
-      float several[RV];
-      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
-      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
-    }
-    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
-    UNROLL for (int i = 0; i < GROUPS; i++) {
-      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
-      const float4 upper = from[0], lower = from[32];
-      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
-      multiply_turned<TILES>(sums[i], upper, lower, right);
-    }
-    slot = slot + 1 == AHEAD ? 0 : slot + 1;
-  }
-  copies_done<0>();
-  __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
-  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
-  static_assert(OWN_Z + Z_TILE <= OF_WARP);
-  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
-  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
-  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
-    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
-    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
-  }
-  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
-    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
-    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
-  }
-  __syncthreads();
-  // What the turns have is added up in their order.
-  const float* const first_turn = reinterpret_cast<const float*>(of_block);
-  auto of_turns = [&](const unsigned at) {
-    float sum = first_turn[at];
-    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
-    return sum;
-  };
-  float* const told = scratch + (offset_t)blockIdx.x * (X * Z + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
-  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
-    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
-    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
-    if (x0 + x < X && z0 + z < Z) told[X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
-  }
-  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
-  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
-    told[X * Z + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
-  }
-  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
-    told[X * Z + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
-  }
-  __shared__ bool is_last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
-  __syncthreads();
-  if (!is_last) return;
-  if (threadIdx.x == 0) *ticket = 0;
-  __threadfence();
-  const unsigned parts = gridDim.x;
-  for (unsigned element = threadIdx.x; element < 48u; element += blockDim.x) {
-    real sum = 0;
-    for (unsigned first = 0; first < parts; first += 16) {
-      real several[16];
-      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 48u + element) : (real)0;
-      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
-    }
-    unsigned place = element;
-    out_0[place] = sum;
+    if (place < elements_1) { out_1[place] = sum; continue; }
+    place -= elements_1;
+    out_2[place] = sum;
   }
 }
 

@@ -187,9 +187,11 @@ fn rows_whose_elements_blocks_share_agree() {
 fn products_with_a_side_in_common_agree() {
     // Wider sides first and last, columns that no vector divides, few rows and those of groups of warps; slopes of few columns, whose products are
     // added up in one kernel.
-    for (features, hidden, classes, nodes) in [(66, 64, 2, most()), (24, 33, 3, many()), (9, 40, 9, most()), (130, 12, 7, 61), (515, 64, 6, few()), (5, 3, 1, 7)] {
+    for (features, hidden, classes, nodes) in
+        [(66, 64, 2, most()), (24, 33, 3, many()), (9, 40, 9, most()), (130, 12, 7, 61), (515, 64, 6, few()), (5, 3, 1, 7)]
+    {
         let direct = Direct { labels: signed(42, nodes * classes), ..given(nodes, features) };
-        let known = direct.known(classes as u64, Loss::MeanSquares);
+        let known = Data { lanes: true, ..direct.known(classes as u64, Loss::MeanSquares) };
         let settings = [("hidden".to_owned(), json!(hidden))].into();
         let text = if nodes == most() { MEAN.replace("relu", SMOOTH) } else { MEAN.to_owned() };
         let list = compile(&text, "mean_of", &settings, &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;

@@ -87,7 +87,9 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
 fn twins(list: &LaunchList, target: Target) -> Beside {
     let (launches, joined) = (list.launches(), Joined::of(list));
     let fits = |(first, later): &(&usize, &usize)| {
-        let (Some([one, shared]), Some(side)) = (tiled(launches[**first], target), differing(list, (launches[**first], launches[**later]))) else { return false };
+        let (Some([one, shared]), Some(side)) = (tiled(launches[**first], target), differing(list, (launches[**first], launches[**later]))) else {
+            return false;
+        };
         let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
         let (differs, shared) = if side == 0 { (one, shared) } else { (shared, one) };
         let of_other = tiled(launches[**later], target).map_or(0, |operands| columns(&operands[side]));

@@ -74,7 +74,9 @@ fn times(list: &LaunchList) -> Vec<u64> {
 fn again(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> u64 {
     let is_product = |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     match (&launch.operation, &kernel.blocks) {
-        (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => again_for_outer(inputs, (*tiles, kernel.shared_bytes > 0 && widths[1] > widths[0]), name),
+        (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => {
+            again_for_outer(inputs, (*tiles, kernel.shared_bytes > 0 && widths[1] > widths[0]), name)
+        }
         (operation, Blocks::Rows { slices, .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
         (operation, Blocks::Parts { tiles: [slices, _], .. }) if operation.steps().iter().any(is_product) => u64::from(*slices),
         _ => 1,

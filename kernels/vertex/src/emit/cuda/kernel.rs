@@ -309,6 +309,7 @@ impl Unit<'_> {
             (over_rows(&writer, &stores, turns), None)
         };
         self.header();
+        self.schedule(&words(lanes, turns, cut));
         let mut parameters = Parameters::new();
         parameters.of_writer(&writer, &body);
         parameters.stored(&walk);
@@ -329,6 +330,19 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel { name, arguments: parameters.given(), blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())
+    }
+}
+
+/// How a walk goes about its rows.
+fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
+    let slices = if lanes.slices > 1 { format!(" of one of {} slices", lanes.slices) } else { String::new() };
+    let row = format!("{} lanes of {} columns a row{slices}", lanes.lanes, lanes.vector * lanes.chunks);
+    match cut {
+        None => format!("{row}, {} rows a block", u64::from(THREADS / lanes.lanes as u32) * turns),
+        Some(cut) => {
+            let hubs = if cut.hub_blocks > 0 { format!(", up to {} blocks for those with very many", cut.hub_blocks) } else { String::new() };
+            format!("{row}, {} rows a warp, {} edges at hand; a warp or a block for rows with many{hubs}", cut.groups_of_warp, cut.in_flight)
+        }
     }
 }
 

@@ -572,9 +572,21 @@ impl Unit<'_> {
         let text = self.launch.operation.described();
         self.source.push_str("\n// ");
         self.source.push_str(&self.launch.name);
-        self.source.push_str(&format!(": {} bytes at least\n", self.launch.bytes));
+        self.source.push_str(&format!(": {} bytes at least{}\n", self.launch.bytes, self.lines()));
         for line in text.lines() {
             self.source.push_str(&format!("//   {line}\n"));
+        }
+    }
+
+    /// Lines of the program that ask for it.
+    fn lines(&self) -> String {
+        let writes = self.launch.operation.steps().iter().flat_map(Operation::writes);
+        let lines: BTreeSet<u32> = writes.filter_map(|name| self.list.lines.get(name.as_ref()).copied()).collect();
+        let numbers = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        match lines.len() {
+            0 => String::new(),
+            1 => format!(", line {numbers} of the program"),
+            _ => format!(", lines {numbers} of the program"),
         }
     }
 

@@ -109,7 +109,8 @@ impl Unit<'_> {
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let made = self.made_of_tiles(out, &sides, twin);
-        let sums = [0, 1].map(|side| self.sum_beside(side).is_some() || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(beside::OTHER).is_some()));
+        let sums =
+            [0, 1].map(|side| self.sum_beside(side).is_some() || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(beside::OTHER).is_some()));
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let each = (PART_ROWS / lead.max(1) as u32).max(1);
         let most = self.parts_of_tiles(&schedule, (rows, elements));
@@ -315,4 +316,3 @@ UNROLL for (int i = 0; i < 16; i++) sum += several[i];
 }
 @TOLD@}
 ";
-

@@ -7,10 +7,10 @@ use std::fmt::Write;
 use super::dense::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
 use super::kernel::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::table::identity;
+use super::tensor::INNER_LEAST;
 use super::total::{ADD_PARTS_LAST, JOINED_MOST, LAST, added};
 use super::walk::{From, Input, Step, Walk};
 use super::writer::{Lanes, Scope, Writer, pointer};
-use super::tensor::INNER_LEAST;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Launch, Operand, Operation, Rows};
@@ -289,12 +289,15 @@ impl Unit<'_> {
         let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= u64::from(self.target.processors);
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
+        self.schedule(&format!("{each} rows of {vector} columns a thread, {across} threads beside each other"));
         let (rows, lead) = shape.rows(&walk);
         let mut given = Parameters::new();
         let read: String = lefts.iter().map(|left| left.statements.as_str()).collect();
         let all: Vec<&Writer> = loaders.iter().collect();
         parameters(&mut given, (shape, rows), (&all, &writer), &format!("{read}{}{}", finish.statements, finish.stores));
-        shapes[1..].iter().for_each(|second| given.push(format!("const real* __restrict__ {}", pointer(&second.matrix)), Argument::Buffer(second.matrix.clone())));
+        shapes[1..]
+            .iter()
+            .for_each(|second| given.push(format!("const real* __restrict__ {}", pointer(&second.matrix)), Argument::Buffer(second.matrix.clone())));
         let mut parameters = given;
         let body = body(&shapes, (&lefts, &finish), (across, vector, each, left_vector), lead);
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);

@@ -35,8 +35,16 @@ fn launch(out: &str, reads: &[&str]) -> Launch {
 
 fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
     let results = vec![ResultColumn { name: "r".to_owned(), buffer: result.to_owned(), edges: None }];
-    let mut list =
-        LaunchList { program: "p".to_owned(), buffers: Vec::new(), parameters: Vec::new(), body, results, arena: Arena::default(), reasons: Vec::new() };
+    let mut list = LaunchList {
+        program: "p".to_owned(),
+        buffers: Vec::new(),
+        parameters: Vec::new(),
+        body,
+        results,
+        arena: Arena::default(),
+        reasons: Vec::new(),
+        lines: BTreeMap::new(),
+    };
     let buffer = |name: &str, rows: Rows, role: Role| Buffer { name: name.to_owned(), rows, columns: 1, element: Element::Real, role };
     let mut buffers: Vec<Buffer> = given.iter().map(|(name, role)| buffer(name, Rows::Nodes, role.clone())).collect();
     for launch in list.launches() {

@@ -59,7 +59,10 @@ fn rows_of_two_outer_products_of_one_kernel_are_read_once() {
     );
     assert_eq!((own.step, own.launches), (2 * rows, 2), "{own:?}");
     // Two products of the same rows, and one kernel for the gradients.
-    let both = traffic_of("def it(v):\n    v.a = linear(v.x, 16)\n    v.b = elu(linear(v.x, 8))\n    return linear(relu(v.a), v.classes) + linear(v.b, v.classes)\n", 100);
+    let both = traffic_of(
+        "def it(v):\n    v.a = linear(v.x, 16)\n    v.b = elu(linear(v.x, 8))\n    return linear(relu(v.a), v.classes) + linear(v.b, v.classes)\n",
+        100,
+    );
     assert_eq!((both.step, both.launches), (3 * rows, 3), "{both:?}");
 }
 

@@ -1,0 +1,2204 @@
+// ---- tensor cores, as four warps use them together: 64 rows, of which a warp has 16 in its lanes as multiply_tile has them, times a matrix in
+// shared memory. That lies as cores of 8 columns by 4 along k, 128 bytes each: those of all columns, then of the next 4 along k.
+__device__ __forceinline__ void group_begins() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  #endif
+}
+__device__ __forceinline__ void group_asked() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  #endif
+}
+template <int LEFT> __device__ __forceinline__ void group_done() {                                          // all products but the last LEFT
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
+  #endif
+}
+// What a thread has put into shared memory is there for products, behind the next barrier.
+__device__ __forceinline__ void group_sees_shared() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  #endif
+}
+// A number that compilers take for a new one each time: what is read by it is not held in registers from one row to the next.
+__device__ __forceinline__ unsigned anew(unsigned number) {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(number));
+  #endif
+  return number;
+}
+// Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
+template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
+  if constexpr (TURNS == 1) {
+    __syncthreads();
+  } else {
+    #if defined(__CUDA_ARCH__)
+    asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+    #else
+    emulator::at_barrier(number, THREADS);
+    #endif
+  }
+}
+#if defined(__CUDA_ARCH__)
+#define OF_TILE(C, i) C(sums[i][0]), C(sums[i][1]), C(sums[i][2]), C(sums[i][3])
+#define OF_1_TILES(C) OF_TILE(C, 0)
+#define OF_2_TILES(C) OF_1_TILES(C), OF_TILE(C, 1)
+#define OF_3_TILES(C) OF_2_TILES(C), OF_TILE(C, 2)
+#define OF_4_TILES(C) OF_3_TILES(C), OF_TILE(C, 3)
+#define OF_5_TILES(C) OF_4_TILES(C), OF_TILE(C, 4)
+#define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
+#define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
+#define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
+#define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
+#define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
+#define SUMS_1 "%0, %1, %2, %3"
+#define SUMS_2 SUMS_1 ", %4, %5, %6, %7"
+#define SUMS_3 SUMS_2 ", %8, %9, %10, %11"
+#define SUMS_4 SUMS_3 ", %12, %13, %14, %15"
+#define SUMS_5 SUMS_4 ", %16, %17, %18, %19"
+#define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
+#define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
+#define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
+#define SUMS_9 SUMS_8 ", %32, %33, %34, %35"
+#define SUMS_10 SUMS_9 ", %36, %37, %38, %39"
+// sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
+#define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
+__device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, " ADDS ", 0; wgmma.mma_async.sync.aligned.m64n" COLUMNS "k8.f32.tf32.tf32 "                      \
+    "{" SUMS_##TILES "}, {" ROWS "}, " MATRIX ", p, 1, 1;}"                                                                                    \
+  : OF_##TILES##_TILES(C)                                                                                                                    \
+  : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(matrix));            \
+}
+#define GROUPS_OF(TILES, COLUMNS, ROWS, MATRIX) GROUP(group_first, "=f", "0", TILES, COLUMNS, ROWS, MATRIX) GROUP(group_more, "+f", "1", TILES, COLUMNS, ROWS, MATRIX)
+GROUPS_OF(1, "8", "%4, %5, %6, %7", "%8")
+GROUPS_OF(2, "16", "%8, %9, %10, %11", "%12")
+GROUPS_OF(3, "24", "%12, %13, %14, %15", "%16")
+GROUPS_OF(4, "32", "%16, %17, %18, %19", "%20")
+GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
+GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
+GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
+GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
+GROUPS_OF(9, "72", "%36, %37, %38, %39", "%40")
+GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
+#endif
+// sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
+template <int TILES, int PARTS>
+__device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const float (&first)[2][4], const float (&rest)[2][4], const float* right) {
+  #if defined(__CUDA_ARCH__)
+  const offset_t place = __cvta_generic_to_shared(right), lead = TILES * 8, stride = 8;                     // in 16 bytes, but the first
+  const offset_t matrix = (place & 0x3ffff) >> 4 | lead << 16 | stride << 32;
+  constexpr offset_t PART = 16 * TILES, NEXT = PART * PARTS;
+  if constexpr (PARTS == 2) {
+    group_first(sums, rest[0], matrix);
+    group_more(sums, rest[1], matrix + NEXT);
+    group_more(sums, first[0], matrix + PART);
+    group_more(sums, first[1], matrix + NEXT + PART);
+    group_more(sums, first[0], matrix);
+  } else {
+    group_first(sums, first[0], matrix);
+  }
+  group_more(sums, first[1], matrix + NEXT);
+  #else
+  const unsigned lane = threadIdx.x % 32;
+  for (int n = 0; n < TILES; n++) {
+    for (int j = 0; j < 4; j++) sums[n][j] = 0;
+    auto of_part = [&](const float (&rows)[2][4], int part) {
+      for (int h = 0; h < 2; h++) {
+        const float* const b = right + ((h * PARTS + part) * 2 * TILES * 8 + n * 8) * 4 + lane;
+        multiply_tile(sums[n], rows[h], b[0], b[TILES * 32]);
+      }
+    };
+    if (PARTS == 2) of_part(rest, 0), of_part(first, PARTS - 1);
+    of_part(first, 0);
+  }
+  #endif
+}
+
+// dropout.1: 19200 bytes at least, line 3 of the program
+//   dropout.1 = dropout 0.5 site 0(x)
+//   (2 lanes of 4 columns a row, 128 rows a block)
+extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
+  after_others();
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
+  const bool live = number < rows;
+  [[maybe_unused]] const unsigned v = live ? number : 0;
+  const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+  real x_1[Q][V]; EACH_Q load<V>(x_1[q], b_x + (offset_t)v * 8 + c[q]);
+  real dropout_1_2[Q][V]; EACH_Q { bool kept_3[V]; UNROLL for (int j = 0; j < V; j++) kept_3[j] = true; if (training) keeps<V>(kept_3, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_1_2[q][j] = !training ? x_1[q][j] : kept_3[j] ? x_1[q][j] * (real)2.0 : (real)0; }
+  if (!live) return;
+  EACH_Q if (own[q]) store<V>(o_dropout_1 + (offset_t)v * 8 + c[q], dropout_1_2[q]);
+}
+
+// add.5: 29248 bytes at least, line 8 of the program
+//   product.3 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.0.weight)
+//   add.5 = add(product.3, parameter.graph_transformer.attend.0.linear.0.bias)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+      real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_graph__transformer_attend_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_graph_transformer_attend_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_graph_transformer_attend_0_linear_0_bias_1[q], b_parameter_graph__transformer_attend_0_linear_0_bias + c[q]);
+    real add_5_2[Q][V]; EACH add_5_2[q][j] = made[q][j] + parameter_graph_transformer_attend_0_linear_0_bias_1[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_5 + (offset_t)v * 16 + c[q], add_5_2[q]);
+  }
+}
+
+// add.10: 29248 bytes at least, line 8 of the program
+//   product.8 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.1.weight)
+//   add.10 = add(product.8, parameter.graph_transformer.attend.0.linear.1.bias)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+// as k1_add_5
+
+// add.15: 29248 bytes at least, line 8 of the program
+//   product.13 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.2.weight)
+//   add.15 = add(product.13, parameter.graph_transformer.attend.0.linear.2.bias)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+// as k1_add_5
+
+// divide.40: 128404 bytes at least, lines 15, 16, 17 of the program
+//   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
+//   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
+//   reduce.25 (nodes x 2) = reduce maximum.in(divide.24)
+//   equal.28 (nodes x 2) = equal(reduce.25, -inf)
+//   select.29 = select(equal.28, 0.0, reduce.25)
+//   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
+//   exp.32 (edges x 2) = exp(subtract.31)
+//   reduce.33 (nodes x 2) = reduce sum.in(exp.32)
+//   equal.35 = equal(reduce.33, 0.0)
+//   select.36 = select(equal.35, 1.0, reduce.33)
+//   dropout.37 (edges x 2) = dropout 0.3 site 1(exp.32)
+//   reduce.39 (nodes x 16) = reduce sum.in(dropout.37 * add.15[far.in])
+//   divide.40 = divide(reduce.39, select.36)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_29, whole* __restrict__ o_equal_35, real* __restrict__ o_select_36, real* __restrict__ o_divide_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real add_5_9[Q][V]; EACH_Q load<V>(add_5_9[q], b_add_5 + (offset_t)v * 16 + c[q]);
+  real reduce_25_1[Q]; EACH_Q reduce_25_1[q] = (real)-INFINITE;
+  real reduce_33_4[Q]; EACH_Q reduce_33_4[q] = 0;
+  real reduce_39_7[Q][V]; EACH reduce_39_7[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real add_10_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_10[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
+        real add_15_20[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_20[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
+        real score_14[B][Q];
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_11[Q][V]; EACH product_11[q][j] = add_5_9[q][j] * add_10_10[k][q][j];
+          real axis_21_12[Q];
+          EACH_Q axis_21_12[q] = 0;
+          EACH axis_21_12[q] = axis_21_12[q] + product_11[q][j];
+          EACH_Q axis_21_12[q] = axis_21_12[q] + across(axis_21_12[q], 1);
+          real divide_24_13[Q]; EACH_Q divide_24_13[q] = axis_21_12[q] / ((real)2.8284271247461903);
+          EACH_Q score_14[k][q] = here ? divide_24_13[q] : (real)-INFINITE;
+        }
+        real before_15[Q]; EACH_Q before_15[q] = reduce_25_1[q];
+        UNROLL for (int k = 0; k < B; k++) EACH_Q reduce_25_1[q] = most(reduce_25_1[q], score_14[k][q]);
+        real scale_16[Q]; EACH_Q scale_16[q] = grown(before_15[q], reduce_25_1[q]);
+        real shift_17[Q]; EACH_Q shift_17[q] = reduce_25_1[q] == (real)-INFINITE ? (real)0 : reduce_25_1[q];
+        EACH_Q reduce_33_4[q] = reduce_33_4[q] * scale_16[q];
+        EACH reduce_39_7[q][j] = reduce_39_7[q][j] * scale_16[q];
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real exp_32_18[Q]; EACH_Q exp_32_18[q] = exponential_of_share(score_14[k][q] - shift_17[q]);
+          EACH_Q if (here) reduce_33_4[q] = reduce_33_4[q] + exp_32_18[q];
+          real dropout_37_19[Q]; EACH_Q dropout_37_19[q] = !training ? exp_32_18[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_32_18[q] * (real)1.4285776566757493 : (real)0;
+          real product_21[Q][V]; EACH product_21[q][j] = dropout_37_19[q] * add_15_20[k][q][j];
+          EACH if (here) reduce_39_7[q][j] = reduce_39_7[q][j] + product_21[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
+    real alone_reduce_25_1[Q]; EACH_Q alone_reduce_25_1[q] = reduce_25_1[q];
+    EACH_Q { const real own_part = reduce_25_1[q]; reduce_25_1[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_25_1[q] = most(reduce_25_1[q], from_lane(own_part, g * L + part)); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_25_1[q]; }
+      __syncthreads();
+      EACH_Q { reduce_25_1[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_25_1[q] = most(reduce_25_1[q], told[(w * L + part) * 1 + q]); }
+      __syncthreads();
+    }
+    EACH_Q alone_reduce_25_1[q] = grown(alone_reduce_25_1[q], reduce_25_1[q]);
+    EACH_Q reduce_33_4[q] = reduce_33_4[q] * alone_reduce_25_1[q];
+    EACH_Q { const real own_part = reduce_33_4[q]; reduce_33_4[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_33_4[q] = reduce_33_4[q] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_33_4[q]; }
+      __syncthreads();
+      EACH_Q { reduce_33_4[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_33_4[q] = reduce_33_4[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+    EACH reduce_39_7[q][j] = reduce_39_7[q][j] * alone_reduce_25_1[q];
+    EACH { const real own_part = reduce_39_7[q][j]; reduce_39_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_39_7[q][j] = reduce_39_7[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_39_7[q][j]; }
+      __syncthreads();
+      EACH { reduce_39_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_39_7[q][j] = reduce_39_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 6;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH_Q tell(of_piece + (0 + q) * L, reduce_25_1[q]);EACH_Q tell(of_piece + (1 + q) * L, reduce_33_4[q]);EACH tell(of_piece + (2 + q * V + j) * L, reduce_39_7[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH_Q reduce_25_1[q] = heard<real>(of_piece + (0 + q) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH_Q reduce_25_1[q] = most(reduce_25_1[q], heard<real>(of_piece + (0 + q) * L));
+      }
+    }
+    {
+      const double* of_piece = of_item;
+      EACH_Q reduce_33_4[q] = heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_25_1[q]);EACH reduce_39_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_25_1[q]);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH_Q reduce_33_4[q] = reduce_33_4[q] + heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_25_1[q]);EACH reduce_39_7[q][j] = reduce_39_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_25_1[q]);
+      }
+    }
+  }
+  bool equal_28_2[Q]; EACH_Q equal_28_2[q] = reduce_25_1[q] == ((real)-INFINITE);
+  real select_29_3[Q]; EACH_Q select_29_3[q] = equal_28_2[q] ? ((real)0.0) : reduce_25_1[q];
+  bool equal_35_5[Q]; EACH_Q equal_35_5[q] = reduce_33_4[q] == ((real)0.0);
+  real select_36_6[Q]; EACH_Q select_36_6[q] = equal_35_5[q] ? ((real)1.0) : reduce_33_4[q];
+  real divide_40_8[Q][V]; EACH divide_40_8[q][j] = reduce_39_7[q][j] / select_36_6[q];
+  if (!writes) return;
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_29[(offset_t)v * 2 + (c[q] / 8u)] = select_29_3[q];
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_equal_35[(offset_t)v * 2 + (c[q] / 8u)] = (whole)(equal_35_5[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_36[(offset_t)v * 2 + (c[q] / 8u)] = select_36_6[q];
+  EACH_Q if (own[q]) store<V>(o_divide_40 + (offset_t)v * 16 + c[q], divide_40_8[q]);
+}
+
+// dropout.48: 67648 bytes at least, lines 3, 4, 17 of the program
+//   product.43 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.3.weight)
+//   add.45 (nodes x 16) = add(product.43, parameter.graph_transformer.attend.0.linear.3.bias)
+//   add.46 (nodes x 16) = add(divide.40, add.45)
+//   h.47 = relu(add.46)
+//   dropout.48 = dropout 0.5 site 2(h.47)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_47, real* __restrict__ o_dropout_48, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+      real dropout_1_1[Q][V]; EACH_Q load<V>(dropout_1_1[q], b_dropout_1 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? dropout_1_1[q][j] : (real)0;
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_graph__transformer_attend_0_linear_3_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real divide_40_1[Q][V]; EACH_Q load<V>(divide_40_1[q], b_divide_40 + (offset_t)v * 16 + c[q]);
+    real parameter_graph_transformer_attend_0_linear_3_bias_2[Q][V]; EACH_Q load<V>(parameter_graph_transformer_attend_0_linear_3_bias_2[q], b_parameter_graph__transformer_attend_0_linear_3_bias + c[q]);
+    real add_45_3[Q][V]; EACH add_45_3[q][j] = made[q][j] + parameter_graph_transformer_attend_0_linear_3_bias_2[q][j];
+    real add_46_4[Q][V]; EACH add_46_4[q][j] = divide_40_1[q][j] + add_45_3[q][j];
+    real h_47_5[Q][V]; EACH h_47_5[q][j] = relu(add_46_4[q][j]);
+    real dropout_48_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_48_6[q][j] = !training ? h_47_5[q][j] : kept_7[j] ? h_47_5[q][j] * (real)2.0 : (real)0; }
+    EACH_Q if (own[q]) store<V>(o_h_47 + (offset_t)v * 16 + c[q], h_47_5[q]);
+    EACH_Q if (own[q]) store<V>(o_dropout_48 + (offset_t)v * 16 + c[q], dropout_48_6[q]);
+  }
+}
+
+// add.52: 24204 bytes at least, line 8 of the program
+//   product.50 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.0.weight)
+//   add.52 = add(product.50, parameter.graph_transformer.attend.1.linear.0.bias)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight, const real* __restrict__ b_dropout_48, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_bias, real* __restrict__ o_add_52, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_dropout_48 + (here ? (offset_t)row * 16 + column : 0), here);
+      }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_graph__transformer_attend_1_linear_0_weight + (offset_t)column * 16 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  }
+  __syncthreads();
+  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+      }
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real parameter_graph_transformer_attend_1_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_graph_transformer_attend_1_linear_0_bias_1[q], b_parameter_graph__transformer_attend_1_linear_0_bias + c[q]);
+      real add_52_2[Q][V]; EACH add_52_2[q][j] = made[q][j] + parameter_graph_transformer_attend_1_linear_0_bias_1[q][j];
+      EACH_Q if (own[q]) store<V>(o_add_52 + (offset_t)v * 4 + c[q], add_52_2[q]);
+    }
+  }
+}
+
+// add.57: 24204 bytes at least, line 8 of the program
+//   product.55 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.1.weight)
+//   add.57 = add(product.55, parameter.graph_transformer.attend.1.linear.1.bias)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+// as k6_add_52
+
+// add.62: 24204 bytes at least, line 8 of the program
+//   product.60 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.2.weight)
+//   add.62 = add(product.60, parameter.graph_transformer.attend.1.linear.2.bias)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+// as k6_add_52
+
+// divide.84: 32404 bytes at least, lines 15, 16, 17 of the program
+//   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
+//   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
+//   reduce.72 (nodes x 1) = reduce maximum.in(divide.71)
+//   equal.73 (nodes x 1) = equal(reduce.72, -inf)
+//   select.74 = select(equal.73, 0.0, reduce.72)
+//   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
+//   exp.77 (edges x 1) = exp(subtract.76)
+//   reduce.78 (nodes x 1) = reduce sum.in(exp.77)
+//   equal.79 = equal(reduce.78, 0.0)
+//   select.80 = select(equal.79, 1.0, reduce.78)
+//   dropout.81 (edges x 1) = dropout 0.3 site 3(exp.77)
+//   reduce.83 (nodes x 3) = reduce sum.in(dropout.81 * add.62[far.in])
+//   divide.84 = divide(reduce.83, select.80)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_74, whole* __restrict__ o_equal_79, real* __restrict__ o_select_80, real* __restrict__ o_divide_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real add_52_9[Q][V]; EACH_Q load<V>(add_52_9[q], b_add_52 + (offset_t)v * 4 + c[q]);
+  real reduce_72_1; reduce_72_1 = (real)-INFINITE;
+  real reduce_78_4; reduce_78_4 = 0;
+  real reduce_83_7[Q][V]; EACH reduce_83_7[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real add_57_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_10[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
+        real add_62_20[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_20[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
+        real score_14[B];
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_11[Q][V]; EACH product_11[q][j] = add_52_9[q][j] * add_57_10[k][q][j];
+          real axis_68_12;
+          axis_68_12 = 0;
+          EACH axis_68_12 = axis_68_12 + (own[q] && c[q] + j < 3u ? product_11[q][j] : 0);
+          real divide_71_13; divide_71_13 = axis_68_12 / ((real)1.7320508075688772);
+          score_14[k] = here ? divide_71_13 : (real)-INFINITE;
+        }
+        real before_15; before_15 = reduce_72_1;
+        UNROLL for (int k = 0; k < B; k++) reduce_72_1 = most(reduce_72_1, score_14[k]);
+        real scale_16; scale_16 = grown(before_15, reduce_72_1);
+        real shift_17; shift_17 = reduce_72_1 == (real)-INFINITE ? (real)0 : reduce_72_1;
+        reduce_78_4 = reduce_78_4 * scale_16;
+        EACH reduce_83_7[q][j] = reduce_83_7[q][j] * scale_16;
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real exp_77_18; exp_77_18 = exponential_of_share(score_14[k] - shift_17);
+          if (here) reduce_78_4 = reduce_78_4 + exp_77_18;
+          real dropout_81_19; dropout_81_19 = !training ? exp_77_18 : stream_2[k] >> 0 & 1 ? exp_77_18 * (real)1.4285776566757493 : (real)0;
+          real product_21[Q][V]; EACH product_21[q][j] = dropout_81_19 * add_62_20[k][q][j];
+          EACH if (here) reduce_83_7[q][j] = reduce_83_7[q][j] + product_21[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    real alone_reduce_72_1; alone_reduce_72_1 = reduce_72_1;
+    { const real own_part = reduce_72_1; reduce_72_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_72_1 = most(reduce_72_1, from_lane(own_part, g * L + part)); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_72_1; }
+      __syncthreads();
+      { reduce_72_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_72_1 = most(reduce_72_1, told[(w * L + part) * 1 + 0]); }
+      __syncthreads();
+    }
+    alone_reduce_72_1 = grown(alone_reduce_72_1, reduce_72_1);
+    reduce_78_4 = reduce_78_4 * alone_reduce_72_1;
+    { const real own_part = reduce_78_4; reduce_78_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_78_4 = reduce_78_4 + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_78_4; }
+      __syncthreads();
+      { reduce_78_4 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_78_4 = reduce_78_4 + told[(w * L + part) * 1 + 0]; }
+      __syncthreads();
+    }
+    EACH reduce_83_7[q][j] = reduce_83_7[q][j] * alone_reduce_72_1;
+    EACH { const real own_part = reduce_83_7[q][j]; reduce_83_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_83_7[q][j] = reduce_83_7[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_83_7[q][j]; }
+      __syncthreads();
+      EACH { reduce_83_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_83_7[q][j] = reduce_83_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 6;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      tell(of_piece + (0 + 0) * L, reduce_72_1);tell(of_piece + (1 + 0) * L, reduce_78_4);EACH tell(of_piece + (2 + q * V + j) * L, reduce_83_7[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      reduce_72_1 = heard<real>(of_piece + (0 + 0) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_72_1 = most(reduce_72_1, heard<real>(of_piece + (0 + 0) * L));
+      }
+    }
+    {
+      const double* of_piece = of_item;
+      reduce_78_4 = heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_72_1);EACH reduce_83_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_72_1);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_78_4 = reduce_78_4 + heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_72_1);EACH reduce_83_7[q][j] = reduce_83_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_72_1);
+      }
+    }
+  }
+  bool equal_73_2; equal_73_2 = reduce_72_1 == ((real)-INFINITE);
+  real select_74_3; select_74_3 = equal_73_2 ? ((real)0.0) : reduce_72_1;
+  bool equal_79_5; equal_79_5 = reduce_78_4 == ((real)0.0);
+  real select_80_6; select_80_6 = equal_79_5 ? ((real)1.0) : reduce_78_4;
+  real divide_84_8[Q][V]; EACH divide_84_8[q][j] = reduce_83_7[q][j] / select_80_6;
+  if (!writes) return;
+  EACH if (own[q] && (c[q] + j) == 0) o_select_74[v + 0] = select_74_3;
+  EACH if (own[q] && (c[q] + j) == 0) o_equal_79[v + 0] = (whole)(equal_79_5);
+  EACH if (own[q] && (c[q] + j) == 0) o_select_80[v + 0] = select_80_6;
+  EACH_Q if (own[q]) store<V>(o_divide_84 + (offset_t)v * 4 + c[q], divide_84_8[q]);
+}
+
+// add.90: 29004 bytes at least, line 17 of the program
+//   product.87 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.3.weight)
+//   add.89 (nodes x 3) = add(product.87, parameter.graph_transformer.attend.1.linear.3.bias)
+//   add.90 = add(divide.84, add.89)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_dropout_48, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_bias, const real* __restrict__ b_divide_84, real* __restrict__ o_add_90, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_dropout_48 + (here ? (offset_t)row * 16 + column : 0), here);
+      }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_graph__transformer_attend_1_linear_3_weight + (offset_t)column * 16 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  }
+  __syncthreads();
+  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+      }
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      real divide_84_1[Q][V]; EACH_Q load<V>(divide_84_1[q], b_divide_84 + (offset_t)v * 4 + c[q]);
+      real parameter_graph_transformer_attend_1_linear_3_bias_2[Q][V]; EACH_Q load<V>(parameter_graph_transformer_attend_1_linear_3_bias_2[q], b_parameter_graph__transformer_attend_1_linear_3_bias + c[q]);
+      real add_89_3[Q][V]; EACH add_89_3[q][j] = made[q][j] + parameter_graph_transformer_attend_1_linear_3_bias_2[q][j];
+      real add_90_4[Q][V]; EACH add_90_4[q][j] = divide_84_1[q][j] + add_89_3[q][j];
+      EACH_Q if (own[q]) store<V>(o_add_90 + (offset_t)v * 4 + c[q], add_90_4[q]);
+    }
+  }
+}
+
+// loss: 10804 bytes at least
+//   slope.result, loss = gradient and value of cross_entropy(add.90, target)
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
+  after_others();
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 0;
+  const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+  __shared__ unsigned counted[IN_SHARED];
+  unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+  if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+  const double all = __ldg(terms);
+  double sum = 0, errors[SUMS] = {};
+  __syncthreads();
+  unsigned part_ahead = 0;
+  real class_ahead = -1, ahead[PER / V][V] = {};
+  if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
+    part_ahead = split[asked];
+    class_ahead = target[(offset_t)asked * OF_TARGET];
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+  }
+  for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+    const unsigned row = first + group;
+    const bool live = row < rows;
+    const unsigned of_part = live ? part_ahead : 0;
+    const real wanted = of_part ? class_ahead : (real)-1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) held[i][j] = ahead[i][j];
+    if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
+      part_ahead = split[asked];
+      class_ahead = target[(offset_t)asked * OF_TARGET];
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+    }
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    real best = (real)-INFINITE;
+    unsigned answer = C;
+    bool numbers = true;
+    UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      const real score = held[i / V][i % V];
+      if (score > best) { best = score; answer = column; }
+      numbers = numbers && !is_odd(score);
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) {
+      const real other = across(best, distance);
+      const unsigned others = across(answer, distance);
+      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      numbers = across((int)numbers, distance) && numbers;
+    }
+    if (answer == C) answer = 0;
+    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+    double total = 0;
+    real right_score = 0;
+    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      const real score = held[i / V][i % V], power = exponential(score - best);
+      total += power;
+      if (known && column == (unsigned)wanted) right_score = score;
+      held[i / V][i % V] = power;
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+    const real share = (real)(1 / all), factor = share / (real)total;
+    if (live) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      real made = 0;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
+    }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+    // Of a row that counts, the lane that has its class adds the loss.
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part && counts && lane == 0) {
+      unsigned* const of = tally + (of_part - 1) * OF_PART;
+      const bool right = numbers && known && answer == (unsigned)wanted;
+      if (right) atomicAdd(of, 1u);
+      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    }
+  }
+  errors[0] = sum;
+  __shared__ double told[SUMS][8];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) errors[which] += across(errors[which], distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = errors[which];
+  }
+  __syncthreads();
+  if (threadIdx.x < SUMS) {
+    double of_block = told[threadIdx.x][0];
+    UNROLL for (int w = 1; w < 8; w++) of_block += told[threadIdx.x][w];
+    scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
+  }
+  if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double part = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
+  }
+  __syncthreads();
+  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+  if (threadIdx.x == 0) {
+    double added[SUMS] = {};
+    UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
+    const double loss = all > 0 ? added[0] / all : 0;
+    *exact = loss;
+    *value = (real)loss;
+    // A pass of measuring is written down.
+    if (counts) {
+      *reinterpret_cast<double*>(slot) = loss;
+      // No step is taken after that, so that who looks finds the parameters that made it.
+      if (!(fabs(loss) < INFINITE)) clock->halted = 1;
+      UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    }
+  }
+  // Errors of numbers are sums, and none are counted.
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+}
+
+// gradient.graph_transformer.attend.1.linear.3.bias: 4812 bytes at least, line 17 of the program
+//   gradient.graph_transformer.attend.1.linear.3.bias = sum rows(slope.result)
+// with that of gradient.graph_transformer.attend.1.linear.0.weight
+
+// gradient.graph_transformer.attend.1.linear.3.weight: 24192 bytes at least, line 17 of the program
+//   gradient.graph_transformer.attend.1.linear.3.weight = outer(slope.result, dropout.48)
+// with that of gradient.graph_transformer.attend.1.linear.0.weight
+
+// product.95: 24192 bytes at least, line 17 of the program
+//   product.95 = product(slope.result, parameter.graph_transformer.attend.1.linear.3.weight)
+// with that of add.124
+
+// slope of query.114: 48004 bytes at least, lines 15, 16, 17 of the program
+//   divide.98 = divide(slope.result, select.80)
+//   multiply.99 (nodes x 3) = multiply(divide.98, divide.84)
+//   axis.100 (nodes x 1) = axis sum 1(multiply.99)
+//   negative.101 (nodes x 1) = negative(axis.100)
+//   select.108 = select(equal.79, 0.0, negative.101)
+//   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
+//   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
+//   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
+//   exp.77 (edges x 1) = exp(subtract.76)
+//   axis.105 (edges x 1) = axis sum 1(divide.98[near.in] * add.62[far.in])
+//   dropout.107 (edges x 1) = dropout 0.3 site 3(axis.105)
+//   add.110 (edges x 1) = add(dropout.107, select.108[near.in])
+//   multiply.111 (edges x 1) = multiply(add.110, exp.77)
+//   divide.112 (edges x 1) = divide(multiply.111, 1.7320508075688772)
+//   slope of query.114 = reduce sum.in(divide.112 * add.57[far.in])
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_80, const real* __restrict__ b_divide_84, const whole* __restrict__ b_equal_79, const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_98, real* __restrict__ o_select_108, real* __restrict__ o_slope_20_of_20_query_114, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
+  real select_80_2; select_80_2 = __ldg(b_select_80 + v + 0);
+  real divide_98_3[Q][V]; EACH divide_98_3[q][j] = slope_result_1[q][j] / select_80_2;
+  bool equal_79_4; equal_79_4 = __ldg(b_equal_79 + v + 0) != 0;
+  real divide_84_5[Q][V]; EACH_Q load<V>(divide_84_5[q], b_divide_84 + (offset_t)v * 4 + c[q]);
+  real multiply_99_6[Q][V]; EACH multiply_99_6[q][j] = divide_98_3[q][j] * divide_84_5[q][j];
+  real axis_100_7;
+  axis_100_7 = 0;
+  EACH axis_100_7 = axis_100_7 + (own[q] && c[q] + j < 3u ? multiply_99_6[q][j] : 0);
+  real negative_101_8; negative_101_8 = negative(axis_100_7);
+  real select_108_9; select_108_9 = equal_79_4 ? ((real)0.0) : negative_101_8;
+  real add_52_16[Q][V]; EACH_Q load<V>(add_52_16[q], b_add_52 + (offset_t)v * 4 + c[q]);
+  real select_74_21; select_74_21 = __ldg(b_select_74 + v + 0);
+  real slope_of_query_114_10[Q][V]; EACH slope_of_query_114_10[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real add_62_11[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_11[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
+        real add_57_17[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_17[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_12[Q][V]; EACH product_12[q][j] = divide_98_3[q][j] * add_62_11[k][q][j];
+          real axis_105_13;
+          axis_105_13 = 0;
+          EACH axis_105_13 = axis_105_13 + (own[q] && c[q] + j < 3u ? product_12[q][j] : 0);
+          real dropout_107_14; dropout_107_14 = !training ? axis_105_13 : stream_2[k] >> 0 & 1 ? axis_105_13 * (real)1.4285776566757493 : (real)0;
+          real add_110_15; add_110_15 = dropout_107_14 + select_108_9;
+          real product_18[Q][V]; EACH product_18[q][j] = add_52_16[q][j] * add_57_17[k][q][j];
+          real axis_68_19;
+          axis_68_19 = 0;
+          EACH axis_68_19 = axis_68_19 + (own[q] && c[q] + j < 3u ? product_18[q][j] : 0);
+          real divide_71_20; divide_71_20 = axis_68_19 / ((real)1.7320508075688772);
+          real subtract_76_22; subtract_76_22 = divide_71_20 - select_74_21;
+          real exp_77_23; exp_77_23 = exponential_of_share(subtract_76_22);
+          real multiply_111_24; multiply_111_24 = add_110_15 * exp_77_23;
+          real divide_112_25; divide_112_25 = multiply_111_24 / ((real)1.7320508075688772);
+          real product_26[Q][V]; EACH product_26[q][j] = divide_112_25 * add_57_17[k][q][j];
+          EACH if (here) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + product_26[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH { const real own_part = slope_of_query_114_10[q][j]; slope_of_query_114_10[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_114_10[q][j]; }
+      __syncthreads();
+      EACH { slope_of_query_114_10[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_114_10[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH slope_of_query_114_10[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_divide_98 + (offset_t)v * 4 + c[q], divide_98_3[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_select_108[v + 0] = select_108_9;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_114 + (offset_t)v * 4 + c[q], slope_of_query_114_10[q]);
+}
+
+// gradient.graph_transformer.attend.1.linear.0.bias: 4812 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.0.bias = sum rows(slope of query.114)
+// with that of gradient.graph_transformer.attend.1.linear.0.weight
+
+// gradient.graph_transformer.attend.1.linear.0.weight: 24192 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.0.weight = outer(slope of query.114, dropout.48)
+//   (and gradient.graph_transformer.attend.1.linear.3.weight: one side is the same)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transformer_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_114, const real* __restrict__ b_dropout_48, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
+  after_others();
+  constexpr unsigned X = 16, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 96;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        copy_later<16>(to, b_dropout_48 + (here ? (offset_t)row * 16 + column : 0), here);
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        const unsigned of_both = column;
+        if (of_both < 4) {
+          const unsigned column = of_both;
+          const bool here = row < end && column < 3;
+          copy_later<16>(to, b_slope_20_of_20_query_114 + (here ? (offset_t)row * 4 + column : 0), here);
+        } else {
+          const unsigned column = of_both - 4;
+          const bool here = row < end && column < 3;
+          copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
+        }
+      }
+      coming += 8 * TURNS;
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
+    }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
+  }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    const unsigned of_x = x0 + x, of_z = z0 + z;
+    const bool is_other = of_z >= 4;
+    const unsigned own = is_other ? of_z - 4 : of_z, wide = is_other ? 3 : 3;
+    const bool is_told = own < wide && of_x < X;
+    const unsigned place = (is_other ? 3 * X : 0) + (!X_FIRST ? own * X + of_x : of_x * wide + own);
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 103u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 103u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    if (place < elements_1) { out_1[place] = sum; continue; }
+    place -= elements_1;
+    if (place < elements_2) { out_2[place] = sum; continue; }
+    place -= elements_2;
+    if (place < elements_3) { continue; }
+    place -= elements_3;
+    out_4[place] = sum;
+  }
+}
+
+// slope of key.120: 44404 bytes at least, lines 14, 15, 16, 17 of the program
+//   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
+//   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
+//   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
+//   exp.77 (edges x 1) = exp(subtract.76)
+//   dropout.81 (edges x 1) = dropout 0.3 site 3(exp.77)
+//   slope of value.117 = reduce sum.out(divide.98[far.out] * dropout.81)
+//   axis.105 (edges x 1) = axis sum 1(divide.98[near.in] * add.62[far.in])
+//   dropout.107 (edges x 1) = dropout 0.3 site 3(axis.105)
+//   add.110 (edges x 1) = add(dropout.107, select.108[near.in])
+//   multiply.111 (edges x 1) = multiply(add.110, exp.77)
+//   divide.112 (edges x 1) = divide(multiply.111, 1.7320508075688772)
+//   slope of key.120 = reduce sum.out(divide.112 * add.52[far.out])
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_divide_98, const real* __restrict__ b_add_62, const real* __restrict__ b_select_108, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_117, real* __restrict__ o_slope_20_of_20_key_120, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real add_57_5[Q][V]; EACH_Q load<V>(add_57_5[q], b_add_57 + (offset_t)v * 4 + c[q]);
+  real add_62_14[Q][V]; EACH_Q load<V>(add_62_14[q], b_add_62 + (offset_t)v * 4 + c[q]);
+  real slope_of_value_117_1[Q][V]; EACH slope_of_value_117_1[q][j] = 0;
+  real slope_of_key_120_2[Q][V]; EACH slope_of_key_120_2[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real divide_98_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_98_3[k][q], b_divide_98 + c[q] + (offset_t)u[k] * 4); }
+        real add_52_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_52_4[k][q], b_add_52 + c[q] + (offset_t)u[k] * 4); }
+        real select_74_9[B];
+        UNROLL for (int k = 0; k < B; k++) { select_74_9[k] = __ldg(b_select_74 + u[k] + 0); }
+        real select_108_18[B];
+        UNROLL for (int k = 0; k < B; k++) { select_108_18[k] = __ldg(b_select_108 + u[k] + 0); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_6[Q][V]; EACH product_6[q][j] = add_52_4[k][q][j] * add_57_5[q][j];
+          real axis_68_7;
+          axis_68_7 = 0;
+          EACH axis_68_7 = axis_68_7 + (own[q] && c[q] + j < 3u ? product_6[q][j] : 0);
+          real divide_71_8; divide_71_8 = axis_68_7 / ((real)1.7320508075688772);
+          real subtract_76_10; subtract_76_10 = divide_71_8 - select_74_9[k];
+          real exp_77_11; exp_77_11 = exponential_of_share(subtract_76_10);
+          real dropout_81_12; dropout_81_12 = !training ? exp_77_11 : stream_2[k] >> 0 & 1 ? exp_77_11 * (real)1.4285776566757493 : (real)0;
+          real product_13[Q][V]; EACH product_13[q][j] = divide_98_3[k][q][j] * dropout_81_12;
+          EACH if (here) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + product_13[q][j];
+          real product_15[Q][V]; EACH product_15[q][j] = divide_98_3[k][q][j] * add_62_14[q][j];
+          real axis_105_16;
+          axis_105_16 = 0;
+          EACH axis_105_16 = axis_105_16 + (own[q] && c[q] + j < 3u ? product_15[q][j] : 0);
+          real dropout_107_17; dropout_107_17 = !training ? axis_105_16 : stream_2[k] >> 0 & 1 ? axis_105_16 * (real)1.4285776566757493 : (real)0;
+          real add_110_19; add_110_19 = dropout_107_17 + select_108_18[k];
+          real multiply_111_20; multiply_111_20 = add_110_19 * exp_77_11;
+          real divide_112_21; divide_112_21 = multiply_111_20 / ((real)1.7320508075688772);
+          real product_22[Q][V]; EACH product_22[q][j] = divide_112_21 * add_52_4[k][q][j];
+          EACH if (here) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + product_22[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 32];
+    EACH { const real own_part = slope_of_value_117_1[q][j]; slope_of_value_117_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_117_1[q][j]; }
+      __syncthreads();
+      EACH { slope_of_value_117_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+    EACH { const real own_part = slope_of_key_120_2[q][j]; slope_of_key_120_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_120_2[q][j]; }
+      __syncthreads();
+      EACH { slope_of_key_120_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 8;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_117_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_120_2[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH slope_of_value_117_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_120_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
+      }
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_117 + (offset_t)v * 4 + c[q], slope_of_value_117_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_120 + (offset_t)v * 4 + c[q], slope_of_key_120_2[q]);
+}
+
+// gradient.graph_transformer.attend.1.linear.2.bias: 4812 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.2.bias = sum rows(slope of value.117)
+// with that of gradient.graph_transformer.attend.1.linear.1.weight
+
+// gradient.graph_transformer.attend.1.linear.2.weight: 24192 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.2.weight = outer(slope of value.117, dropout.48)
+// with that of gradient.graph_transformer.attend.1.linear.1.weight
+
+// gradient.graph_transformer.attend.1.linear.1.bias: 4812 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.1.bias = sum rows(slope of key.120)
+// with that of gradient.graph_transformer.attend.1.linear.1.weight
+
+// gradient.graph_transformer.attend.1.linear.1.weight: 24192 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.1.linear.1.weight = outer(slope of key.120, dropout.48)
+//   (and gradient.graph_transformer.attend.1.linear.2.weight: one side is the same)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+// as k17_gradient_graph_transformer_attend_1_linear_0_weight
+
+// add.124: 43392 bytes at least, line 8 of the program
+//   product.123 (nodes x 16) = product(slope of value.117, parameter.graph_transformer.attend.1.linear.2.weight)
+//   add.124 = add(product.95, product.123)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k23_add_124(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_slope_20_of_20_value_117, real* __restrict__ o_add_124, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_2_weight) {
+  after_others();
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      if (k0 + kk < 3) {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+        real slope_result_1[Q]; EACH_Q slope_result_1[q] = __ldg(b_slope_result + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
+      } else {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 3 : 0};
+        real slope_of_value_117_1[Q]; EACH_Q slope_of_value_117_1[q] = __ldg(b_slope_20_of_20_value_117 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_value_117_1[q] : (real)0;
+      }
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? (k0 + k < 3 ? __ldg(b_parameter_graph__transformer_attend_1_linear_3_weight + (offset_t)((k0 + k)) * 16 + slice + m) : __ldg(b_parameter_graph__transformer_attend_1_linear_2_weight + (offset_t)((k0 + k - 3)) * 16 + slice + m)) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
+    real add_124_1[Q][V]; EACH add_124_1[q][j] = made[q][j] + nothing[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_124 + (offset_t)v * 16 + c[q], add_124_1[q]);
+  }
+}
+
+// add.129: 43392 bytes at least, line 8 of the program
+//   product.128 (nodes x 16) = product(slope of key.120, parameter.graph_transformer.attend.1.linear.1.weight)
+//   add.129 = add(add.124, product.128)
+// with that of divide.142
+
+// divide.142: 84192 bytes at least, lines 3, 4, 8, 17 of the program
+//   product.133 (nodes x 16) = product(slope of query.114, parameter.graph_transformer.attend.1.linear.0.weight)
+//   add.134 (nodes x 16) = add(add.129, product.133)
+//   slope of h.136 (nodes x 16) = dropout 0.5 site 2(add.134)
+//   less.137 (nodes x 16) = less(0.0, h.47)
+//   select.138 = select(less.137, slope of h.136, 0.0)
+//   divide.142 = divide(select.138, select.36)
+//   (1 rows of 4 columns a thread, 4 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_142(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_120, const real* __restrict__ b_add_124, const real* __restrict__ b_slope_20_of_20_query_114, const real* __restrict__ b_h_47, const real* __restrict__ b_select_36, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_138, real* __restrict__ o_divide_142, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
+  after_others();
+  constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      if (k0 + kk < 3) {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+        real slope_of_key_120_1[Q]; EACH_Q slope_of_key_120_1[q] = __ldg(b_slope_20_of_20_key_120 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_key_120_1[q] : (real)0;
+      } else {
+        [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 3 : 0};
+        real slope_of_query_114_1[Q]; EACH_Q slope_of_query_114_1[q] = __ldg(b_slope_20_of_20_query_114 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_query_114_1[q] : (real)0;
+      }
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? (k0 + k < 3 ? __ldg(b_parameter_graph__transformer_attend_1_linear_1_weight + (offset_t)((k0 + k)) * 16 + slice + m) : __ldg(b_parameter_graph__transformer_attend_1_linear_0_weight + (offset_t)((k0 + k - 3)) * 16 + slice + m)) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
+    const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
+    real h_47_1[Q][V]; EACH_Q load<V>(h_47_1[q], b_h_47 + (offset_t)v * 16 + c[q]);
+    bool less_137_2[Q][V]; EACH less_137_2[q][j] = ((real)0.0) < h_47_1[q][j];
+    real add_124_3[Q][V]; EACH_Q load<V>(add_124_3[q], b_add_124 + (offset_t)v * 16 + c[q]);
+    real add_129_4[Q][V]; EACH add_129_4[q][j] = add_124_3[q][j] + made[q][j];
+    real add_134_5[Q][V]; EACH add_134_5[q][j] = add_129_4[q][j] + nothing[q][j];
+    real slope_of_h_136_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_136_6[q][j] = !training ? add_134_5[q][j] : kept_7[j] ? add_134_5[q][j] * (real)2.0 : (real)0; }
+    real select_138_8[Q][V]; EACH select_138_8[q][j] = less_137_2[q][j] ? slope_of_h_136_6[q][j] : ((real)0.0);
+    real select_36_9[Q]; EACH_Q select_36_9[q] = __ldg(b_select_36 + (offset_t)v * 2 + (c[q] / 8u));
+    real divide_142_10[Q][V]; EACH divide_142_10[q][j] = select_138_8[q][j] / select_36_9[q];
+    EACH_Q if (own[q]) store<V>(o_select_138 + (offset_t)v * 16 + c[q], select_138_8[q]);
+    EACH_Q if (own[q]) store<V>(o_divide_142 + (offset_t)v * 16 + c[q], divide_142_10[q]);
+  }
+}
+
+// gradient.graph_transformer.attend.0.linear.3.bias: 19264 bytes at least, line 17 of the program
+//   gradient.graph_transformer.attend.0.linear.3.bias = sum rows(select.138)
+// with that of gradient.graph_transformer.attend.0.linear.0.weight
+
+// gradient.graph_transformer.attend.0.linear.3.weight: 29184 bytes at least, line 17 of the program
+//   gradient.graph_transformer.attend.0.linear.3.weight = outer(select.138, dropout.1)
+// with that of gradient.graph_transformer.attend.0.linear.0.weight
+
+// slope of query.158: 166804 bytes at least, lines 15, 16, 17 of the program
+//   multiply.143 (nodes x 16) = multiply(divide.142, divide.40)
+//   axis.144 (nodes x 2) = axis sum 1(multiply.143)
+//   negative.145 (nodes x 2) = negative(axis.144)
+//   select.152 = select(equal.35, 0.0, negative.145)
+//   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
+//   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
+//   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
+//   exp.32 (edges x 2) = exp(subtract.31)
+//   axis.149 (edges x 2) = axis sum 1(divide.142[near.in] * add.15[far.in])
+//   dropout.151 (edges x 2) = dropout 0.3 site 1(axis.149)
+//   add.154 (edges x 2) = add(dropout.151, select.152[near.in])
+//   multiply.155 (edges x 2) = multiply(add.154, exp.32)
+//   divide.156 (edges x 2) = divide(multiply.155, 2.8284271247461903)
+//   slope of query.158 = reduce sum.in(divide.156 * add.10[far.in])
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(const real* __restrict__ b_divide_142, const real* __restrict__ b_divide_40, const whole* __restrict__ b_equal_35, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_152, real* __restrict__ o_slope_20_of_20_query_158, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  bool equal_35_1[Q]; EACH_Q equal_35_1[q] = __ldg(b_equal_35 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
+  real divide_142_2[Q][V]; EACH_Q load<V>(divide_142_2[q], b_divide_142 + (offset_t)v * 16 + c[q]);
+  real divide_40_3[Q][V]; EACH_Q load<V>(divide_40_3[q], b_divide_40 + (offset_t)v * 16 + c[q]);
+  real multiply_143_4[Q][V]; EACH multiply_143_4[q][j] = divide_142_2[q][j] * divide_40_3[q][j];
+  real axis_144_5[Q];
+  EACH_Q axis_144_5[q] = 0;
+  EACH axis_144_5[q] = axis_144_5[q] + multiply_143_4[q][j];
+  EACH_Q axis_144_5[q] = axis_144_5[q] + across(axis_144_5[q], 1);
+  real negative_145_6[Q]; EACH_Q negative_145_6[q] = negative(axis_144_5[q]);
+  real select_152_7[Q]; EACH_Q select_152_7[q] = equal_35_1[q] ? ((real)0.0) : negative_145_6[q];
+  real add_5_14[Q][V]; EACH_Q load<V>(add_5_14[q], b_add_5 + (offset_t)v * 16 + c[q]);
+  real select_29_19[Q]; EACH_Q select_29_19[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_query_158_8[Q][V]; EACH slope_of_query_158_8[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real add_15_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_9[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
+        real add_10_15[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_15[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_10[Q][V]; EACH product_10[q][j] = divide_142_2[q][j] * add_15_9[k][q][j];
+          real axis_149_11[Q];
+          EACH_Q axis_149_11[q] = 0;
+          EACH axis_149_11[q] = axis_149_11[q] + product_10[q][j];
+          EACH_Q axis_149_11[q] = axis_149_11[q] + across(axis_149_11[q], 1);
+          real dropout_151_12[Q]; EACH_Q dropout_151_12[q] = !training ? axis_149_11[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_149_11[q] * (real)1.4285776566757493 : (real)0;
+          real add_154_13[Q]; EACH_Q add_154_13[q] = dropout_151_12[q] + select_152_7[q];
+          real product_16[Q][V]; EACH product_16[q][j] = add_5_14[q][j] * add_10_15[k][q][j];
+          real axis_21_17[Q];
+          EACH_Q axis_21_17[q] = 0;
+          EACH axis_21_17[q] = axis_21_17[q] + product_16[q][j];
+          EACH_Q axis_21_17[q] = axis_21_17[q] + across(axis_21_17[q], 1);
+          real divide_24_18[Q]; EACH_Q divide_24_18[q] = axis_21_17[q] / ((real)2.8284271247461903);
+          real subtract_31_20[Q]; EACH_Q subtract_31_20[q] = divide_24_18[q] - select_29_19[q];
+          real exp_32_21[Q]; EACH_Q exp_32_21[q] = exponential_of_share(subtract_31_20[q]);
+          real multiply_155_22[Q]; EACH_Q multiply_155_22[q] = add_154_13[q] * exp_32_21[q];
+          real divide_156_23[Q]; EACH_Q divide_156_23[q] = multiply_155_22[q] / ((real)2.8284271247461903);
+          real product_24[Q][V]; EACH product_24[q][j] = divide_156_23[q] * add_10_15[k][q][j];
+          EACH if (here) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + product_24[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
+    EACH { const real own_part = slope_of_query_158_8[q][j]; slope_of_query_158_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_158_8[q][j]; }
+      __syncthreads();
+      EACH { slope_of_query_158_8[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_158_8[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH slope_of_query_158_8[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
+    }
+  }
+  if (!writes) return;
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_152[(offset_t)v * 2 + (c[q] / 8u)] = select_152_7[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_158 + (offset_t)v * 16 + c[q], slope_of_query_158_8[q]);
+}
+
+// gradient.graph_transformer.attend.0.linear.0.bias: 19264 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.0.bias = sum rows(slope of query.158)
+// with that of gradient.graph_transformer.attend.0.linear.0.weight
+
+// gradient.graph_transformer.attend.0.linear.0.weight: 29184 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.0.weight = outer(slope of query.158, dropout.1)
+//   (and gradient.graph_transformer.attend.0.linear.3.weight: one side is the same)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transformer_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_158, const real* __restrict__ b_dropout_1, const real* __restrict__ b_select_138, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
+  after_others();
+  constexpr unsigned X = 32, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 192;
+  constexpr bool X_FIRST = true, SUM_X = true, SUM_Z = false;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        const unsigned of_both = column;
+        if (of_both < 16) {
+          const unsigned column = of_both;
+          const bool here = row < end && column < 16;
+          copy_later<16>(to, b_slope_20_of_20_query_158 + (here ? (offset_t)row * 16 + column : 0), here);
+        } else {
+          const unsigned column = of_both - 16;
+          const bool here = row < end && column < 16;
+          copy_later<16>(to, b_select_138 + (here ? (offset_t)row * 16 + column : 0), here);
+        }
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        copy_later<16>(to, b_dropout_1 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      coming += 8 * TURNS;
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
+    }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
+  }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    const unsigned of_x = x0 + x, of_z = z0 + z;
+    const bool is_other = of_x >= 16;
+    const unsigned own = is_other ? of_x - 16 : of_x, wide = is_other ? 16 : 16;
+    const bool is_told = own < wide && of_z < Z;
+    const unsigned place = (is_other ? 16 * Z : 0) + (X_FIRST ? own * Z + of_z : of_z * wide + own);
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 224u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 224u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    if (place < elements_1) { out_1[place] = sum; continue; }
+    place -= elements_1;
+    if (place < elements_2) { out_2[place] = sum; continue; }
+    place -= elements_2;
+    out_3[place] = sum;
+  }
+}
+
+// slope of key.164: 200404 bytes at least, lines 14, 15, 16, 17 of the program
+//   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
+//   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
+//   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
+//   exp.32 (edges x 2) = exp(subtract.31)
+//   dropout.37 (edges x 2) = dropout 0.3 site 1(exp.32)
+//   slope of value.161 = reduce sum.out(divide.142[far.out] * dropout.37)
+//   axis.149 (edges x 2) = axis sum 1(divide.142[near.in] * add.15[far.in])
+//   dropout.151 (edges x 2) = dropout 0.3 site 1(axis.149)
+//   add.154 (edges x 2) = add(dropout.151, select.152[near.in])
+//   multiply.155 (edges x 2) = multiply(add.154, exp.32)
+//   divide.156 (edges x 2) = divide(multiply.155, 2.8284271247461903)
+//   slope of key.164 = reduce sum.out(divide.156 * add.5[far.out])
+//   (4 lanes of 4 columns a row, 8 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_142, const real* __restrict__ b_add_15, const real* __restrict__ b_select_152, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_161, real* __restrict__ o_slope_20_of_20_key_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 2, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real add_10_5[Q][V]; EACH_Q load<V>(add_10_5[q], b_add_10 + (offset_t)v * 16 + c[q]);
+  real add_15_14[Q][V]; EACH_Q load<V>(add_15_14[q], b_add_15 + (offset_t)v * 16 + c[q]);
+  real slope_of_value_161_1[Q][V]; EACH slope_of_value_161_1[q][j] = 0;
+  real slope_of_key_164_2[Q][V]; EACH slope_of_key_164_2[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real divide_142_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_142_3[k][q], b_divide_142 + c[q] + (offset_t)u[k] * 16); }
+        real add_5_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_4[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
+        real select_29_9[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_29_9[k][q] = __ldg(b_select_29 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        real select_152_18[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_152_18[k][q] = __ldg(b_select_152 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_6[Q][V]; EACH product_6[q][j] = add_5_4[k][q][j] * add_10_5[q][j];
+          real axis_21_7[Q];
+          EACH_Q axis_21_7[q] = 0;
+          EACH axis_21_7[q] = axis_21_7[q] + product_6[q][j];
+          EACH_Q axis_21_7[q] = axis_21_7[q] + across(axis_21_7[q], 1);
+          real divide_24_8[Q]; EACH_Q divide_24_8[q] = axis_21_7[q] / ((real)2.8284271247461903);
+          real subtract_31_10[Q]; EACH_Q subtract_31_10[q] = divide_24_8[q] - select_29_9[k][q];
+          real exp_32_11[Q]; EACH_Q exp_32_11[q] = exponential_of_share(subtract_31_10[q]);
+          real dropout_37_12[Q]; EACH_Q dropout_37_12[q] = !training ? exp_32_11[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_32_11[q] * (real)1.4285776566757493 : (real)0;
+          real product_13[Q][V]; EACH product_13[q][j] = divide_142_3[k][q][j] * dropout_37_12[q];
+          EACH if (here) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + product_13[q][j];
+          real product_15[Q][V]; EACH product_15[q][j] = divide_142_3[k][q][j] * add_15_14[q][j];
+          real axis_149_16[Q];
+          EACH_Q axis_149_16[q] = 0;
+          EACH axis_149_16[q] = axis_149_16[q] + product_15[q][j];
+          EACH_Q axis_149_16[q] = axis_149_16[q] + across(axis_149_16[q], 1);
+          real dropout_151_17[Q]; EACH_Q dropout_151_17[q] = !training ? axis_149_16[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_149_16[q] * (real)1.4285776566757493 : (real)0;
+          real add_154_19[Q]; EACH_Q add_154_19[q] = dropout_151_17[q] + select_152_18[k][q];
+          real multiply_155_20[Q]; EACH_Q multiply_155_20[q] = add_154_19[q] * exp_32_11[q];
+          real divide_156_21[Q]; EACH_Q divide_156_21[q] = multiply_155_20[q] / ((real)2.8284271247461903);
+          real product_22[Q][V]; EACH product_22[q][j] = divide_156_21[q] * add_5_4[k][q][j];
+          EACH if (here) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + product_22[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
+    EACH { const real own_part = slope_of_value_161_1[q][j]; slope_of_value_161_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_161_1[q][j]; }
+      __syncthreads();
+      EACH { slope_of_value_161_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+    EACH { const real own_part = slope_of_key_164_2[q][j]; slope_of_key_164_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_164_2[q][j]; }
+      __syncthreads();
+      EACH { slope_of_key_164_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 8;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_161_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_164_2[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH slope_of_value_161_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_164_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
+      }
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_161 + (offset_t)v * 16 + c[q], slope_of_value_161_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_164 + (offset_t)v * 16 + c[q], slope_of_key_164_2[q]);
+}
+
+// gradient.graph_transformer.attend.0.linear.2.bias: 19264 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.2.bias = sum rows(slope of value.161)
+// with that of gradient.graph_transformer.attend.0.linear.1.weight
+
+// gradient.graph_transformer.attend.0.linear.2.weight: 29184 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.2.weight = outer(slope of value.161, dropout.1)
+// with that of gradient.graph_transformer.attend.0.linear.1.weight
+
+// gradient.graph_transformer.attend.0.linear.1.bias: 19264 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.1.bias = sum rows(slope of key.164)
+// with that of gradient.graph_transformer.attend.0.linear.1.weight
+
+// gradient.graph_transformer.attend.0.linear.1.weight: 29184 bytes at least, line 8 of the program
+//   gradient.graph_transformer.attend.0.linear.1.weight = outer(slope of key.164, dropout.1)
+//   (and gradient.graph_transformer.attend.0.linear.2.weight: one side is the same)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+// as k30_gradient_graph_transformer_attend_0_linear_0_weight
+
+// update.graph_transformer.attend.0.linear.0.weight: 2688 bytes at least
+//   parameter.graph_transformer.attend.0.linear.0.weight = step(parameter.graph_transformer.attend.0.linear.0.weight, gradient.graph_transformer.attend.0.linear.0.weight)
+extern "C" __global__ void __launch_bounds__(256, 1) k36_update_graph_transformer_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, real* parameter_12, const real* __restrict__ gradient_12, real* first_12, real* second_12, const double* __restrict__ settings_12, real* parameter_13, const real* __restrict__ gradient_13, real* first_13, real* second_13, const double* __restrict__ settings_13, real* parameter_14, const real* __restrict__ gradient_14, real* first_14, real* second_14, const double* __restrict__ settings_14, real* parameter_15, const real* __restrict__ gradient_15, real* first_15, real* second_15, const double* __restrict__ settings_15, const Clock* __restrict__ clock) {
+  after_others();
+  real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : blockIdx.x < 12u ? parameter_11 : blockIdx.x < 13u ? parameter_12 : blockIdx.x < 14u ? parameter_13 : blockIdx.x < 15u ? parameter_14 : parameter_15;
+  const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : blockIdx.x < 12u ? gradient_11 : blockIdx.x < 13u ? gradient_12 : blockIdx.x < 14u ? gradient_13 : blockIdx.x < 15u ? gradient_14 : gradient_15;
+  real* const first = blockIdx.x < 1u ? first_0 : blockIdx.x < 2u ? first_1 : blockIdx.x < 3u ? first_2 : blockIdx.x < 4u ? first_3 : blockIdx.x < 5u ? first_4 : blockIdx.x < 6u ? first_5 : blockIdx.x < 7u ? first_6 : blockIdx.x < 8u ? first_7 : blockIdx.x < 9u ? first_8 : blockIdx.x < 10u ? first_9 : blockIdx.x < 11u ? first_10 : blockIdx.x < 12u ? first_11 : blockIdx.x < 13u ? first_12 : blockIdx.x < 14u ? first_13 : blockIdx.x < 15u ? first_14 : first_15;
+  real* const second = blockIdx.x < 1u ? second_0 : blockIdx.x < 2u ? second_1 : blockIdx.x < 3u ? second_2 : blockIdx.x < 4u ? second_3 : blockIdx.x < 5u ? second_4 : blockIdx.x < 6u ? second_5 : blockIdx.x < 7u ? second_6 : blockIdx.x < 8u ? second_7 : blockIdx.x < 9u ? second_8 : blockIdx.x < 10u ? second_9 : blockIdx.x < 11u ? second_10 : blockIdx.x < 12u ? second_11 : blockIdx.x < 13u ? second_12 : blockIdx.x < 14u ? second_13 : blockIdx.x < 15u ? second_14 : second_15;
+  const double* const settings = blockIdx.x < 1u ? settings_0 : blockIdx.x < 2u ? settings_1 : blockIdx.x < 3u ? settings_2 : blockIdx.x < 4u ? settings_3 : blockIdx.x < 5u ? settings_4 : blockIdx.x < 6u ? settings_5 : blockIdx.x < 7u ? settings_6 : blockIdx.x < 8u ? settings_7 : blockIdx.x < 9u ? settings_8 : blockIdx.x < 10u ? settings_9 : blockIdx.x < 11u ? settings_10 : blockIdx.x < 12u ? settings_11 : blockIdx.x < 13u ? settings_12 : blockIdx.x < 14u ? settings_13 : blockIdx.x < 15u ? settings_14 : settings_15;
+  const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : blockIdx.x < 2u ? 1u : blockIdx.x < 3u ? 2u : blockIdx.x < 4u ? 3u : blockIdx.x < 5u ? 4u : blockIdx.x < 6u ? 5u : blockIdx.x < 7u ? 6u : blockIdx.x < 8u ? 7u : blockIdx.x < 9u ? 8u : blockIdx.x < 10u ? 9u : blockIdx.x < 11u ? 10u : blockIdx.x < 12u ? 11u : blockIdx.x < 13u ? 12u : blockIdx.x < 14u ? 13u : blockIdx.x < 15u ? 14u : 15u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 96u : blockIdx.x < 2u ? 16u : blockIdx.x < 3u ? 96u : blockIdx.x < 4u ? 16u : blockIdx.x < 5u ? 96u : blockIdx.x < 6u ? 16u : blockIdx.x < 7u ? 96u : blockIdx.x < 8u ? 16u : blockIdx.x < 9u ? 48u : blockIdx.x < 10u ? 3u : blockIdx.x < 11u ? 48u : blockIdx.x < 12u ? 3u : blockIdx.x < 13u ? 48u : blockIdx.x < 14u ? 3u : blockIdx.x < 15u ? 48u : 3u;
+  if (i >= elements || clock->halted) return;
+  const int rule = (int)settings[0];
+  const double rate = settings[1] * clock->pace, decay = settings[5];
+  const unsigned step = clock->step;
+  real p = parameter[i], slope = gradient[i];
+  if (rule == 0) {
+    parameter[i] = p - (real)rate * (slope + (real)decay * p);
+  } else if (rule == 1) {
+    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    first[i] = kept;
+    parameter[i] = p - (real)rate * kept;
+  } else {
+    const double first_beta = settings[2], second_beta = settings[3];
+    if (rule == 2) slope = slope + (real)decay * p;
+    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    first[i] = one;
+    second[i] = two;
+    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+  }
+}
+
+// update.graph_transformer.attend.0.linear.0.bias: 448 bytes at least
+//   parameter.graph_transformer.attend.0.linear.0.bias = step(parameter.graph_transformer.attend.0.linear.0.bias, gradient.graph_transformer.attend.0.linear.0.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.1.weight: 2688 bytes at least
+//   parameter.graph_transformer.attend.0.linear.1.weight = step(parameter.graph_transformer.attend.0.linear.1.weight, gradient.graph_transformer.attend.0.linear.1.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.1.bias: 448 bytes at least
+//   parameter.graph_transformer.attend.0.linear.1.bias = step(parameter.graph_transformer.attend.0.linear.1.bias, gradient.graph_transformer.attend.0.linear.1.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.2.weight: 2688 bytes at least
+//   parameter.graph_transformer.attend.0.linear.2.weight = step(parameter.graph_transformer.attend.0.linear.2.weight, gradient.graph_transformer.attend.0.linear.2.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.2.bias: 448 bytes at least
+//   parameter.graph_transformer.attend.0.linear.2.bias = step(parameter.graph_transformer.attend.0.linear.2.bias, gradient.graph_transformer.attend.0.linear.2.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.3.weight: 2688 bytes at least
+//   parameter.graph_transformer.attend.0.linear.3.weight = step(parameter.graph_transformer.attend.0.linear.3.weight, gradient.graph_transformer.attend.0.linear.3.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.0.linear.3.bias: 448 bytes at least
+//   parameter.graph_transformer.attend.0.linear.3.bias = step(parameter.graph_transformer.attend.0.linear.3.bias, gradient.graph_transformer.attend.0.linear.3.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.0.weight: 1344 bytes at least
+//   parameter.graph_transformer.attend.1.linear.0.weight = step(parameter.graph_transformer.attend.1.linear.0.weight, gradient.graph_transformer.attend.1.linear.0.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.0.bias: 84 bytes at least
+//   parameter.graph_transformer.attend.1.linear.0.bias = step(parameter.graph_transformer.attend.1.linear.0.bias, gradient.graph_transformer.attend.1.linear.0.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.1.weight: 1344 bytes at least
+//   parameter.graph_transformer.attend.1.linear.1.weight = step(parameter.graph_transformer.attend.1.linear.1.weight, gradient.graph_transformer.attend.1.linear.1.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.1.bias: 84 bytes at least
+//   parameter.graph_transformer.attend.1.linear.1.bias = step(parameter.graph_transformer.attend.1.linear.1.bias, gradient.graph_transformer.attend.1.linear.1.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.2.weight: 1344 bytes at least
+//   parameter.graph_transformer.attend.1.linear.2.weight = step(parameter.graph_transformer.attend.1.linear.2.weight, gradient.graph_transformer.attend.1.linear.2.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.2.bias: 84 bytes at least
+//   parameter.graph_transformer.attend.1.linear.2.bias = step(parameter.graph_transformer.attend.1.linear.2.bias, gradient.graph_transformer.attend.1.linear.2.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.3.weight: 1344 bytes at least
+//   parameter.graph_transformer.attend.1.linear.3.weight = step(parameter.graph_transformer.attend.1.linear.3.weight, gradient.graph_transformer.attend.1.linear.3.weight)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// update.graph_transformer.attend.1.linear.3.bias: 84 bytes at least
+//   parameter.graph_transformer.attend.1.linear.3.bias = step(parameter.graph_transformer.attend.1.linear.3.bias, gradient.graph_transformer.attend.1.linear.3.bias)
+// with that of graph_transformer.attend.0.linear.0.weight
+
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+  after_others();
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+  if (threadIdx.x > 0) return;
+  const unsigned next = clock->epoch + 1;
+  clock->epoch = next;
+  clock->step = next + 1;
+  clock->pace = paces[next % slots];
+}
+
+// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
+
+// Whether these parameters are kept, how long steps are, and whether it is over.
+extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7, const real* __restrict__ from_8, real* __restrict__ to_8, const real* __restrict__ from_9, real* __restrict__ to_9, const real* __restrict__ from_10, real* __restrict__ to_10, const real* __restrict__ from_11, real* __restrict__ to_11, const real* __restrict__ from_12, real* __restrict__ to_12, const real* __restrict__ from_13, real* __restrict__ to_13, const real* __restrict__ from_14, real* __restrict__ to_14, const real* __restrict__ from_15, real* __restrict__ to_15) {
+  after_others();
+  __shared__ bool keeps;
+  if (threadIdx.x == 0) {
+    const unsigned epoch = clock->epoch;
+    Watch next = watches[epoch % 2];
+    keeps = false;
+    if (!next.over) {
+      const unsigned* const of = counts + 10;
+      double quality = ODD;
+      if (next.rows > 0) {
+        if (next.measure == 0) quality = (double)of[0] / next.rows;
+        else {
+          double sum = 0;
+          unsigned scored = 0;
+          for (unsigned c = 0; c < 3; c++) {
+            const unsigned* const of_class = of + 1 + 3 * c;
+            const unsigned long long both = (unsigned long long)of_class[1] + of_class[2];
+            if (both > 0) { sum += 2.0 * of_class[0] / (double)both; scored++; }
+          }
+          quality = sum / scored;
+        }
+      }
+      if (quality == quality && (!next.is_known || quality > next.best)) {
+        next.best = quality;
+        next.is_known = 1;
+        next.stale = next.waited = 0;
+        keeps = next.keeps;
+      } else {
+        next.stale++;
+        next.waited++;
+        if (next.plateau != ~0u && next.waited > next.plateau) {
+          next.fallen = fmax(next.fallen * next.factor, next.least);
+          next.waited = 0;
+        }
+        if (next.stale >= next.patience && next.patience != ~0u) {
+          next.over = 1;
+          // Without a best one those of the end are wanted.
+          keeps = !next.keeps || !next.is_known;
+        }
+      }
+      if (keeps) next.kept = epoch;
+    }
+    if (tells && blockIdx.x == 0) {
+      watches[(epoch + 1) % 2] = next;
+      if (next.plateau != ~0u) clock->pace = next.fallen;
+    }
+  }
+  __syncthreads();
+  if (!keeps) return;
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  for (unsigned i = first; i < 96u; i += all) to_0[i] = from_0[i];
+  for (unsigned i = first; i < 16u; i += all) to_1[i] = from_1[i];
+  for (unsigned i = first; i < 96u; i += all) to_2[i] = from_2[i];
+  for (unsigned i = first; i < 16u; i += all) to_3[i] = from_3[i];
+  for (unsigned i = first; i < 96u; i += all) to_4[i] = from_4[i];
+  for (unsigned i = first; i < 16u; i += all) to_5[i] = from_5[i];
+  for (unsigned i = first; i < 96u; i += all) to_6[i] = from_6[i];
+  for (unsigned i = first; i < 16u; i += all) to_7[i] = from_7[i];
+  for (unsigned i = first; i < 48u; i += all) to_8[i] = from_8[i];
+  for (unsigned i = first; i < 3u; i += all) to_9[i] = from_9[i];
+  for (unsigned i = first; i < 48u; i += all) to_10[i] = from_10[i];
+  for (unsigned i = first; i < 3u; i += all) to_11[i] = from_11[i];
+  for (unsigned i = first; i < 48u; i += all) to_12[i] = from_12[i];
+  for (unsigned i = first; i < 3u; i += all) to_13[i] = from_13[i];
+  for (unsigned i = first; i < 48u; i += all) to_14[i] = from_14[i];
+  for (unsigned i = first; i < 3u; i += all) to_15[i] = from_15[i];
+}

@@ -1,0 +1,840 @@
+// ---- tensor cores, as four warps use them together: 64 rows, of which a warp has 16 in its lanes as multiply_tile has them, times a matrix in
+// shared memory. That lies as cores of 8 columns by 4 along k, 128 bytes each: those of all columns, then of the next 4 along k.
+__device__ __forceinline__ void group_begins() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  #endif
+}
+__device__ __forceinline__ void group_asked() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  #endif
+}
+template <int LEFT> __device__ __forceinline__ void group_done() {                                          // all products but the last LEFT
+  #if defined(__CUDA_ARCH__)
+  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
+  #endif
+}
+// What a thread has put into shared memory is there for products, behind the next barrier.
+__device__ __forceinline__ void group_sees_shared() {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  #endif
+}
+// A number that compilers take for a new one each time: what is read by it is not held in registers from one row to the next.
+__device__ __forceinline__ unsigned anew(unsigned number) {
+  #if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(number));
+  #endif
+  return number;
+}
+// Waits for the threads of a turn, whole groups that have a barrier of their own number, from 1 on; where there is one turn, for the block.
+template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
+  if constexpr (TURNS == 1) {
+    __syncthreads();
+  } else {
+    #if defined(__CUDA_ARCH__)
+    asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+    #else
+    emulator::at_barrier(number, THREADS);
+    #endif
+  }
+}
+#if defined(__CUDA_ARCH__)
+#define OF_TILE(C, i) C(sums[i][0]), C(sums[i][1]), C(sums[i][2]), C(sums[i][3])
+#define OF_1_TILES(C) OF_TILE(C, 0)
+#define OF_2_TILES(C) OF_1_TILES(C), OF_TILE(C, 1)
+#define OF_3_TILES(C) OF_2_TILES(C), OF_TILE(C, 2)
+#define OF_4_TILES(C) OF_3_TILES(C), OF_TILE(C, 3)
+#define OF_5_TILES(C) OF_4_TILES(C), OF_TILE(C, 4)
+#define OF_6_TILES(C) OF_5_TILES(C), OF_TILE(C, 5)
+#define OF_7_TILES(C) OF_6_TILES(C), OF_TILE(C, 6)
+#define OF_8_TILES(C) OF_7_TILES(C), OF_TILE(C, 7)
+#define OF_9_TILES(C) OF_8_TILES(C), OF_TILE(C, 8)
+#define OF_10_TILES(C) OF_9_TILES(C), OF_TILE(C, 9)
+#define SUMS_1 "%0, %1, %2, %3"
+#define SUMS_2 SUMS_1 ", %4, %5, %6, %7"
+#define SUMS_3 SUMS_2 ", %8, %9, %10, %11"
+#define SUMS_4 SUMS_3 ", %12, %13, %14, %15"
+#define SUMS_5 SUMS_4 ", %16, %17, %18, %19"
+#define SUMS_6 SUMS_5 ", %20, %21, %22, %23"
+#define SUMS_7 SUMS_6 ", %24, %25, %26, %27"
+#define SUMS_8 SUMS_7 ", %28, %29, %30, %31"
+#define SUMS_9 SUMS_8 ", %32, %33, %34, %35"
+#define SUMS_10 SUMS_9 ", %36, %37, %38, %39"
+// sums = (ADDS 0) or += (1) eight columns of the rows times the matrix.
+#define GROUP(NAME, C, ADDS, TILES, COLUMNS, ROWS, MATRIX)                                                                                      \
+__device__ __forceinline__ void NAME(float (&sums)[TILES][4], const float (&a)[4], offset_t matrix) {                                          \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, " ADDS ", 0; wgmma.mma_async.sync.aligned.m64n" COLUMNS "k8.f32.tf32.tf32 "                      \
+    "{" SUMS_##TILES "}, {" ROWS "}, " MATRIX ", p, 1, 1;}"                                                                                    \
+  : OF_##TILES##_TILES(C)                                                                                                                    \
+  : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "l"(matrix));            \
+}
+#define GROUPS_OF(TILES, COLUMNS, ROWS, MATRIX) GROUP(group_first, "=f", "0", TILES, COLUMNS, ROWS, MATRIX) GROUP(group_more, "+f", "1", TILES, COLUMNS, ROWS, MATRIX)
+GROUPS_OF(1, "8", "%4, %5, %6, %7", "%8")
+GROUPS_OF(2, "16", "%8, %9, %10, %11", "%12")
+GROUPS_OF(3, "24", "%12, %13, %14, %15", "%16")
+GROUPS_OF(4, "32", "%16, %17, %18, %19", "%20")
+GROUPS_OF(5, "40", "%20, %21, %22, %23", "%24")
+GROUPS_OF(6, "48", "%24, %25, %26, %27", "%28")
+GROUPS_OF(7, "56", "%28, %29, %30, %31", "%32")
+GROUPS_OF(8, "64", "%32, %33, %34, %35", "%36")
+GROUPS_OF(9, "72", "%36, %37, %38, %39", "%40")
+GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
+#endif
+// sums = 16 columns of the rows, in parts, times so many of the matrix, which lies as [8 along k][part][4 of these][column][4].
+template <int TILES, int PARTS>
+__device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const float (&first)[2][4], const float (&rest)[2][4], const float* right) {
+  #if defined(__CUDA_ARCH__)
+  const offset_t place = __cvta_generic_to_shared(right), lead = TILES * 8, stride = 8;                     // in 16 bytes, but the first
+  const offset_t matrix = (place & 0x3ffff) >> 4 | lead << 16 | stride << 32;
+  constexpr offset_t PART = 16 * TILES, NEXT = PART * PARTS;
+  if constexpr (PARTS == 2) {
+    group_first(sums, rest[0], matrix);
+    group_more(sums, rest[1], matrix + NEXT);
+    group_more(sums, first[0], matrix + PART);
+    group_more(sums, first[1], matrix + NEXT + PART);
+    group_more(sums, first[0], matrix);
+  } else {
+    group_first(sums, first[0], matrix);
+  }
+  group_more(sums, first[1], matrix + NEXT);
+  #else
+  const unsigned lane = threadIdx.x % 32;
+  for (int n = 0; n < TILES; n++) {
+    for (int j = 0; j < 4; j++) sums[n][j] = 0;
+    auto of_part = [&](const float (&rows)[2][4], int part) {
+      for (int h = 0; h < 2; h++) {
+        const float* const b = right + ((h * PARTS + part) * 2 * TILES * 8 + n * 8) * 4 + lane;
+        multiply_tile(sums[n], rows[h], b[0], b[TILES * 32]);
+      }
+    };
+    if (PARTS == 2) of_part(rest, 0), of_part(first, PARTS - 1);
+    of_part(first, 0);
+  }
+  #endif
+}
+
+// scale.5: 7204 bytes at least, lines 3, 4 of the program
+//   reduce.1 (nodes x 1) = reduce sum.in(given.weight)
+//   less.3 (nodes x 1) = less(0.0, reduce.1)
+//   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
+//   scale.5 = select(less.3, rsqrt.4, 0.0)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 3) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real reduce_1_1; reduce_1_1 = 0;
+  {
+    unsigned at = from;
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          if (here) reduce_1_1 = reduce_1_1 + stream_0[k];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 8];
+    { const real own_part = reduce_1_1; reduce_1_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_1_1 = reduce_1_1 + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_1_1; }
+      __syncthreads();
+      { reduce_1_1 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_1_1 = reduce_1_1 + told[(w * L + part) * 1 + 0]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 1;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      tell(of_piece + (0 + 0) * L, reduce_1_1);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      reduce_1_1 = heard<real>(of_piece + (0 + 0) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        reduce_1_1 = reduce_1_1 + heard<real>(of_piece + (0 + 0) * L);
+      }
+    }
+  }
+  bool less_3_2; less_3_2 = ((real)0.0) < reduce_1_1;
+  real rsqrt_4_3; rsqrt_4_3 = (real)1 / root(reduce_1_1);
+  real scale_5_4; scale_5_4 = less_3_2 ? rsqrt_4_3 : ((real)0.0);
+  if (!writes) return;
+  EACH if (own[q]) o_scale_5[v + 0] = scale_5_4;
+}
+
+// multiply.13: 32404 bytes at least, line 7 of the program
+//   multiply.8 (edges x 1) = multiply(given.weight, scale.5[far.in])
+//   reduce.11 (nodes x 6) = reduce sum.in(multiply.8 * x[far.in])
+//   h.12 (nodes x 6) = multiply(scale.5, reduce.11)
+//   multiply.13 = multiply(scale.5, h.12)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_13(const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_x, real* __restrict__ o_multiply_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real reduce_11_2[Q][V]; EACH reduce_11_2[q][j] = 0;
+  {
+    unsigned at = from;
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real scale_5_5[B];
+        UNROLL for (int k = 0; k < B; k++) { scale_5_5[k] = __ldg(b_scale_5 + u[k] + 0); }
+        real x_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(x_7[k][q], b_x + c[q] + (offset_t)u[k] * 8); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real multiply_8_6; multiply_8_6 = stream_0[k] * scale_5_5[k];
+          real product_8[Q][V]; EACH product_8[q][j] = multiply_8_6 * x_7[k][q][j];
+          EACH if (here) reduce_11_2[q][j] = reduce_11_2[q][j] + product_8[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_11_2[q][j]; reduce_11_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_11_2[q][j] = reduce_11_2[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_11_2[q][j]; }
+      __syncthreads();
+      EACH { reduce_11_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_11_2[q][j] = reduce_11_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_11_2[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_11_2[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_11_2[q][j] = reduce_11_2[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
+    }
+  }
+  real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
+  real h_12_3[Q][V]; EACH h_12_3[q][j] = scale_5_1 * reduce_11_2[q][j];
+  real multiply_13_4[Q][V]; EACH multiply_13_4[q][j] = scale_5_1 * h_12_3[q][j];
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_multiply_13 + (offset_t)v * 8 + c[q], multiply_13_4[q]);
+}
+
+// h.17: 31204 bytes at least, line 7 of the program
+//   reduce.16 (nodes x 6) = reduce sum.in(given.weight * multiply.13[far.in])
+//   h.17 = multiply(scale.5, reduce.16)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_13, const real* __restrict__ b_scale_5, real* __restrict__ o_h_17, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real reduce_16_2[Q][V]; EACH reduce_16_2[q][j] = 0;
+  {
+    unsigned at = from;
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real multiply_13_4[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(multiply_13_4[k][q], b_multiply_13 + c[q] + (offset_t)u[k] * 8); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real product_5[Q][V]; EACH product_5[q][j] = stream_0[k] * multiply_13_4[k][q][j];
+          EACH if (here) reduce_16_2[q][j] = reduce_16_2[q][j] + product_5[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH { const real own_part = reduce_16_2[q][j]; reduce_16_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_16_2[q][j] = reduce_16_2[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_16_2[q][j]; }
+      __syncthreads();
+      EACH { reduce_16_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_16_2[q][j] = reduce_16_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_16_2[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH reduce_16_2[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH reduce_16_2[q][j] = reduce_16_2[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
+    }
+  }
+  real scale_5_1; scale_5_1 = __ldg(b_scale_5 + v + 0);
+  real h_17_3[Q][V]; EACH h_17_3[q][j] = scale_5_1 * reduce_16_2[q][j];
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_3[q]);
+}
+
+// add.21: 14484 bytes at least, line 8 of the program
+//   product.19 (nodes x 3) = product transposed(h.17, parameter.sgc.sgc.0.linear.0.weight)
+//   add.21 = add(product.19, parameter.sgc.sgc.0.linear.0.bias)
+//   (1 rows of 4 columns a thread, 1 threads beside each other)
+extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_bias, real* __restrict__ o_add_21, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 6, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
+  const unsigned rows = rows_given * 1;
+  constexpr unsigned V = 4, BN = L * V;
+  __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
+  const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, first = blockIdx.x * BM, slice = blockIdx.y * BN;
+  [[maybe_unused]] const unsigned group = threadIdx.x % 32 / L;
+  real sums[TM][V];
+  UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < V; j++) sums[i][j] = 0;
+  constexpr unsigned ALL = BM * (BK / KV), PIECES = (ALL + blockThreads - 1) / blockThreads;
+  real piece[PIECES][KV];
+  auto fetch = [&](const unsigned k0) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV, row = first + r;
+      const bool here = i < ALL && row < rows && k0 + kk < K;
+      [[maybe_unused]] const unsigned v = here ? row : 0;
+      constexpr unsigned V = KV;
+      [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
+      real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+      EACH piece[p][j] = here ? h_17_1[q][j] : (real)0;
+    }
+  };
+  fetch(0);
+  for (unsigned k0 = 0; k0 < K; k0 += BK) {
+    UNROLL for (int p = 0; p < PIECES; p++) {
+      const unsigned i = threadIdx.x + p * blockThreads, r = i / (BK / KV), kk = i % (BK / KV) * KV;
+      if (ALL % blockThreads == 0 || i < ALL) UNROLL for (int j = 0; j < KV; j++) left[kk + j][r] = piece[p][j];
+    }
+    for (unsigned i = threadIdx.x; i < BK * BN; i += blockThreads) {
+      const unsigned k = i / BN, m = i % BN;
+      right[k][m] = k0 + k < K && slice + m < WIDE ? __ldg(b_parameter_sgc_sgc_0_linear_0_weight + (offset_t)(slice + m) * 6 + k0 + k) : (real)0;
+    }
+    __syncthreads();
+    if (k0 + BK < K) fetch(k0 + BK);
+    UNROLL_8 for (int k = 0; k < BK; k++) {
+      real of_right[V];
+      UNROLL for (int j = 0; j < V; j++) of_right[j] = right[k][part * V + j];
+      UNROLL for (int i = 0; i < TM; i++) {
+        const real of_left = left[k][thread_row + i * RT];
+        UNROLL for (int j = 0; j < V; j++) sums[i][j] += of_left * of_right[j];
+      }
+    }
+    __syncthreads();
+  }
+  const unsigned place = slice + part * V;
+  [[maybe_unused]] const unsigned c[1] = {place < C ? place : C - V};
+  UNROLL for (int i = 0; i < TM; i++) {
+    const unsigned row = first + thread_row + i * RT;
+    const bool live = row < rows;
+    [[maybe_unused]] const unsigned v = live ? row : 0;
+    [[maybe_unused]] const bool own[1] = {live && place < C};
+    real made[Q][V]; EACH made[q][j] = sums[i][j];
+    real parameter_sgc_sgc_0_linear_0_bias_1[Q][V]; EACH_Q load<V>(parameter_sgc_sgc_0_linear_0_bias_1[q], b_parameter_sgc_sgc_0_linear_0_bias + c[q]);
+    real add_21_2[Q][V]; EACH add_21_2[q][j] = made[q][j] + parameter_sgc_sgc_0_linear_0_bias_1[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_21 + (offset_t)v * 4 + c[q], add_21_2[q]);
+  }
+}
+
+// loss: 10804 bytes at least
+//   slope.result, loss = gradient and value of cross_entropy(add.21, target)
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
+  after_others();
+  constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
+  constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
+  double* const scratch = scratch_given + 0;
+  const unsigned lane = threadIdx.x % L, group = threadIdx.x / L;
+  __shared__ unsigned counted[IN_SHARED];
+  unsigned* const tally = IN_SHARED >= COUNTED ? counted : counts;
+  if (IN_SHARED >= COUNTED) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) counted[i] = 0;
+  const double all = __ldg(terms);
+  double sum = 0, errors[SUMS] = {};
+  __syncthreads();
+  unsigned part_ahead = 0;
+  real class_ahead = -1, ahead[PER / V][V] = {};
+  if (const unsigned asked = blockIdx.x * GROUPS + group; asked < rows) {
+    part_ahead = split[asked];
+    class_ahead = target[(offset_t)asked * OF_TARGET];
+    UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+  }
+  for (unsigned first = blockIdx.x * GROUPS; first < rows; first += gridDim.x * GROUPS) {
+    const unsigned row = first + group;
+    const bool live = row < rows;
+    const unsigned of_part = live ? part_ahead : 0;
+    const real wanted = of_part ? class_ahead : (real)-1;
+    real held[PER / V][V];
+    UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) held[i][j] = ahead[i][j];
+    if (const unsigned asked = row + gridDim.x * GROUPS; asked < rows) {
+      part_ahead = split[asked];
+      class_ahead = target[(offset_t)asked * OF_TARGET];
+      UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) load<V>(ahead[i], result + (offset_t)asked * OF_RESULT + (i * L + lane) * V);
+    }
+    real* const slope = gradient + (offset_t)row * OF_SLOPE;
+    real best = (real)-INFINITE;
+    unsigned answer = C;
+    bool numbers = true;
+    UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      const real score = held[i / V][i % V];
+      if (score > best) { best = score; answer = column; }
+      numbers = numbers && !is_odd(score);
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) {
+      const real other = across(best, distance);
+      const unsigned others = across(answer, distance);
+      if (other > best || (other == best && others < answer)) { best = other; answer = others; }
+      numbers = across((int)numbers, distance) && numbers;
+    }
+    if (answer == C) answer = 0;
+    const bool known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
+    double total = 0;
+    real right_score = 0;
+    if (of_part == 1) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      const real score = held[i / V][i % V], power = exponential(score - best);
+      total += power;
+      if (known && column == (unsigned)wanted) right_score = score;
+      held[i / V][i % V] = power;
+    }
+    UNROLL for (int distance = 1; distance < L; distance *= 2) total += across(total, distance);
+    const real share = (real)(1 / all), factor = share / (real)total;
+    if (live) UNROLL for (int i = 0; i < PER; i++) {
+      const unsigned column = (i / V * L + lane) * V + i % V;
+      if (column >= C) continue;
+      real made = 0;
+      if (of_part == 1) made = known ? held[i / V][i % V] * factor - (column == (unsigned)wanted ? share : (real)0) : (real)ODD;
+      held[i / V][i % V] = made;
+    }
+    if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + (i * L + lane) * V, held[i]);
+    // Of a row that counts, the lane that has its class adds the loss.
+    if (of_part == 1 && lane == (known ? (unsigned)wanted / V % L : 0)) sum += known && numbers ? log(total) - ((double)right_score - (double)best) : ODD;
+    if (of_part && counts && lane == 0) {
+      unsigned* const of = tally + (of_part - 1) * OF_PART;
+      const bool right = numbers && known && answer == (unsigned)wanted;
+      if (right) atomicAdd(of, 1u);
+      if (wanted >= 0 && wanted < C) { if (right) atomicAdd(of + 1 + 3 * (unsigned)wanted, 1u); atomicAdd(of + 3 + 3 * (unsigned)wanted, 1u); }
+      if (numbers) atomicAdd(of + 2 + 3 * answer, 1u);
+    }
+  }
+  errors[0] = sum;
+  __shared__ double told[SUMS][8];
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) errors[which] += across(errors[which], distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = errors[which];
+  }
+  __syncthreads();
+  if (threadIdx.x < SUMS) {
+    double of_block = told[threadIdx.x][0];
+    UNROLL for (int w = 1; w < 8; w++) of_block += told[threadIdx.x][w];
+    scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
+  }
+  if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  UNROLL for (int which = 0; which < SUMS; which++) {
+    double part = 0;
+    for (unsigned block = threadIdx.x; block < BLOCKS; block += blockDim.x) part += __ldcg(scratch + which * BLOCKS + block);
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) part += across(part, distance);
+    if (threadIdx.x % 32 == 0) told[which][threadIdx.x / 32] = part;
+  }
+  __syncthreads();
+  unsigned char* const slot = counts ? ring + (offset_t)(clock->epoch % SLOTS) * SLOT_BYTES : nullptr;
+  if (threadIdx.x == 0) {
+    double added[SUMS] = {};
+    UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; w++) added[which] += told[which][w];
+    const double loss = all > 0 ? added[0] / all : 0;
+    *exact = loss;
+    *value = (real)loss;
+    // A pass of measuring is written down.
+    if (counts) {
+      *reinterpret_cast<double*>(slot) = loss;
+      // No step is taken after that, so that who looks finds the parameters that made it.
+      if (!(fabs(loss) < INFINITE)) clock->halted = 1;
+      UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
+    }
+  }
+  // Errors of numbers are sums, and none are counted.
+  if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = __ldcg(counts + i);
+}
+
+// gradient.sgc.sgc.0.linear.0.bias: 4812 bytes at least, line 8 of the program
+//   gradient.sgc.sgc.0.linear.0.bias = sum rows(slope.result)
+// with that of gradient.sgc.sgc.0.linear.0.weight
+
+// gradient.sgc.sgc.0.linear.0.weight: 14472 bytes at least, line 8 of the program
+//   gradient.sgc.sgc.0.linear.0.weight = outer(slope.result, h.17)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linear_0_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
+  after_others();
+  constexpr unsigned X = 6, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
+  constexpr unsigned PRODUCTS = 18;
+  constexpr bool X_FIRST = false, SUM_X = false, SUM_Z = true;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
+  float* const queue = reinterpret_cast<float*>(of_block) + warp * (AHEAD * STAGE);
+  const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * Z_TILE;
+  const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
+  const auto twist = [](const unsigned r) { return TILES == 2 ? r / 2 % 2 * 2 : TILES == 4 ? r % 4 * 2 : TILES == 8 ? r % 2 + r / 2 % 2 * 4 : 0; };
+  unsigned coming = begin + turn * 8, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < end) {
+      float* const stage = queue + at * STAGE;
+      UNROLL for (int i = 0; i < GROUPS * 8 / XV; i++) {
+        const unsigned place = i * 32 + lane, r = place / (32 / XV) % 8, of_group = place / (256 / XV), within = lane % (32 / XV) * XV;
+        const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
+        float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
+        const bool here = row < end && column < X;
+        copy_later<16>(to, b_h_17 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      constexpr unsigned PIECES = Z_TILE * 8 / ZV;
+      UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {
+        const unsigned place = i * 32 + lane, r = place / (Z_TILE / ZV), within = place % (Z_TILE / ZV) * ZV, row = coming + r, column = z0 + within;
+        if (PIECES % 32 != 0 && place >= PIECES) continue;
+        float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
+        const bool here = row < end && column < Z;
+        copy_later<16>(to, b_slope_result + (here ? (offset_t)row * 4 + column : 0), here);
+      }
+      coming += 8 * TURNS;
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD - 1; d++) request(d);
+  float sums[GROUPS][2][TILES][4] = {};
+  [[maybe_unused]] float of_x[GROUPS][4] = {}, of_z[TILES] = {};
+  UNROLL_1 for (unsigned row = begin + turn * 8; row < end; row += 8 * TURNS) {
+    copies_done<AHEAD - 2>();
+    __syncwarp();
+    request(slot == 0 ? AHEAD - 1 : slot - 1);
+    const float* const stage = queue + slot * STAGE;
+    float right[2][TILES];
+    UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < TILES; n += RV) {
+      const unsigned within = group * TILES + n;
+      const float* const from = stage + GROUPS * 256 + (h * 4 + part) * Z_TILE + (within / 4 ^ twist(part)) * 4 + within % 4;
+      float several[RV];
+      memcpy(several, __builtin_assume_aligned(from, RV * 4), RV * 4);
+      UNROLL for (int j = 0; j < RV; j++) right[h][n + j] = several[j];
+    }
+    if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) of_z[n] += right[0][n] + right[1][n];
+    UNROLL for (int i = 0; i < GROUPS; i++) {
+      const float4* const from = reinterpret_cast<const float4*>(stage + i * 256) + part * 8 + (group ^ part * 2);
+      const float4 upper = from[0], lower = from[32];
+      if (SUM_X) { of_x[i][0] += upper.x + lower.x; of_x[i][1] += upper.y + lower.y; of_x[i][2] += upper.z + lower.z; of_x[i][3] += upper.w + lower.w; }
+      multiply_turned<TILES>(sums[i], upper, lower, right);
+    }
+    slot = slot + 1 == AHEAD ? 0 : slot + 1;
+  }
+  copies_done<0>();
+  __syncwarp();
+  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
+  static_assert(OWN_Z + Z_TILE <= OF_WARP);
+  UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
+  queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
+  // Lanes of the same columns join.
+  if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
+    const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
+    if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
+  }
+  if (SUM_Z) UNROLL for (int n = 0; n < TILES; n++) {
+    const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
+    if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
+  }
+  __syncthreads();
+  // What the turns have is added up in their order.
+  const float* const first_turn = reinterpret_cast<const float*>(of_block);
+  auto of_turns = [&](const unsigned at) {
+    float sum = first_turn[at];
+    UNROLL for (int t = 1; t < TURNS; t++) sum += first_turn[t * (ACROSS * OF_WARP) + at];
+    return sum;
+  };
+  float* const told = scratch + (offset_t)blockIdx.x * (PRODUCTS + (SUM_X ? X : 0) + (SUM_Z ? Z : 0));
+  for (unsigned i = threadIdx.x; i < X_TILE * Z_TILE; i += ACROSS * TURNS * 32) {
+    const unsigned x = X_FIRST ? i / Z_TILE : i % X_TILE, z = X_FIRST ? i % Z_TILE : i / X_TILE, column = z / TILES;
+    const unsigned number = ((x / 32 % GROUPS * 2 + x / 2 % 2) * TILES + z % TILES) * 4 + x % 2 * 2 + column % 2;
+    const bool is_told = x0 + x < X && z0 + z < Z;
+    const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
+    if (is_told) told[place] = of_turns(x / 32 / GROUPS * OF_WARP + number * 33 + x % 32 / 4 * 4 + column / 2);
+  }
+  const bool has_x = SUM_X && blockIdx.z == 0, has_z = SUM_Z && blockIdx.y == 0;
+  for (unsigned x = threadIdx.x; has_x && x < X_TILE && x0 + x < X; x += ACROSS * TURNS * 32) {
+    told[PRODUCTS + x0 + x] = of_turns(x / 32 / GROUPS * OF_WARP + OWN_X + x % (GROUPS * 32));
+  }
+  for (unsigned z = threadIdx.x; has_z && z < Z_TILE && z0 + z < Z; z += ACROSS * TURNS * 32) {
+    told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *ticket = 0;
+  __threadfence();
+  const unsigned parts = gridDim.x;
+  for (unsigned element = threadIdx.x; element < 21u; element += blockDim.x) {
+    real sum = 0;
+    for (unsigned first = 0; first < parts; first += 16) {
+      real several[16];
+      UNROLL for (int i = 0; i < 16; i++) several[i] = first + i < parts ? __ldcg(scratch + (offset_t)(first + i) * 21u + element) : (real)0;
+      UNROLL for (int i = 0; i < 16; i++) sum += several[i];
+    }
+    unsigned place = element;
+    if (place < elements_0) { out_0[place] = sum; continue; }
+    place -= elements_0;
+    out_1[place] = sum;
+  }
+}
+
+// update.sgc.sgc.0.linear.0.weight: 504 bytes at least
+//   parameter.sgc.sgc.0.linear.0.weight = step(parameter.sgc.sgc.0.linear.0.weight, gradient.sgc.sgc.0.linear.0.weight)
+extern "C" __global__ void __launch_bounds__(256, 1) k7_update_sgc_sgc_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, const Clock* __restrict__ clock) {
+  after_others();
+  real* const parameter = blockIdx.x < 1u ? parameter_0 : parameter_1;
+  const real* const gradient = blockIdx.x < 1u ? gradient_0 : gradient_1;
+  real* const first = blockIdx.x < 1u ? first_0 : first_1;
+  real* const second = blockIdx.x < 1u ? second_0 : second_1;
+  const double* const settings = blockIdx.x < 1u ? settings_0 : settings_1;
+  const unsigned i = (blockIdx.x - (blockIdx.x < 1u ? 0u : 1u)) * blockDim.x + threadIdx.x, elements = blockIdx.x < 1u ? 18u : 3u;
+  if (i >= elements || clock->halted) return;
+  const int rule = (int)settings[0];
+  const double rate = settings[1] * clock->pace, decay = settings[5];
+  const unsigned step = clock->step;
+  real p = parameter[i], slope = gradient[i];
+  if (rule == 0) {
+    parameter[i] = p - (real)rate * (slope + (real)decay * p);
+  } else if (rule == 1) {
+    const real kept = (real)settings[2] * first[i] + (slope + (real)decay * p);
+    first[i] = kept;
+    parameter[i] = p - (real)rate * kept;
+  } else {
+    const double first_beta = settings[2], second_beta = settings[3];
+    if (rule == 2) slope = slope + (real)decay * p;
+    const real one = (real)first_beta * first[i] + (real)(1 - first_beta) * slope, two = (real)second_beta * second[i] + (real)(1 - second_beta) * (slope * slope);
+    first[i] = one;
+    second[i] = two;
+    const real going = one / (root(two) / (real)sqrt(1 - to_the(second_beta, step)) + (real)settings[4]);
+    parameter[i] = p * (rule == 3 ? (real)(1 - rate * decay) : (real)1) - (real)(rate / (1 - to_the(first_beta, step))) * going;
+  }
+}
+
+// update.sgc.sgc.0.linear.0.bias: 84 bytes at least
+//   parameter.sgc.sgc.0.linear.0.bias = step(parameter.sgc.sgc.0.linear.0.bias, gradient.sgc.sgc.0.linear.0.bias)
+// with that of sgc.sgc.0.linear.0.weight
+
+// The clock is turned to the next epoch, for which nothing is counted yet.
+extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
+  after_others();
+  for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
+  if (threadIdx.x > 0) return;
+  const unsigned next = clock->epoch + 1;
+  clock->epoch = next;
+  clock->step = next + 1;
+  clock->pace = paces[next % slots];
+}
+
+// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
+
+// Whether these parameters are kept, how long steps are, and whether it is over.
+extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1) {
+  after_others();
+  __shared__ bool keeps;
+  if (threadIdx.x == 0) {
+    const unsigned epoch = clock->epoch;
+    Watch next = watches[epoch % 2];
+    keeps = false;
+    if (!next.over) {
+      const unsigned* const of = counts + 10;
+      double quality = ODD;
+      if (next.rows > 0) {
+        if (next.measure == 0) quality = (double)of[0] / next.rows;
+        else {
+          double sum = 0;
+          unsigned scored = 0;
+          for (unsigned c = 0; c < 3; c++) {
+            const unsigned* const of_class = of + 1 + 3 * c;
+            const unsigned long long both = (unsigned long long)of_class[1] + of_class[2];
+            if (both > 0) { sum += 2.0 * of_class[0] / (double)both; scored++; }
+          }
+          quality = sum / scored;
+        }
+      }
+      if (quality == quality && (!next.is_known || quality > next.best)) {
+        next.best = quality;
+        next.is_known = 1;
+        next.stale = next.waited = 0;
+        keeps = next.keeps;
+      } else {
+        next.stale++;
+        next.waited++;
+        if (next.plateau != ~0u && next.waited > next.plateau) {
+          next.fallen = fmax(next.fallen * next.factor, next.least);
+          next.waited = 0;
+        }
+        if (next.stale >= next.patience && next.patience != ~0u) {
+          next.over = 1;
+          // Without a best one those of the end are wanted.
+          keeps = !next.keeps || !next.is_known;
+        }
+      }
+      if (keeps) next.kept = epoch;
+    }
+    if (tells && blockIdx.x == 0) {
+      watches[(epoch + 1) % 2] = next;
+      if (next.plateau != ~0u) clock->pace = next.fallen;
+    }
+  }
+  __syncthreads();
+  if (!keeps) return;
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  for (unsigned i = first; i < 18u; i += all) to_0[i] = from_0[i];
+  for (unsigned i = first; i < 3u; i += all) to_1[i] = from_1[i];
+}
