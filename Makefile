@@ -50,8 +50,9 @@ test: ## Run all tests
 test-long: ## Run all tests, with long campaigns of kills, races, full disks and random inputs
 	@WARPLOOM_TEST_LONG=1 tests/run.sh
 
-test-gpu: ## Run lists on the GPU that is here against golden results; without one it says that nothing ran
-	@tests/gpu.sh
+test-gpu: ## Run lists on the GPU that is here, under sanitizers too, and trainings 20 times (SANITIZE= REPEAT= leave these out); without one it says that nothing ran
+	@if [ -e /dev/nvidia0 ] && [ -n "$${REPEAT-20}" ]; then $(MAKE) --no-print-directory build; fi
+	@SANITIZE=$${SANITIZE-1} REPEAT=$${REPEAT-20} SANITIZE_SECONDS=$${SANITIZE_SECONDS-900} tests/gpu.sh
 
 test-emulated: ## Run lists on an emulated GPU: both types, both orders, threads both ways (minutes)
 	@tests/emulated.sh
