@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    facts::{Facts, Grid},
+    facts::{Facts, Grid, Measurement},
     fault::Fault,
     gpu::Device,
     present::plain,
@@ -56,7 +56,14 @@ fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
     let facts: Facts = serde_yaml::from_str(&text).map_err(|error| wrong(file, &error.to_string()))?;
     let (major, minor) = device.capability;
     let processors = facts.grid.map(|Grid { processors, .. }| processors);
-    if facts.architecture != format!("sm_{major}{minor}") || processors != Some(device.processors) || facts.measured.is_none() || facts.gather.is_empty() {
+    let is_its = |measured: &Measurement| {
+        measured.device == device.name && measured.memory_clock_khz == device.memory_clock_khz && measured.memory_bus_bits == device.memory_bus_bits
+    };
+    if facts.architecture != format!("sm_{major}{minor}")
+        || processors != Some(device.processors)
+        || !facts.measured.as_ref().is_some_and(is_its)
+        || facts.gather.is_empty()
+    {
         return Err(wrong(file, &format!("it holds no measured facts of `{}`", device.name)));
     }
     Ok(Some(facts))
@@ -92,7 +99,7 @@ pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{facts::Measurement, present};
+    use crate::present;
 
     fn device() -> Device {
         present::tests::device("NVIDIA H100 80GB HBM3", (9, 0))

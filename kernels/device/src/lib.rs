@@ -1,6 +1,6 @@
 //! device: what there is to compute on, what is known of devices that are not here, and the way to GPUs and their compiler.
 //!
-//! promises  static facts (those that a plan's key may hold) never change while a machine runs; a device that is not known
+//! promises  static facts (those that a plan's key may hold) never change while a process runs; a device that is not known
 //!           is an error that says what would be; a machine without any CUDA is as good as another until a GPU is asked for
 //! never     measures unasked (`measure` does when it is called); allocates or launches for a question about facts
 //! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors come back as `Fault`
@@ -29,6 +29,8 @@ pub struct Unknown {
     pub name: String,
     /// Why it is not there.
     pub why: String,
+    /// What to do about it, if that is known.
+    pub hint: Option<String>,
 }
 
 /// Devices that can be planned for on any machine.
@@ -54,17 +56,18 @@ pub fn groupings(name: &str) -> Option<&'static str> {
 
 /// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks of it.
 pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
-    let unknown = |why: String| Unknown { name: name.to_owned(), why };
+    let unknown = |why: String| Unknown { name: name.to_owned(), why, hint: None };
+    let absent = |fault: Fault, more: &str| Unknown { hint: fault.hint.clone(), ..unknown(format!("{fault}{more}")) };
     if name.starts_with("cuda") {
         let ordinal = ordinal(name).ok_or_else(|| unknown("expected `cuda` or `cuda:N`".to_owned()))?;
-        return cuda(ordinal).map_err(|fault| unknown(format!("{fault}; a plan for one that is elsewhere: `h200`")));
+        return cuda(ordinal).map_err(|fault| absent(fault, "; a plan for one that is elsewhere: `h200`"));
     }
     if name.ends_with(EXTENSION) {
         let text = std::fs::read_to_string(name).map_err(|error| unknown(format!("its facts do not read: {error}")))?;
         return serde_yaml::from_str(&text).map_err(|error| unknown(format!("it is no facts file: {error}")));
     }
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, fit()) {
-        return found.map_err(|fault| unknown(fault.to_string()));
+        return found.map_err(|fault| absent(fault, ""));
     }
     let facts = known(if name == AUTO { "cpu" } else { name });
     let mut facts = facts.ok_or_else(|| unknown(format!("expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`", NAMES.join("`, `"))))?;

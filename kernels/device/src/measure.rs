@@ -1,8 +1,8 @@
 //! measure: the rates of a GPU that is here, taken with kernels of our own (`rates.cu`), as facts to plan with.
 //!
-//! promises  each figure is the median of several runs after some that do not count, by the device's events, its second cache flushed before
-//!           each; a run is made longer until it takes a millisecond or moves as much as it may; figures are rounded, so that small noise
-//!           makes no other plan
+//! promises  each rate is the median of several runs after some that do not count, by the device's events, its second cache flushed before
+//!           each (uploads: by the host's clock); a run of a kernel is made longer until it takes a millisecond or moves as much as it may;
+//!           figures are rounded, so that most noise makes the same ones: others are another device to a plan
 //! never     measures unasked; keeps anything (`kept` does)
 //! limits    half of the memory that is free and at most 2.6 GB of it, as much pinned memory as the file has bytes, some seconds; tables
 //!           that find no room are left out; clocks are those that the device takes by itself

@@ -5,7 +5,7 @@
 //!           list's reasons
 //! never     reads a file; looks at a text that `builtin` recognises (who calls decides that)
 //! limits    under 50 ms for every program of the library (`tests/library`)
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -57,8 +57,8 @@ pub fn compile(text: &str, entry: &str, settings: &BTreeMap<String, Value>, data
     }
     let mut apart = lower::lower(&clean, data).map_err(|refusal| refused(refusal.span, refusal.what, Some(refusal.hint)))?;
     apart.reasons.extend(applied.iter().flat_map(|pass| pass.choices.iter().map(reason)));
-    let held = |name: &str| apart.buffers.iter().any(|buffer| buffer.name == name);
-    apart.lines = lower::lines_of(text, &clean).into_iter().filter(|(name, _)| held(name)).collect();
+    let held: BTreeSet<&str> = apart.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
+    apart.lines = lower::lines_of(text, &clean).into_iter().filter(|(name, _)| held.contains(name.as_str())).collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
     Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, remembered, apart, list })
 }

@@ -60,8 +60,9 @@ pub struct LaunchList {
     pub arena: Arena,
     /// Each choice that was made, why, and what else was possible.
     pub reasons: Vec<Reason>,
-    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of it; kept in no plan, whose bytes a comment
+    /// above a program does not change.
+    #[serde(skip)]
     pub lines: BTreeMap<BufferName, u32>,
 }
 

@@ -1,7 +1,7 @@
 //! emission: launch lists as CUDA source.
 //!
 //! promises  every training program of the library, and one for each operation that no walk joins, has kernels in f32 and f64; the text
-//!           follows from the list alone; what a kernel is given is what it declares, and is there; four programs' sources are those of
+//!           follows from the list alone; what a kernel is given is what it declares, and is there; their sources are those of
 //!           `golden_source/` (`UPDATE=1` writes them anew); what has no kernel is refused with its name
 //! never     compiles a source (`stages/plan/tests/nvrtc.rs` does)
 #![allow(clippy::unwrap_used)]
@@ -234,6 +234,18 @@ fn sources_are_as_they_were() {
         }
     }
     assert!(apart.is_empty(), "sources of {apart:?} are others than in kernels/vertex/tests/golden_source; UPDATE=1 writes them anew");
+}
+
+#[test]
+fn lines_of_the_program_stand_in_sources_and_in_no_plan() {
+    let plain = text("gcn");
+    let below = format!("# A comment.\n\n{plain}");
+    let lists = [&plain, &below].map(|text| list(text, "gcn", &settings("gcn"), &data()));
+    let [first, second] = lists.each_ref().map(|list| made("gcn", list, F32).source);
+    let line = |source: &str| source.lines().find_map(|line| line.split_once(" bytes at least, line ")?.1.split(' ').next()?.parse::<u32>().ok());
+    assert_eq!(line(&first).map(|line| line + 2), line(&second));
+    let [first, second] = lists.map(|list| serde_json::to_string(&list).unwrap());
+    assert_eq!(first, second);
 }
 
 #[test]

@@ -173,8 +173,7 @@ fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
     if let Some(measured) = &facts.measured {
         let (share, pinned) = (measured.upload_share(), per_second(measured.pinned_bytes_per_second));
         let found = format!("{} of a mapped file, {share:.2} of a pinned copy's {pinned}", per_second(measured.upload_bytes_per_second));
-        let advice =
-            (share < SHARE_LEAST).then(|| format!("{SHARE_LEAST} is expected of a machine that does nothing else: give it more threads with  --threads N"));
+        let advice = (share < SHARE_LEAST).then(|| format!("{SHARE_LEAST} is the aim: is the machine busy, or are threads few ( --threads N )?"));
         lines.push(Line { what: "upload", found, fix: None, advice });
     }
     lines.push(plain("kept", place.display().to_string()));

@@ -113,7 +113,10 @@ fn rates_are_measured_when_asked_for_and_then_planned_with() {
     fs::write(&kept[0], "name: x\n").unwrap();
     let damaged = place.train(TEST, &[NAME]).unwrap();
     let said = String::from_utf8_lossy(&damaged.stderr).into_owned() + &String::from_utf8_lossy(&damaged.stdout);
-    assert!(damaged.status.code() == Some(1) && said.contains("emulated-gpu.sm_90") && said.contains("do not read"), "{said}");
+    assert!(
+        damaged.status.code() == Some(1) && said.contains("emulated-gpu.sm_90") && said.contains("do not read") && said.contains("measure again"),
+        "{said}"
+    );
     let looked = place.run(TEST, &["doctor"], &[NAME]).unwrap();
     assert!(looked.status.code() == Some(1) && String::from_utf8_lossy(&looked.stdout).contains("measure again"), "{looked:?}");
 }

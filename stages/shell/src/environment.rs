@@ -65,8 +65,8 @@ impl Environment {
         let best = if name == AUTO && fits_gpu(pipeline) { Best::OfAll } else { Best::Cpu };
         warploom_device::resolve(name, best).map_err(|unknown| {
             let near = warploom_spec::nearest(&unknown.name, warploom_device::NAMES);
-            StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why))
-                .hint(format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu")))
+            let other = || format!("use  --device {}  or leave it out; `warploom doctor` says what there is", near.unwrap_or("cpu"));
+            StageError::new(ErrorKind::Specification, format!("no device `{}`: {}", unknown.name, unknown.why)).hint(unknown.hint.unwrap_or_else(other))
         })
     }
 }

@@ -327,7 +327,8 @@ fn name_of(id: NodeId, node: &Node) -> BufferName {
 
 /// Lines of a program's text by the names of the buffers that hold what they ask for.
 pub fn lines_of(text: &str, gir: &Gir) -> BTreeMap<BufferName, u32> {
-    let line = |span: Span| text.as_bytes().iter().take(span.start as usize).filter(|byte| **byte == b'\n').count() as u32 + 1;
+    let ends: Vec<u32> = text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect();
+    let line = |span: Span| ends.partition_point(|end| *end < span.start) as u32 + 1;
     let of_values = gir.nodes.iter().enumerate().map(|(number, node)| (name_of(NodeId(number as u32), node), line(node.span)));
     let of_gradients =
         gir.gradients.iter().filter_map(|gradient| Some((gradient_buffer(train::parameter_of(gir, gradient.of)?), line(gir.node(gradient.node).span))));

@@ -595,9 +595,12 @@ pub fn failed(fault: Fault) -> StageError {
 
 /// An error, and what would fit if it is the device's memory that was not there: others may have some of it.
 pub fn with_what_fits(error: StageError, page: &Plan, ordinal: usize) -> StageError {
-    let free = || Gpu::open(ordinal).ok()?.facts().memory_free_bytes;
+    if error.kind != ErrorKind::Memory {
+        return error;
+    }
+    let free = Gpu::open(ordinal).ok().and_then(|gpu| gpu.facts().memory_free_bytes);
     // What the host has no room for is told where it is pinned.
-    match free().filter(|free| error.kind == ErrorKind::Memory && *free < page.memory.bytes_peak) {
+    match free.filter(|free| *free < page.memory.bytes_peak) {
         None => error,
         Some(free) if page.host.is_some() => budget::refused_by_device(error, &page.memory, (free, &[ON_CPU])),
         Some(free) => budget::refused_by_device(error, &page.memory, (free, &[ON_HOST, ON_CPU])),

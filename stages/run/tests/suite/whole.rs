@@ -1,4 +1,4 @@
-//! whole: what rounding has no part in is the same bit for bit, on every device: minima and maxima, who wins them, whole numbers, counts.
+//! whole: what rounding has no part in has the same value on every device (the sign of 0 is not told apart): minima and maxima, who wins them, whole numbers, counts.
 //!
 //! promises  features, weights, parameters and slopes are whole and small, or that over a power of two, so that every sum is exact in f32 in any
 //!           order: every buffer of scores, loss and gradients is that of the reference, without a bound. So are extrema of numbers

@@ -230,7 +230,9 @@ impl Unit<'_> {
         let Some(walk) = both.and_then(|both| Walk::of((self.list, self.target.bytes_per_real), &both)) else { return Ok(None) };
         let Ok(shapes) = Shape::both(&walk) else { return Ok(None) };
         let [one, other] = shapes.as_slice() else { return Ok(None) };
-        let is_fit = [one, other].iter().all(|shape| shape.lead == 1 && !shape.plain && shape.inner < INNER_LEAST) && one.places == other.places;
+        // Rows that no vector divides are padded where a product is alone.
+        let is_whole = one.places == other.places && one.places.is_multiple_of(widest_vector(self.target.bytes_per_real));
+        let is_fit = [one, other].iter().all(|shape| shape.lead == 1 && !shape.plain && shape.inner < INNER_LEAST) && is_whole;
         Ok(is_fit.then_some((walk, shapes)))
     }
 

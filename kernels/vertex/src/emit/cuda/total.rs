@@ -79,6 +79,9 @@ impl Unit<'_> {
         if *op == Op::Outer && self.outer_of_tiles(out, (&walk, &read), (twin.as_ref(), lead))? {
             return Ok(());
         }
+        if twin.is_some() {
+            return Err(Refused::new("two outer products in one without tensor cores".to_owned()));
+        }
         let mut parameters = Parameters::new();
         let (writers, values) = rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
