@@ -236,20 +236,23 @@ impl Unit<'_> {
         Ok(is_fit.then_some((walk, shapes)))
     }
 
+    /// The walk of this launch, and its product, or with a second one that it adds both.
+    fn walked(&self) -> Result<(Walk, Vec<Shape>), Refused> {
+        if let Some(both) = self.short_pair(self.number)? {
+            return Ok(both);
+        }
+        let no_walk = || Refused::new("an operation that no walk does".to_owned());
+        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation).ok_or_else(no_walk)?;
+        let shape = Shape::of(&walk)?;
+        Ok((walk, vec![shape]))
+    }
+
     /// Rows times a matrix, and what is done with each row of the result.
     pub(super) fn product(&mut self) -> Result<(), Refused> {
         if self.is_elsewhere()? {
             return Ok(());
         }
-        let no_walk = || Refused::new("an operation that no walk does".to_owned());
-        let (mut walk, shapes) = match self.short_pair(self.number)? {
-            Some(both) => both,
-            None => {
-                let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation).ok_or_else(no_walk)?;
-                let shape = Shape::of(&walk)?;
-                (walk, vec![shape])
-            }
-        };
+        let (mut walk, shapes) = self.walked()?;
         let shape = &shapes[0];
         let sum = self.sum_of_step(&walk);
         // Rows that only their sum asks for lie nowhere, where that is made here.
@@ -267,14 +270,7 @@ impl Unit<'_> {
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
         let left_vector = shapes.iter().map(|shape| vector_of(shape.inner, most)).min().unwrap_or(1);
-        let mut loaders = Vec::new();
-        let mut lefts = Vec::new();
-        for shape in &shapes {
-            let mut loader = Writer::new(&walk, lanes(shape.inner, left_vector));
-            let left = &walk.steps[shape.number].inputs[0];
-            lefts.push(if shape.plain { plain_row(&walk, left, shape.inner as u64)? } else { value(&mut loader, left)? });
-            loaders.push(loader);
-        }
+        let (loaders, lefts) = rows_read(&walk, &shapes, left_vector)?;
         // What is added up along a row is held by one group of lanes, each of which has places of one such sum.
         let lengths: Vec<usize> = walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect();
         let fits = |vector: &usize| *vector <= most && shape.places.is_multiple_of(*vector) && lengths.iter().all(|length| length.is_multiple_of(*vector));
@@ -316,6 +312,18 @@ impl Unit<'_> {
         self.add_parts_of(ends);
         Ok(())
     }
+}
+
+/// What reads the rows of products, so many neighbouring elements at a time, and what it makes of each.
+fn rows_read<'a>(walk: &'a Walk, shapes: &[Shape], vector: usize) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+    let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
+    for shape in shapes {
+        let mut loader = Writer::new(walk, lanes(shape.inner, vector));
+        let left = &walk.steps[shape.number].inputs[0];
+        lefts.push(if shape.plain { plain_row(walk, left, shape.inner as u64)? } else { value(&mut loader, left)? });
+        loaders.push(loader);
+    }
+    Ok((loaders, lefts))
 }
 
 /// A sum over all rows that a product's launch makes: the step that makes the rows, and where it goes.
