@@ -124,14 +124,22 @@ impl Joined {
     }
 
     fn find_twins(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
-        for first in part.clone() {
-            let is_alone = |twins: &BTreeMap<usize, usize>, number: usize| !twins.contains_key(&number) && twins.values().all(|later| *later != number);
-            let fits = |later: &usize| {
-                let goes_on = stays(launches, first..*later, launches[first]) && is_apart(launches, first..*later, launches[first]);
-                is_alone(&self.twins, *later) && differing(list, (launches[first], launches[*later])).is_some() && goes_on
+        let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
+        let mut joined: BTreeSet<usize> = BTreeSet::new();
+        for (at, first) in outers.iter().enumerate().map(|(at, first)| (at, *first)) {
+            // What is quickly asked is asked first: programs of many relations have hundreds of them.
+            let fits = |later: &&usize| {
+                !joined.contains(later)
+                    && differing(list, (launches[first], launches[**later])).is_some()
+                    && stays(launches, first..**later, launches[first])
+                    && is_apart(launches, first..**later, launches[first])
             };
-            if let Some(later) = (first + 1..part.end).find(|later| is_alone(&self.twins, first) && fits(later)) {
+            if joined.contains(&first) {
+                continue;
+            }
+            if let Some(later) = outers[at + 1..].iter().find(fits).copied() {
                 self.twins.insert(first, later);
+                joined.extend([first, later]);
             }
         }
     }
