@@ -87,7 +87,8 @@ pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(failed)?;
     let begun = folder.join(format!(".tmp-{}-{}", name(device), std::process::id()));
-    let text = format!("# Rates of a GPU that was here, measured by  {COMMAND}  , which replaces this file.\n{}", facts.to_yaml());
+    let text = facts.to_yaml().map_err(|error| Fault::misuse(format!("facts of a GPU as text: {error}")))?;
+    let text = format!("# Rates of a GPU that was here, measured by  {COMMAND}  , which replaces this file.\n{text}");
     let written = fs::write(&begun, text).and_then(|()| fs::File::open(&begun)?.sync_all()).and_then(|()| fs::rename(&begun, &file));
     written.map_err(|error| {
         let _gone = fs::remove_file(&begun);
@@ -138,11 +139,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, device) = (folder.path().join("a.yaml"), device());
         assert_eq!(read(&file, &device), Ok(None));
-        fs::write(&file, measured(&device).to_yaml()).unwrap();
+        fs::write(&file, measured(&device).to_yaml().unwrap()).unwrap();
         assert_eq!(read(&file, &device), Ok(Some(measured(&device))));
         let other = Device { processors: 7, ..device.clone() };
         assert!(read(&file, &other).unwrap_err().what.contains("no measured facts of `NVIDIA H100"));
-        fs::write(&file, &measured(&device).to_yaml()[..200]).unwrap();
+        fs::write(&file, &measured(&device).to_yaml().unwrap()[..200]).unwrap();
         let fault = read(&file, &device).unwrap_err();
         assert!(fault.what.contains("a.yaml") && fault.hint.unwrap().contains("doctor --measure"), "{}", fault.what);
     }

@@ -104,12 +104,8 @@ pub enum Best {
     Cpu,
 }
 
-/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once.
-pub fn cuda_if_fit() -> Option<Facts> {
-    fit()?.ok()
-}
-
-/// The same; kept facts that do not read are a fault, and no reason to take another device.
+/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto` takes. Looked for once. Kept facts that do not
+/// read are a fault, and no reason to take another device.
 fn fit() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
@@ -170,7 +166,7 @@ mod tests {
     fn auto_is_the_best_and_absent_devices_say_why() {
         let resolve = |name| resolve(name, Best::OfAll);
         assert_eq!(super::resolve(AUTO, Best::Cpu), resolve("cpu"));
-        assert_eq!(resolve(AUTO), cuda_if_fit().map_or_else(|| resolve("cpu"), Ok));
+        assert_eq!(resolve(AUTO), fit().map_or_else(|| resolve("cpu"), |found| Ok(found.unwrap())));
         assert_eq!(resolve("cpu").unwrap().simd, simd_class());
         assert!(resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err());
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));

@@ -1,7 +1,8 @@
 //! kernels: the source of a list as code of a device, found in the store or made and put there.
 //!
-//! promises  code is found by the source without its remarks, the architecture, the options and the compiler that would make it, never by less; code that is damaged, or that
-//!           is not taken, is made anew; a store that cannot be written costs a warning and the next start the same time
+//! promises  code is found by the source without its remarks, the architecture, the options and the compiler that would make it, never by less;
+//!           code that is damaged, or that is not taken, is made anew; a store that cannot be written costs a warning and the next start the
+//!           same time
 //! never     keys code by anything that a compiler puts into it; needs a GPU
 use std::collections::BTreeMap;
 use std::fs;

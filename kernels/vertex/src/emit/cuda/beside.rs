@@ -21,36 +21,37 @@ use crate::launch::{Body, Element, Joined, Launch, LaunchList, Lifetime, LossKin
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
 
-/// Operands of an outer product that makes another as well, behind its own two: that one's, where it is another, and that product itself.
+/// Outer products that a later one makes, by the number of their own, and its number.
+pub(super) type Twins = BTreeMap<usize, usize>;
+
+/// Behind an outer product's own two operands: the one of its twin that is another.
 pub(super) const OTHER: usize = 2;
-pub(super) const TWIN: usize = 3;
 
 /// What makes a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Maker {
     /// Number of its launch: the loss, an outer product, a product, or another sum.
     pub launch: usize,
-    /// Which of its operands is summed; of the loss the gradient; of a product which step; nothing of another sum, which reads as well what this one
-    /// does; of an outer product that is made by another, `TWIN`.
+    /// Which of its operands is summed; of the loss the gradient; of a product which step; nothing of another sum, which reads as well what this one does.
     pub operand: usize,
 }
 
 /// The sums of a list that are made beside something else.
-pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
-    let Body::Train(train) = &list.body else { return Beside::new() };
+pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
+    let mut beside = Beside::new();
+    let Body::Train(train) = &list.body else { return beside };
     let (launches, timeline) = (list.launches(), Timeline::of(list));
     let mut lifetimes = timeline.lifetimes(list);
     let first = train.prepare.len() + train.forward.len() + 1;
     let backward = first..first + train.backward.len();
-    let mut beside = twins(list, target);
     let slope = slope(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
-    let outer = backward.clone().filter(|number| !beside.contains_key(number)).filter_map(|number| Some((number, tiled(launches[number], target)?)));
+    let outer = backward.clone().filter(|number| !twins.contains_key(number)).filter_map(|number| Some((number, tiled(launches[number], target)?)));
     let made: Vec<(usize, Vec<(usize, Operand)>)> = backward.clone().map(|number| (number, rows_of_product(list, launches[number], target))).collect();
     // What reads the rows anyway makes their sum for nothing, and so does who makes them.
     let numbered = |operands: &[Operand]| operands.iter().cloned().enumerate().collect::<Vec<_>>();
     let with_other = |number: usize, operands: &[Operand]| {
-        let twin = beside.iter().find(|(_, maker)| **maker == Maker { launch: number, operand: TWIN }).and_then(|(twin, _)| tiled(launches[*twin], target));
+        let twin = twins.iter().find(|(_, later)| **later == number).and_then(|(twin, _)| tiled(launches[*twin], target));
         let other = twin.into_iter().flatten().find(|operand| !operands.contains(operand));
         numbered(operands).into_iter().chain(other.map(|other| (OTHER, other.clone()))).collect::<Vec<_>>()
     };
@@ -79,59 +80,48 @@ pub(super) fn sums(list: &LaunchList, target: Target) -> Beside {
             named.for_each(|(_, life)| *life = life.with(moments(sum)));
         }
     }
-    along(list, &mut beside, (&launches, &backward), (&timeline, &mut lifetimes));
+    along(list, &mut beside, (&launches, &backward), (&timeline, lifetimes));
     beside
 }
 
 /// Outer products that a later one makes as well, since both have a side in common: that is read once.
-fn twins(list: &LaunchList, target: Target) -> Beside {
-    let (launches, joined) = (list.launches(), Joined::of(list));
-    let fits = |(first, later): &(&usize, &usize)| {
-        let (Some([one, shared]), Some(side)) = (tiled(launches[**first], target), differing(list, (launches[**first], launches[**later]))) else {
-            return false;
-        };
-        let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
-        let (differs, shared) = if side == 0 { (one, shared) } else { (shared, one) };
-        let of_other = tiled(launches[**later], target).map_or(0, |operands| columns(&operands[side]));
-        let (own, both) = (columns(shared) as usize, beside_each_other(columns(differs), of_other) as usize);
-        of_other > 0 && OfColumns::of((own.max(both), own.min(both)), target).is_some()
+pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
+    let launches = list.launches();
+    let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
+    let fits = |first: usize, later: usize| {
+        let (one, other) = (tiled(launches[first], target)?, tiled(launches[later], target)?);
+        let side = differing(list, (launches[first], launches[later]))?;
+        let (shared, both) = (columns(&one[1 - side]), beside_each_other(columns(&one[side]), columns(&other[side])));
+        OfColumns::of((shared.max(both) as usize, shared.min(both) as usize), target)
     };
-    joined.twins.iter().filter(fits).map(|(first, later)| (*first, Maker { launch: *later, operand: TWIN })).collect()
-}
-
-/// The first launch behind a sum that can make it as well: of those that fit the one up to which nobody reads or writes the sum or what it adds
-/// up, which lies there until then.
-fn later<'a>(
-    list: &'a LaunchList,
-    (launches, backward): (&[&Launch], &Range<usize>),
-    (sum, fits): (usize, impl Fn(&usize) -> bool),
-    (timeline, lifetimes): (&Timeline, &mut BTreeMap<&'a str, Lifetime>),
-) -> Option<usize> {
-    let moments = |later: usize| {
-        let [first, last] = [sum, later].map(|launch| timeline.launches()[launch]);
-        Lifetime { first, last }
-    };
-    let is_near = |later: &usize| (sum + 1..=*later).all(|other| leaves(launches[other], launches[sum]));
-    let read = launches[sum].operation.reads();
-    let lies = |later: &usize| read.iter().all(|name| is_free(list, lifetimes, (name.as_ref(), moments(*later))));
-    let maker = (sum + 1..backward.end).find(|later| fits(later) && is_near(later) && lies(later))?;
-    let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
-    named.for_each(|(_, life)| *life = life.with(moments(maker)));
-    Some(maker)
+    Joined::of(list).twins.into_iter().filter(|(first, later)| fits(*first, *later).is_some()).collect()
 }
 
 /// Sums of products that a later one makes as well, since both read the same rows.
-fn along<'a>(list: &'a LaunchList, beside: &mut Beside, of: (&[&Launch], &Range<usize>), times: (&Timeline, &mut BTreeMap<&'a str, Lifetime>)) {
-    let ((launches, backward), (timeline, lifetimes)) = (of, times);
+fn along<'a>(
+    list: &'a LaunchList,
+    beside: &mut Beside,
+    (launches, backward): (&[&Launch], &Range<usize>),
+    (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
+) {
     for sum in backward.clone().filter(|sum| of_products(launches[*sum]).is_some()) {
         if beside.contains_key(&sum) || beside.values().any(|maker| maker.launch == sum) {
             continue;
         }
+        let moments = |later: usize| {
+            let [first, last] = [sum, later].map(|launch| timeline.launches()[launch]);
+            Lifetime { first, last }
+        };
         let has_room = |later: &usize| !beside.contains_key(later) && beside.values().filter(|maker| maker.launch == *later).count() + 1 < TOGETHER;
-        let fits = |later: &usize| has_room(later) && shares_rows(list, launches[sum], launches[*later]);
-        if let Some(launch) = later(list, (launches, backward), (sum, fits), (timeline, lifetimes)) {
-            beside.insert(sum, Maker { launch, operand: 0 });
-        }
+        let is_near = |later: &usize| (sum + 1..=*later).all(|other| leaves(launches[other], launches[sum]));
+        let read = launches[sum].operation.reads();
+        let lies = |later: &usize| read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments(*later))));
+        let makes = |later: &usize| has_room(later) && shares_rows(list, launches[sum], launches[*later]) && is_near(later) && lies(later);
+        let Some(maker) = (sum + 1..backward.end).find(makes) else { continue };
+        beside.insert(sum, Maker { launch: maker, operand: 0 });
+        // What it reads lies there until then.
+        let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
+        named.for_each(|(_, life)| *life = life.with(moments(maker)));
     }
 }
 

@@ -421,13 +421,15 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         watch: Vec::new(),
         unmade: Vec::new(),
     };
-    let (mut known, beside, shares) = (BTreeMap::new(), beside::sums(list, target), running::shares(list, target));
+    let (mut known, twins, shares) = (BTreeMap::new(), beside::twins(list, target), running::shares(list, target));
+    let beside = beside::sums(list, target, &twins);
     let (joined, mut elsewhere) = (Joined::of(list), BTreeMap::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
-        let (beside, shares, joined) = (&beside, &shares, &joined);
+        let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
         let (kernels, source, unmade) = (Vec::new(), String::new(), Vec::new());
-        let mut unit = Unit { list, target, groups, beside, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, scratch_bytes: 0 };
+        let mut unit =
+            Unit { list, target, groups, beside, twins, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
@@ -492,8 +494,9 @@ struct Unit<'a> {
     target: Target,
     /// How its edges are cut into groups, if that is asked for.
     groups: Option<Groups>,
-    /// Sums over rows that outer products make.
+    /// Sums over rows that others make, and outer products.
     beside: &'a beside::Beside,
+    twins: &'a beside::Twins,
     /// Exponentials of softmaxes, by name.
     shares: &'a BTreeSet<String>,
     /// Products that one kernel may make, and, as it goes on, launches that others make, with these, and what nobody puts down.

@@ -4,19 +4,17 @@
 //!           sides lie beside each other in shared memory, the wider one where 32 columns are taken at once; what is summed beside a product
 //!           of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::beside::{self, Maker};
+use super::beside::OTHER;
 use super::dense::{Value, lanes, tables_of, value};
 use super::kernel::{Parameters, THREADS, vector_of};
 use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
-use super::total::{LAST, PART_ROWS};
+use super::total::{JOINED_MOST, LAST, PART_ROWS};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit, warpgroup};
 use crate::launch::{Operand, Operation, differing};
 
-/// Elements of all parts that the block which is done last adds up itself, at most, and parts that lie one after the other: with more, a kernel
-/// of their own adds them up sooner.
-const JOINED_MOST: u64 = super::total::JOINED_MOST;
+/// Parts that the block which is done last adds up itself, at most, since they lie one after the other.
 const JOINED_PARTS: u64 = 64;
 
 /// Columns of two rows beside each other, the second of which starts where a vector does.
@@ -73,7 +71,7 @@ impl Sides {
 impl Unit<'_> {
     /// The outer product that this launch makes as well.
     pub(super) fn twin(&self) -> Option<Twin> {
-        let (launch, _) = self.beside.iter().find(|(_, maker)| **maker == Maker { launch: self.number, operand: beside::TWIN })?;
+        let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
         let launches = self.list.launches();
         let side = differing(self.list, (self.launch, launches[*launch]))?;
         let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else { return None };
@@ -109,8 +107,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
         let made = self.made_of_tiles(out, &sides, twin);
-        let sums =
-            [0, 1].map(|side| self.sum_beside(side).is_some() || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(beside::OTHER).is_some()));
+        let sums = [0, 1].map(|side| self.sum_beside(side).is_some() || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some()));
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let each = (PART_ROWS / lead.max(1) as u32).max(1);
         let most = self.parts_of_tiles(&schedule, (rows, elements));
@@ -140,7 +137,7 @@ impl Unit<'_> {
         made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
         for side in sides.wider_first() {
             let Side { columns, other } = sides.0[side];
-            let (sum, of_other) = (self.sum_beside(side), other.and_then(|_| self.sum_beside(beside::OTHER)));
+            let (sum, of_other) = (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
             if sum.is_none() && of_other.is_none() {
                 continue;
             }

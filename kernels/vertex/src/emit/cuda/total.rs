@@ -67,9 +67,10 @@ impl Unit<'_> {
         if elements == 0 {
             return Ok(());
         }
-        if let Some(maker) = self.beside.get(&self.number) {
+        let maker = self.beside.get(&self.number).map(|maker| &maker.launch).or(self.twins.get(&self.number));
+        if let Some(maker) = maker {
             self.header();
-            let line = format!("// with that of {}\n", self.list.launches()[maker.launch].name);
+            let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
             self.source.push_str(&line);
             return Ok(());
         }
