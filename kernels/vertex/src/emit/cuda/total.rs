@@ -55,14 +55,7 @@ impl Unit<'_> {
             return Err(Refused::new(format!("{} of what is no real number", op.words())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
-        let (sides, lead) = match (op, read.as_slice()) {
-            (Op::Outer, [first, second, ..]) => {
-                let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
-                let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
-                (vec![Side::of(columns(first), most, 16), Side::of(columns(second), most, 16)], lead)
-            }
-            _ => (vec![Side::of(read[0].shape().iter().product(), most, 32)], 1),
-        };
+        let (sides, lead) = sides_of(op, &read, most);
         let elements: u64 = sides.iter().map(|side| side.columns).product();
         if elements == 0 {
             return Ok(());
@@ -152,6 +145,18 @@ impl Unit<'_> {
     pub(super) fn parts_most(&self, elements: u64) -> u32 {
         let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
+    }
+}
+
+/// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side each vertex has.
+fn sides_of(op: &Op, read: &[Input], vector_most: usize) -> (Vec<Side>, u64) {
+    match (op, read) {
+        (Op::Outer, [first, second, ..]) => {
+            let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
+            let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
+            (vec![Side::of(columns(first), vector_most, 16), Side::of(columns(second), vector_most, 16)], lead)
+        }
+        _ => (vec![Side::of(read[0].shape().iter().product(), vector_most, 32)], 1),
     }
 }
 
