@@ -5,13 +5,13 @@
 //!           self_check --write CUBIN [MAJOR.MINOR]    compiles its kernels for a machine without NVRTC (9.0), and needs no GPU
 //! promises  exits with 0 only if everything was done, and with 1 otherwise; says what it left out for want of a compiler
 //! never     leaves a file behind, but the CUBIN that was asked for
-//! limits    1 GiB of memory on the device, 256 MiB pinned on the host; its last step breaks the device for this process, on purpose
+//! limits    1 GiB of memory on the device, 512 MiB pinned on the host; its last step breaks the device for this process, on purpose
 #![allow(unsafe_code)]
 use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
 use warploom_device::{
     Code, Cubin, Fault, Gpu, Nvrtc,
-    gpu::{Grid, Kernel, Memory, Module, Parameter, ParameterKind, Value},
+    gpu::{Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece, Value},
     nvrtc::Source,
 };
 
@@ -69,6 +69,7 @@ fn check() -> Done {
     let [x, y] = [gpu.allocate(BYTES as u64)?, gpu.allocate(BYTES as u64)?];
     expect("an address at a multiple of 256", x.pointer() % 256 == 0 && y.pointer() % 256 == 0)?;
     transfers(&gpu, &x)?;
+    sent(&gpu, &y)?;
     bounds(&gpu, &x)?;
     match code(&gpu, words.first().copied())? {
         None => println!("LEFT OUT: everything with kernels, for there is no NVRTC and no CUBIN was named"),
@@ -308,6 +309,26 @@ fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
     println!("copy of pinned memory: {:.1} GB/s", BYTES as f64 / gpu.elapsed_ms(&from, &to)? / 1e6);
     expect("y = x after a copy", is_times(gpu, x, y, 1.0)?)?;
     expect("a misuse", fault("more than is pinned", gpu.copy_pinned(&host, y, 0, BYTES as u64 + 1))?.code == Code::Misuse)
+}
+
+/// What is sent to the host is as it was then, whatever is done to it later.
+fn sent(gpu: &Gpu, y: &Memory) -> Done {
+    let [longest, few] = [BYTES as u64, 1000];
+    let mut landing = gpu.landing(longest + few)?;
+    expect("zeros", landing.contents()?.iter().all(|byte| *byte == 0))?;
+    gpu.fill(y, 0, longest, 7)?;
+    let [from, to] = [gpu.event()?, gpu.event()?];
+    gpu.record(&from)?;
+    gpu.land(y, &[Piece { offset: 0, bytes: longest, at: few }, Piece { offset: longest - few, bytes: few, at: 0 }], &mut landing)?;
+    gpu.record(&to)?;
+    gpu.fill(y, 0, longest, 8)?;
+    expect("what was there when it was sent", landing.contents()?.iter().all(|byte| *byte == 7))?;
+    println!("sent to the host: {:.1} GB/s", BYTES as f64 / gpu.elapsed_ms(&from, &to)? / 1e6);
+    let beyond = [Piece { offset: 0, bytes: few, at: longest + 1 }, Piece { offset: longest, bytes: 1, at: 0 }];
+    for piece in beyond {
+        expect("a misuse", fault("beyond an end", gpu.land(y, &[piece], &mut landing))?.code == Code::Misuse)?;
+    }
+    expect("a misuse", fault("no room", gpu.landing(0))?.code == Code::Misuse)
 }
 
 fn graphs(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {

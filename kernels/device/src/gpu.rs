@@ -4,7 +4,7 @@
 //!           is waited for; bounds, parameters and grids are checked before the driver is called; the first fault that breaks the
 //!           device comes back from every later call
 //! never     panics where no driver is; makes anything on the default stream; frees what a thread still asks for (`Memory`, `Pinned`,
-//!           `Kernel` and `Graph` keep the device open)
+//!           `Landing`, `Kernel` and `Graph` keep the device open)
 //! limits    addresses are numbers: a launch may be given one whose memory has gone, and a kernel may write where it likes on the
 //!           device; a graph keeps its kernels loaded, and not the memory they touch. Methods may be called from any thread, but
 //!           while one captures a graph the others are refused
@@ -12,6 +12,7 @@ mod context;
 mod driver;
 mod graph;
 mod kernel;
+mod landing;
 mod memory;
 mod parameters;
 mod pinned;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex};
 
 pub use graph::{Event, Graph};
 pub use kernel::{Grid, Kernel, KernelFacts, Module};
+pub use landing::{Landing, Piece};
 pub use memory::Memory;
 pub use parameters::{Parameter, ParameterKind, Value};
 pub use pinned::Pinned;

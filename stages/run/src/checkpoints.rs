@@ -45,12 +45,21 @@ impl<'a> Checkpoints<'a> {
         None
     }
 
-    /// Saves if it is time to, after so many steps: takes the state, and leaves the writing to a thread. A failure is told, and the run goes on.
-    pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
+    /// Whether it is time to save, after so many steps.
+    pub fn is_due(&self, done: u64) -> bool {
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
-        if !counted && self.last.elapsed() < Duration::from_secs(self.spec.every_seconds) {
-            return;
+        counted || self.last.elapsed() >= Duration::from_secs(self.spec.every_seconds)
+    }
+
+    /// Saves if it is time to.
+    pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
+        if self.is_due(done) {
+            self.save_now(done, state);
         }
+    }
+
+    /// Takes the state after so many steps, and leaves the writing to a thread. A failure is told, and the run goes on.
+    pub fn save_now(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         self.finish();
         self.last = Instant::now();
         let (store, document, provenance) = (self.context.store.clone(), self.document.clone(), self.provenance);

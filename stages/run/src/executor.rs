@@ -202,18 +202,20 @@ impl<T: Precision> Executor<T> {
 
     /// Fetches parameters and moments from the GPU, if one runs the list.
     pub fn fetch_state(&mut self) -> Result<(), StageError> {
-        let Some(gpu) = &self.gpu else { return Ok(()) };
-        for learned in &self.program.parameters {
-            gpu.get_buffer(&parameter_buffer(&learned.name), &mut self.machine.buffers, Place::Real(learned.buffer))?;
-        }
-        gpu.get_moments(&mut self.machine.moments)
+        self.take_state(None)
     }
 
-    /// Parameters as a GPU kept them.
-    pub fn kept(&self) -> Result<Vec<Vec<T>>, StageError> {
+    /// The same; as they came home with a stretch of epochs, if one is given.
+    pub fn take_state(&mut self, stretch: Option<&gpu::Stretch>) -> Result<(), StageError> {
+        let Executor { gpu, program, machine, .. } = self;
+        gpu.as_ref().map_or(Ok(()), |gpu| gpu.get_state(program, (&mut machine.buffers, &mut machine.moments), stretch))
+    }
+
+    /// Parameters as a GPU kept them up to the end of a stretch of epochs.
+    pub fn kept(&self, stretch: &gpu::Stretch) -> Result<Vec<Vec<T>>, StageError> {
         let reals = self.machine.buffers.reals();
         let counts: Vec<usize> = self.program.parameters.iter().map(|learned| reals.get(learned.buffer).len()).collect();
-        self.gpu.as_ref().map_or_else(|| Ok(Vec::new()), |gpu| gpu.kept(&counts))
+        self.gpu.as_ref().map_or_else(|| Ok(Vec::new()), |gpu| gpu.kept(stretch, &counts))
     }
 
     /// Gives the GPU parameters and moments, if one runs the list.

@@ -5,17 +5,21 @@
 //!           ends with the bits of one that was not
 //! never     goes on with a loss that is not finite; saves half an epoch
 //! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters and moments
+mod ahead;
+
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
 use warploom_spec::{Keep, RunSpec};
-use warploom_vertex::emit::cuda::{learn::SLOTS, watch::Watch as Watched};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
+
+use ahead::OnWay;
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
     executor::{Executor, Halt, Moments, Pass},
     failure,
+    gpu::Stretch,
     history::{self, Row, VALIDATION},
     measures::{self, Compared, Measure},
     optimizers, parameters,
@@ -24,12 +28,6 @@ use crate::{
     schedule::Watch,
     tensors::{Tensor, Tensors},
 };
-
-/// Epochs that a GPU does launch by launch, before they become one graph.
-const FIRST_EPOCHS: usize = 2;
-
-/// Seconds that a GPU goes on alone, about: so long a stop waits, and a save that is due. What comes of it does not depend on it.
-const SECONDS_AHEAD: f64 = 2.0;
 
 /// What came of it; the executor holds the kept parameters and their result.
 #[derive(Clone, Debug)]
@@ -89,6 +87,10 @@ struct Training<'a, T: Precision> {
     begun: Instant,
     /// Seconds of an epoch, by the last ones.
     seconds_each: f64,
+    /// Epochs that a GPU is at alone.
+    on_way: Option<OnWay>,
+    /// When some were looked at last.
+    looked: Instant,
 }
 
 /// Trains from the start or from the newest saved state.
@@ -118,7 +120,8 @@ pub fn train<T: Precision>(
     for row in &state.history {
         watch.see(row.quality(VALIDATION));
     }
-    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun: Instant::now(), seconds_each: 0.0 };
+    let begun = Instant::now();
+    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun, seconds_each: 0.0, on_way: None, looked: begun };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {
@@ -141,19 +144,10 @@ impl<T: Precision> Training<'_, T> {
         let mut seconds = Vec::new();
         loop {
             let begun = Instant::now();
-            let ahead = self.ahead(epochs);
-            if ahead > 0 {
-                let first = self.state.done;
-                self.run_ahead(ahead)?;
-                // Where training ends on the way the device has gone on; that took its time, too.
-                let done = self.state.done - first;
-                self.seconds_each = begun.elapsed().as_secs_f64() / ahead as f64;
-                seconds.extend(std::iter::repeat_n(self.seconds_each, done as usize));
-                self.context.progress.advance(done);
+            if self.go_ahead(epochs, checkpoints, &mut seconds)? {
                 if self.watch.is_over() {
                     break;
                 }
-                self.save_if_due(checkpoints);
                 continue;
             }
             self.measure()?;
@@ -164,8 +158,8 @@ impl<T: Precision> Training<'_, T> {
             self.seconds_each = begun.elapsed().as_secs_f64();
             seconds.push(self.seconds_each);
             self.context.progress.advance(1);
-            if self.state.done < epochs {
-                self.save_if_due(checkpoints);
+            if self.state.done < epochs && checkpoints.is_due(self.state.done) {
+                self.save_now(checkpoints, None);
             }
         }
         if self.state.done < epochs {
@@ -175,81 +169,14 @@ impl<T: Precision> Training<'_, T> {
         Ok((seconds, self.keep()?))
     }
 
-    fn save_if_due(&mut self, checkpoints: &mut Checkpoints) {
+    /// Saves the state, which is that at the end of a stretch if it came home with one.
+    fn save_now(&mut self, checkpoints: &mut Checkpoints, stretch: Option<&Stretch>) {
         let elapsed = self.elapsed();
         let (state, executor) = (&self.state, &mut *self.executor);
-        checkpoints.save_if_due(self.state.done, || {
-            executor.fetch_state()?;
+        checkpoints.save_now(self.state.done, || {
+            executor.take_state(stretch)?;
             Ok(save(executor, state, elapsed))
         });
-    }
-
-    /// How many epochs a GPU may do without anybody looking: none where what is measured is not counted there, or decides and cannot do so there, nor
-    /// the first two, nor beyond an epoch at which the state is saved, nor for long.
-    fn ahead(&self, epochs: u64) -> u64 {
-        let Some(gpu) = &self.executor.gpu else { return 0 };
-        let is_known = self.measures.iter().all(|measure| measure.is_counted()) && (!self.decides() || gpu.can_decide());
-        if !is_known || self.state.history.len() < FIRST_EPOCHS || self.context.stop.is_set() || self.watch.is_over() {
-            return 0;
-        }
-        let done = self.state.done;
-        let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
-        let until_looked = (SECONDS_AHEAD / self.seconds_each).max(1.0) as u64;
-        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved).min(until_looked)
-    }
-
-    /// Whether what is measured decides what is done, or kept.
-    fn decides(&self) -> bool {
-        self.spec.keep == Keep::Best || self.watch.decides()
-    }
-
-    /// As many epochs, and the rows of all of them up to the one that ends it.
-    fn run_ahead(&mut self, epochs: u64) -> Result<(), Halt> {
-        let first = self.state.done;
-        let paces: Vec<f64> = (first..first + epochs).map(|done| self.watch.pace(done)).collect();
-        let rows = self.executor.machine.data.splits[VALIDATION].len();
-        let keeps = self.spec.keep == Keep::Best;
-        let mut watched = self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
-        let Executor { gpu, program, .. } = &mut *self.executor;
-        let Some(gpu) = gpu else { return Ok(()) };
-        let measured = gpu.epochs(program, (first, &paces), watched.as_mut())?;
-        let mut best = None;
-        for (epoch, (loss, counts)) in (first..).zip(measured) {
-            self.executor.machine.loss = loss;
-            self.refuse_odd_loss(Pass { epoch, training: false })?;
-            let qualities = self.of_counts(&counts);
-            let is_best = self.add_row(epoch, (loss, qualities[0][VALIDATION]), qualities);
-            best = is_best.map(|quality| (epoch, quality)).or(best);
-            if self.watch.is_over() {
-                break;
-            }
-            self.state.done += 1;
-        }
-        match watched {
-            Some(watched) => self.take_kept(best, &watched),
-            None => Ok(()),
-        }
-    }
-
-    /// Takes over the parameters that the device kept: the best ones, or those of the epoch that ended it, which it has left behind.
-    fn take_kept(&mut self, best: Option<(u64, f64)>, watched: &Watched) -> Result<(), Halt> {
-        let (is_over, done) = (self.watch.is_over(), self.state.done);
-        let ends = is_over && (self.spec.keep == Keep::Last || self.state.best.is_none() && best.is_none());
-        let kept = if ends { Some(done) } else { best.map(|(epoch, _)| epoch) };
-        if !self.watch.agrees(watched) || kept.is_some_and(|kept| kept != u64::from(watched.kept)) {
-            let what = format!("up to epoch {done} the device decided {watched:?}, and by what it measured it is {:?}, kept {kept:?}", self.watch);
-            return Err(StageError::defect(what).into());
-        }
-        if kept.is_none() {
-            return Ok(());
-        }
-        let parameters = self.executor.kept()?;
-        if ends {
-            self.executor.set_parameters(&parameters)?;
-            return self.executor.run(Part::Forward, Pass { epoch: done, training: false }, &StopFlag::new());
-        }
-        self.state.best = best.map(|(epoch, quality)| Best { epoch, quality, parameters });
-        Ok(())
     }
 
     /// Every measure of each part of the target, by counts.

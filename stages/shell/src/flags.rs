@@ -62,7 +62,7 @@ pub struct Options {
     /// Memory that may be used, such as 8GiB [default: what the cgroup or the scheduler allows]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, global = true)]
     pub memory: Option<u64>,
-    /// Where to run: auto or cpu
+    /// Where to run: auto, cpu, cuda, or cuda:N for the GPU of that number
     #[arg(long, value_name = "NAME", global = true)]
     pub device: Option<String>,
     /// A stand-in is an error; with `=strict`, made-up features and labels too [default under a scheduler: yes]

@@ -31,7 +31,7 @@ const PIECE_FIRST: usize = 1 << 20;
 /// What one thread copies at a time.
 const PIECE_OF_THREAD: usize = 256 << 10;
 /// Events that take no time, which are cheaper.
-const UNTIMED: u32 = 2;
+pub(super) const UNTIMED: u32 = 2;
 
 /// Two stretches of pinned memory, each with the event that says when the device is done with it.
 pub(super) struct Staging {

@@ -7,6 +7,7 @@ mod bind;
 mod compile;
 mod groups;
 mod items;
+mod stretch;
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,10 @@ use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{budget, kernels::Compiled, limits::show_size};
-use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::watch::{self, Watch};
+use warploom_vertex::emit::cuda::learn::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
 use warploom_vertex::gir::{Input, Op};
-use warploom_vertex::launch::{Buffer, BufferName, LaunchList, LossKind, Operation, Role};
+use warploom_vertex::launch::{Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer};
 
 use crate::{
     buffers::Buffers,
@@ -31,6 +31,7 @@ use crate::{
 };
 
 use bind::{Layout, Side};
+pub use stretch::Stretch;
 
 /// What a plan decides about a list on a GPU.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,7 @@ pub struct Machine {
     watch: Vec<Call>,
     /// Measurements and steps, as one graph: by how many, and whether something is decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
+    homes: stretch::Homes,
     graphs: BTreeMap<(Range, bool), Graph>,
     visits: BTreeMap<(Range, bool), u64>,
     spent: BTreeMap<usize, f64>,
@@ -135,6 +137,7 @@ impl Machine {
             clockwork,
             watch,
             epochs: BTreeMap::new(),
+            homes: stretch::Homes::default(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             spent: BTreeMap::new(),
@@ -248,76 +251,6 @@ impl Machine {
         Ok(self.gpu.elapsed_ms(&from, &to)? / 1e3 / (recorded * replays) as f64)
     }
 
-    /// Epochs one after the other, from `first` on, as many as there are paces (at most `SLOTS`), each a measurement and a step: what
-    /// was measured in each. The host waits once, at the end. What is decided between them is decided there, and `watched` says what.
-    pub fn epochs<T: Precision>(
-        &mut self,
-        program: &Program<T>,
-        (first, paces): (u64, &[f64]),
-        watched: Option<&mut Watch>,
-    ) -> Result<Vec<(f64, Counts)>, StageError> {
-        let [ring, table, clock, watches] = [Argument::Ring, Argument::Paces, Argument::Clock, Argument::Watches].map(|part| self.layout.part(&part));
-        let (Some(ring), Some(table), Some(clock), true) = (ring, table, clock, watched.is_none() || watches.is_some()) else {
-            return Err(StageError::defect("a list that trains has no clock on the device"));
-        };
-        let mut by_slot = [1.0f64; SLOTS];
-        (first..).zip(paces).for_each(|(epoch, pace)| by_slot[epoch as usize % SLOTS] = *pace);
-        self.gpu.upload(&self.memory, table.offset, bytemuck::cast_slice(&by_slot)).map_err(failed)?;
-        self.gpu.upload(&self.memory, clock.offset, &clock_bytes(first, paces.first().copied().unwrap_or(1.0))).map_err(failed)?;
-        self.count_anew().map_err(failed)?;
-        let watch_of = |epoch: u64| watches.map_or(0, |place| place.offset) + epoch % 2 * watch::BYTES as u64;
-        if let Some(watched) = &watched {
-            self.gpu.upload(&self.memory, watch_of(first), &watched.bytes()).map_err(failed)?;
-        }
-        for some in paces.chunks(BATCH) {
-            match some.len() {
-                BATCH => self.replay_epochs(program, (BATCH, watched.is_some()))?,
-                few => (0..few).try_for_each(|_| self.replay_epochs(program, (1, watched.is_some())))?,
-            }
-        }
-        if let Some(watched) = watched {
-            let mut bytes = [0; watch::BYTES];
-            self.gpu.download(&self.memory, watch_of(first + paces.len() as u64), &mut bytes).map_err(failed)?;
-            *watched = Watch::of_bytes(&bytes);
-        }
-        let mut bytes = vec![0u8; ring.bytes as usize];
-        self.gpu.download(&self.memory, ring.offset, &mut bytes).map_err(failed)?;
-        let (each, counted) = (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
-        let of_epoch = |epoch: u64| {
-            let slot = &bytes[epoch as usize % SLOTS * each..][..each];
-            let loss = f64::from_le_bytes(slot[..8].try_into().unwrap_or_default());
-            let counts = slot[8..8 + 4 * counted].chunks_exact(4).map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()));
-            (loss, counts.collect())
-        };
-        Ok((first..first + paces.len() as u64).map(of_epoch).collect())
-    }
-
-    /// So many epochs as one graph, which is recorded the first time.
-    fn replay_epochs<T: Precision>(&mut self, program: &Program<T>, (count, decides): (usize, bool)) -> Result<(), StageError> {
-        if !self.epochs.contains_key(&(count, decides)) {
-            let graph = self.gpu.capture(|_| (0..count).try_for_each(|_| self.one_epoch(program, decides))).map_err(failed)?;
-            self.epochs.insert((count, decides), graph);
-        }
-        self.gpu.replay(&self.epochs[&(count, decides)]).map_err(failed)
-    }
-
-    /// A measurement, which is written down, and by which something may be decided; a step; the clock.
-    fn one_epoch<T: Precision>(&self, program: &Program<T>, decides: bool) -> Result<(), Fault> {
-        self.launch_counting(program.part(Part::Forward), false)?;
-        self.launch_counting(program.part(Part::Loss), false)?;
-        self.watch.iter().filter(|_| decides).try_for_each(|call| self.call(call, false))?;
-        if program.draws {
-            self.launch_counting(program.part(Part::Forward), true)?;
-            self.launch_counting(program.part(Part::Loss), true)?;
-        }
-        self.launch_counting(program.part(Part::Backward), true)?;
-        self.launch_counting(program.part(Part::Update), true)?;
-        for (kept, next) in self.statistics(program) {
-            self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
-        }
-        self.clockwork.iter().try_for_each(|call| self.call(call, false))
-    }
-
     /// Running statistics and their next values.
     fn statistics<T: Precision>(&self, program: &Program<T>) -> Vec<(bind::Place, bind::Place)> {
         let place = |wanted: usize| {
@@ -414,8 +347,17 @@ impl Machine {
 
     /// Copies a buffer from the device, if it lies there: what stays on the host, launches never write.
     pub fn get_buffer<T: Precision>(&self, name: &str, buffers: &mut Buffers<T>, place: Place) -> Result<(), StageError> {
+        self.read_buffer(name, (buffers, place), |from, bytes| self.gpu.download(&self.memory, from.offset, bytes).map_err(failed))
+    }
+
+    fn read_buffer<T: Precision>(
+        &self,
+        name: &str,
+        (buffers, place): (&mut Buffers<T>, Place),
+        read: impl FnOnce(bind::Place, &mut [u8]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
         let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else { return Ok(()) };
-        let get = |bytes: &mut [u8]| self.gpu.download(&self.memory, at.place.offset, bytes).map_err(failed);
+        let get = |bytes: &mut [u8]| read(at.place, bytes);
         match place {
             Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
             Place::Whole(index) => buffers.write_whole(index, |made, _| at.taken(made, get)),
@@ -436,12 +378,21 @@ impl Machine {
         Ok(())
     }
 
-    /// Copies moments from the device.
-    pub fn get_moments<T: Precision>(&self, moments: &mut [Moments<T>]) -> Result<(), StageError> {
+    /// Copies parameters and moments from the device: as they are, or as they came home with a stretch of epochs.
+    pub fn get_state<T: Precision>(
+        &self,
+        program: &Program<T>,
+        (buffers, moments): (&mut Buffers<T>, &mut [Moments<T>]),
+        stretch: Option<&Stretch>,
+    ) -> Result<(), StageError> {
+        let read = |from: bind::Place, bytes: &mut [u8]| self.read_state(stretch, from, bytes);
+        for learned in &program.parameters {
+            self.read_buffer(&parameter_buffer(&learned.name), (buffers, Place::Real(learned.buffer)), read)?;
+        }
         for (number, Moments { first, second }) in moments.iter_mut().enumerate() {
             for (which, values) in [(1, first), (2, second)] {
                 if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
-                    self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(values)).map_err(failed)?;
+                    read(place, bytemuck::cast_slice_mut(values))?;
                 }
             }
         }
@@ -451,17 +402,6 @@ impl Machine {
     /// Whether what is measured can decide on the device.
     pub fn can_decide(&self) -> bool {
         !self.watch.is_empty()
-    }
-
-    /// Parameters as they were kept on the device, each of so many elements.
-    pub fn kept<T: Precision>(&self, counts: &[usize]) -> Result<Vec<Vec<T>>, StageError> {
-        let of = |(number, &count): (usize, &usize)| {
-            let place = self.layout.part(&Argument::Kept(number)).ok_or_else(|| StageError::defect("a parameter is not kept on the device"))?;
-            let mut values = vec![T::ZERO; count];
-            self.gpu.download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut values)).map_err(failed)?;
-            Ok(values)
-        };
-        counts.iter().enumerate().map(of).collect()
     }
 
     /// Tells the device the settings of each parameter's optimiser.

@@ -39,7 +39,10 @@ const MODELS: [(&str, &str); 5] = [
 ];
 
 /// Epochs of a run that become no graph, those of one graph, and some of a graph each.
-const EPOCHS: u64 = 2 + 16 + 3;
+const EPOCHS: u64 = 2 + 16 + 3 + 16 + 2;
+
+/// The latter, as they are asked for.
+const STRETCHES: [u64; 3] = [16 + 3, 16, 2];
 
 /// How launches get to the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +116,25 @@ impl<T: Precision> Training<T> {
         self.executor.keep_statistics().unwrap();
     }
 
+    /// The epochs that are left, as a run has them done: each stretch is asked for before what the one in front of it measured is looked at.
+    fn stretches(&mut self, first: u64) {
+        let Executor { gpu, program, .. } = &mut self.executor;
+        let gpu = gpu.as_mut().unwrap();
+        let (mut done, mut on_way) = (first, None);
+        for epochs in STRETCHES {
+            let paces: Vec<f64> = (done..=done + epochs).map(pace).collect();
+            let next = gpu.go_on(program, (done, &paces), (None, on_way.is_some())).unwrap();
+            done += epochs;
+            for stretch in on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS)) {
+                for (loss, counts) in gpu.measured(&stretch).unwrap() {
+                    self.ended.losses.push(loss.to_bits());
+                    self.ended.counts.push(counts);
+                }
+                gpu.done_with(stretch);
+            }
+        }
+    }
+
     fn run(mut self) -> Ended {
         self.go(Part::Prepare, Pass { epoch: 0, training: false });
         let by_one = if self.way == Way::Epochs { 2 } else { EPOCHS };
@@ -121,12 +143,7 @@ impl<T: Precision> Training<T> {
             self.step(epoch);
         }
         if self.way == Way::Epochs {
-            let paces: Vec<f64> = (by_one..EPOCHS).map(pace).collect();
-            let Executor { gpu, program, .. } = &mut self.executor;
-            for (loss, counts) in gpu.as_mut().unwrap().epochs(program, (by_one, &paces), None).unwrap() {
-                self.ended.losses.push(loss.to_bits());
-                self.ended.counts.push(counts);
-            }
+            self.stretches(by_one);
         }
         self.measure(EPOCHS);
         self.executor.fetch_state().unwrap();

@@ -65,6 +65,23 @@ fn training_ends_early_and_keeps_the_best() {
     assert_eq!(validation.iter().position(|quality| *quality == best), Some(record.epoch_kept as usize));
 }
 
+/// A GPU that has a state due every few epochs has asked for epochs behind the last one when it learns that it was the last.
+#[test]
+fn states_that_are_due_change_nothing_of_an_early_end() {
+    for keep in ["best", "last"] {
+        let run = format!("epochs: 60, keep: {keep}, early_stop: {{patience: 5}}, optimizer: {{adam: {{lr: 0.1}}}}");
+        let workshop = Workshop::new();
+        let whole = trained(&workshop, &halves(), &run);
+        let end = whole.record().epochs;
+        assert!((5..60).contains(&end), "{keep}: {end} epochs");
+        for every in [1, 3, end] {
+            let saved = trained(&workshop, &halves(), &format!("{run}, checkpoint: {{every_epochs: {every}}}"));
+            same(&format!("{keep}, a state every {every} epochs"), &saved, &whole);
+            assert_eq!(metrics(&saved), metrics(&whole), "{keep}, {every}");
+        }
+    }
+}
+
 #[test]
 fn a_stop_changes_neither_paces_nor_the_end() {
     let workshop = Workshop::new();
