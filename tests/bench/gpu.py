@@ -1,21 +1,26 @@
 """Ours on one GPU beside others, in the same run and on the same graphs: epochs and inference beside PyG's forms, sums over neighbours beside a
-plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows; and tall-skinny products
+plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows; what saving a state costs; and tall-skinny products
 beside cuBLAS.
 
-usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
+usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--sets c,d] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
                                   [--widths 16,22] [--order none|auto] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
-Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE and cuBLAS: what is missing is a row's problem. The graphs are
-those of kernels/device/lab/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as theirs; they are written
-down as arrays, which Warploom takes in as anybody's. The part `products` reads no graph: its shapes are measured once, beside the first.
+Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE and cuBLAS, pyarrow for real sets: what is missing is a
+row's problem. The graphs are those of kernels/device/lab/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as
+theirs; they are written down as arrays, which Warploom takes in as anybody's. The sets are real ones, by their names in the catalogue, of the folder
+`data` of WARPLOOM_SHARED (`real/cora` in the tables). Without either option both are measured, with one of them what it names. The part `products`
+reads no graph: its shapes are measured once, beside the first.
 Writes README.md and results.json into FOLDER, anew after each part of each graph.
 """
 import argparse, datetime, json, os, pathlib, subprocess, time, traceback
 
-from on_gpu import attention, epochs, inference, limit, probe, products, sums
-from on_gpu.scene import Scene
+from on_gpu import attention, epochs, inference, limit, probe, products, saving, sums
+from on_gpu.scene import REAL, RealScene, Scene
 
 GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,OVCAR-8H,Yeast,DD,TWITTER-Partial,SW-620H,artist,com-amazon,soc-BlogCatalog,amazon0505,amazon0601,arxiv"
-PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "products": products}
+# Of one relation each; the others of WARPLOOM_SHARED/data have several, or a few dozen nodes.
+SETS = ("cora,cora_ml,uai2010,actor,minesweeper,amazon-photo,prone-wikipedia,prone-ppi,ogbl-ddi,email-Enron,soc-Epinions1,soc-Slashdot0902,ca-HepTh,as20graph,p2p-Gnutella31,"
+        "road-NY,road-california,cnr-2000,dblp-2010,uk-2007-05@100000,ENZYMES,PROTEINS_full,Mutagenicity,DBLP_v1,COLLAB,DD")
+PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "saving": saving, "products": products}
 
 
 def names(known):
@@ -33,7 +38,8 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--warploom", default="target/release/warploom")
     parser.add_argument("--out", default="target/bench-gpu")
-    parser.add_argument("--graphs", default=GRAPHS)
+    parser.add_argument("--graphs", help=f"of the rulers: {GRAPHS}")
+    parser.add_argument("--sets", help=f"real ones: {SETS}")
     parser.add_argument("--parts", type=names(PARTS), default=list(PARTS))
     parser.add_argument("--programs", type=names(epochs.SETTINGS), default=list(epochs.SETTINGS))
     parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=sums.WIDTHS, help="of the sums")
@@ -41,7 +47,12 @@ def arguments():
     parser.add_argument("--shapes", type=products.shapes, help="of the products, rows x inner x wide")
     parser.add_argument("--large", action="store_true", help="more products, of features of up to 3 GB")
     parser.add_argument("--timeout", type=int, default=300, help="seconds that a child may take")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.graphs is None and given.sets is None:
+        given.graphs, given.sets = GRAPHS, SETS
+    listed = lambda text: [name for name in (text or "").split(",") if name]
+    given.graphs = [*listed(given.graphs), *(REAL + name for name in listed(given.sets))]
+    return given
 
 
 def device():
@@ -61,8 +72,8 @@ def main():
     given = arguments()
     os.makedirs(given.out, exist_ok=True)
     results = {"device": device(), "date": str(datetime.date.today()), "seconds": {}, "rows": []}
-    for graph in given.graphs.split(","):
-        with Scene(graph, given.warploom, given.timeout) as scene:
+    for graph in given.graphs:
+        with (RealScene if graph.startswith(REAL) else Scene)(graph, given.warploom, given.timeout) as scene:
             for part in given.parts:
                 begun = time.perf_counter()
                 try:

@@ -47,6 +47,8 @@ fn both(test: &str, (scene, recipe): (&Scene, &Recipe), apart: f64) -> Option<BT
     // What the plan said of the device's memory is what the run took of it.
     let bytes = |name: &str| gpu[name].as_f64().expect("a record tells bytes");
     assert!((bytes("bytes_predicted") / bytes("bytes_peak") - 1.0).abs() <= 0.02, "{} and {}", gpu["bytes_predicted"], gpu["bytes_peak"]);
+    // And what its driver says: code and graphs take nothing of an emulated one.
+    assert_eq!(bytes("bytes_driver"), bytes("bytes_peak"));
     let (cpu, gpu) = (measures(&cpu), measures(&gpu));
     assert!(cpu.contains_key("loss") && cpu.len() == gpu.len(), "{cpu:?} and {gpu:?}");
     for (name, wanted) in &cpu {

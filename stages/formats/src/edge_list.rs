@@ -289,9 +289,8 @@ impl<'a> Parser<'a> {
     fn finish(self) -> Read<Found> {
         let Parser { path, options, mut pieces, head, mut counts, first_line, known, extremes, spill, rounded, .. } = self;
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
-        let two_columns = matches!(&head.how, How::Numbers(shape) if shape.columns == Some(2)) && head.skip == 0;
         let (mut skip_first, mut notes) = (false, Vec::new());
-        if two_columns && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
+        if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
             match counts::first_edge_counts(path, &extremes, first_line)? {
                 First::Edge => {}

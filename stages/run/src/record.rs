@@ -14,7 +14,7 @@ use warploom_contract::{
 };
 use warploom_shell::requests::RunRequest;
 
-use crate::{executor::Executor, history, iterate::Iterated, precision::Precision, train::Trained};
+use crate::{executor::Executor, gpu, history, iterate::Iterated, precision::Precision, train::Trained};
 
 /// What was done.
 pub enum Done {
@@ -51,6 +51,7 @@ pub fn write<T: Precision>(
         bytes_predicted: plan.memory.bytes_peak,
         bytes_peak: executor.bytes_on_gpu().unwrap_or_else(bytes_peak),
         bytes_pinned: executor.bytes_pinned(),
+        bytes_driver: executor.gpu.as_ref().map_or(0, gpu::Machine::bytes_gone),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
         target: None,

@@ -6,7 +6,7 @@ their gradients, which the plain kernels are given. All in captured graphs. `sec
 once and on its own, is beside it: of the launches that walk edges.
 """
 from . import epochs, scene as scenes
-from .scene import Failed, HERE, geometric_mean, plan, python, ratio, record, shown
+from .scene import Failed, HERE, geometric_mean, plan, ratio, record, shown
 
 SHAPES = ((8, 8), (1, 32))
 FEW, MANY = 2, 4
@@ -52,7 +52,7 @@ def ours(scene, heads, width):
 def measure(scene, given):
     shapes = ",".join(f"{heads}x{width}" for heads, width in SHAPES)
     try:
-        theirs, trouble = python(HERE / "plain.py", "attention", scene.graph, shapes, seconds_most=scene.seconds_most), {}
+        theirs, trouble = scene.beside(HERE / "plain.py", "attention", scene.graph, shapes), {}
     except Failed as error:
         theirs, trouble = scenes.lines(error.said), {"problem": str(error)}
     theirs = {(line["heads"], line["width"]): line for line in theirs if line.get("what") == "attention"}

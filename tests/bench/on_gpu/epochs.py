@@ -4,7 +4,7 @@ Without dropout, so that one forward pass serves measurement and step: Warploom'
 """
 import math
 
-from .scene import Failed, HERE, RULER, geometric_mean, lines, python, record
+from .scene import Failed, HERE, RULER, geometric_mean, lines, record
 
 # Enough for the median to be of epochs that are replayed: the first 128 of these also record their graph.
 EPOCHS = 300
@@ -34,7 +34,8 @@ def ours(scene, program):
     except Failed as error:
         return {"error": str(error)}
     launches = {name: seconds * 1e6 for name, seconds in said["seconds_by_launch"].items()}
-    return {"ms": said["seconds_step"] * 1e3, "MiB": said["bytes_peak"] / 2**20, "launches_us": launches}
+    beyond = {"foreseen_MiB": said["bytes_predicted"] / 2**20, "driver_MiB": said.get("bytes_driver", 0) / 2**20}
+    return {"ms": said["seconds_step"] * 1e3, "MiB": said["bytes_peak"] / 2**20, **beyond, "launches_us": launches}
 
 
 def peers(scene, programs):
@@ -50,7 +51,7 @@ def peers(scene, programs):
 def asked(scene, *command):
     """Its lines; where it failed, those before that, and why."""
     try:
-        return python(*command, seconds_most=scene.seconds_most)
+        return scene.beside(*command)
     except Failed as error:
         return [*lines(error.said), {"model": WHOLE, "form": "all", "error": str(error)}]
 
@@ -101,6 +102,11 @@ def table(rows, what="an epoch"):
             memory += f", {row['MiB'] / row['pyg']['MiB']:.2f}"
         page.append(f"| {row['graph']} | {row['program']} | {ms:.4f} | {plain:.3f} | {plain / ms:.2f} | {beside} | {memory} |")
     page.append("")
+    told = [row for row in rows if row.get("driver_MiB")]
+    if told:
+        code = [row["driver_MiB"] - row["MiB"] for row in told]
+        off, where = max((abs(row["foreseen_MiB"] / row["MiB"] - 1), f"{row['graph']} {row['program']}") for row in told)
+        page.append(f"- memory: foreseen within {100 * off:.2f} % of what is taken ({where}); code and graphs take {min(code):.0f} to {max(code):.0f} MiB more, by the driver's own figure")
     for ratios, of in ((plain_ratios, "PyG"), (captured_ratios, "PyG captured by hand")):
         for program, values in ratios.items():
             least, where = min(values)

@@ -89,9 +89,10 @@ def measure(scene, given):
         try:
             copy, shapes = about(scene.seconds_most)
             planned, _ = epochs.trained(scene, program)
-            limit, floor = limits(program, shapes[scene.graph], copy)
+            shape = scene.shape(shapes)
+            limit, floor = limits(program, shape, copy)
             page = plan(planned)
-            row.update({"copy_TBps": copy, "limit_ms": limit, "floor_ms": floor, "plan_bytes": planned_bytes(page), "predicted_ms": page["predicted"]["nanoseconds_step"] / 1e6, "edges": shapes[scene.graph][1]})
+            row.update({"copy_TBps": copy, "limit_ms": limit, "floor_ms": floor, "plan_bytes": planned_bytes(page), "predicted_ms": page["predicted"]["nanoseconds_step"] / 1e6, "edges": shape[1]})
             row["plan_ms"] = row["plan_bytes"] / copy / 1e9
             row["ms"] = epochs.ours(scene, program).get("ms")
         except Failed as error:

@@ -1,12 +1,12 @@
 """GCN-16's epoch beside that of plain kernels in one CUDA graph (epoch_probe.py)."""
 from . import epochs
-from .scene import Failed, RULER, geometric_mean, lines, python, ratio, shown
+from .scene import Failed, RULER, geometric_mean, lines, ratio, shown
 
 
 def measure(scene, given):
     row = {"graph": scene.graph, **{key: value for key, value in epochs.ours(scene, "gcn").items() if key != "launches_us"}}
     try:
-        said = python(RULER / "epoch_probe.py", "--graphs", scene.graph, seconds_most=scene.seconds_most)
+        said = scene.beside(RULER / "epoch_probe.py", "--graphs", scene.graph)
     except Failed as error:
         said, row["problem"] = lines(error.said), str(error)
     for line in said:

@@ -55,7 +55,7 @@ def alone(function, *arguments, seconds_most):
 
 
 def measure(scene, given):
-    if scene.graph != given.graphs.split(",")[0]:
+    if scene.graph != given.graphs[0]:
         return
     asked = given.shapes or shapes(SHAPES + (LARGE if given.large else ()))
     built, problem = library(given.out)

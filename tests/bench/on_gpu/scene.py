@@ -1,4 +1,4 @@
-"""A graph of the rulers on one GPU: as arrays, with a store of its own, and how programs of ours and of others are started on it.
+"""A graph on one GPU, of the rulers or real, with a store of its own, and how programs of ours and of others are started on it.
 
 Promises that nothing raises because a child failed: what went wrong is the row's `error`. Never times anything by itself.
 """
@@ -9,6 +9,8 @@ RULER = ROOT / "kernels/device/lab/rulers"
 HERE = pathlib.Path(__file__).resolve().parent
 # Of a bare graph.
 FEATURES = 16
+# In front of the name of a real set, so that it is not taken for the ruler's graph of that name.
+REAL = "real/"
 # A graph of the ruler, as arrays; bare: few features, weights, and nothing to learn.
 WRITE = f"""
 import os, sys
@@ -64,10 +66,13 @@ def python(script, *arguments, seconds_most):
 
 
 class Scene:
-    """One graph."""
+    """One graph of the rulers, features and classes as many as the named set has; written down as arrays, which Warploom takes in as anybody's."""
 
-    def __init__(self, graph, binary, seconds_most):
-        self.graph, self.binary, self.seconds_most = graph, os.path.abspath(binary), seconds_most
+    # Of arrays: the edges are as they are.
+    AS_IT_IS = ("ingest.symmetrize=false", "ingest.duplicates=keep")
+
+    def __init__(self, graph, binary, seconds_most, device="cuda"):
+        self.graph, self.binary, self.seconds_most, self.device = graph, os.path.abspath(binary), seconds_most, device
         self.known = {}
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
@@ -90,18 +95,28 @@ class Scene:
             raise error
         return made
 
-    def data_set(self, form):
-        """Writes the graph down, under a name that the catalogue does not know."""
-        return self.once(form, lambda: self.write(form))
+    def taken(self, form):
+        """The data set of a form, and the settings that take it in; where it is no data set yet it is written down, under a name that the catalogue
+        does not know."""
+        return self.once(form, lambda: (self.write(form), self.AS_IT_IS))
 
     def write(self, form):
         name = f"ruler_{form}_" + self.graph.lower().replace("-", "_")
         child([sys.executable, "-c", WRITE, self.graph, self.path / "raw" / name, form], self.seconds_most)
         return name
 
+    def beside(self, script, *arguments):
+        """Lines of a script of others, which finds the graph by its name."""
+        return python(script, *arguments, seconds_most=self.seconds_most)
+
+    def shape(self, known):
+        """Nodes, edges, numbers that a node's features are, and classes, and what else the rulers know of it."""
+        return known[self.graph]
+
     def ours(self, pipeline, settings, form="full"):
         """Runs a pipeline; gives the folders of its plan and its run."""
-        return self.once((pipeline, settings, form), lambda: self.run(pipeline, settings, form))
+        made = self.once((pipeline, settings, form), lambda: self.run(pipeline, settings, form))
+        return made["plan"], made["run"]
 
     def prepare(self, wanted, form="full"):
         """All that several runs of these pipelines and settings need, side by side: with another seed, so that the runs themselves are still to be
@@ -110,7 +125,7 @@ class Scene:
         if len(missing) < 2:
             return
         try:
-            self.data_set(form)
+            self.taken(form)
         except Failed:
             return
         with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -118,23 +133,92 @@ class Scene:
                 threads.submit(self.run, pipeline, (*settings, "run.seed=1"), form)
 
     def run(self, pipeline, settings, form):
-        command = [self.binary, "pipeline", pipeline, "--device", "cuda", "--store", self.path / "store", "--data", self.path / "raw", "--format", "json"]
-        for setting in (f"dataset={self.data_set(form)}", "ingest.symmetrize=false", "ingest.duplicates=keep", *settings):
+        """Folders of what a pipeline made, by kind."""
+        name, taking = self.taken(form)
+        command = [self.binary, "pipeline", pipeline, "--device", self.device, "--store", self.path / "store", "--format", "json"]
+        for folder in self.folders():
+            command += ["--data", folder]
+        for setting in (f"dataset={name}", *taking, *settings):
             command += ["--set", setting]
         made = {}
         for line in lines(child(command, self.seconds_most)):
             made.update({artifact["kind"]: pathlib.Path(artifact["path"]) for artifact in line.get("artifacts", [])})
         if "plan" not in made or "run" not in made:
             raise Failed("the pipeline named no plan or no run")
-        return made["plan"], made["run"]
+        return made
+
+    def folders(self):
+        """Where data sets are."""
+        return [self.path / "raw"]
 
     def own(self, name, program, pipeline, settings, form):
         """The same with a program of the benchmark's own."""
+        return self.ours(self.written(name, program, pipeline, form), settings, form)
+
+    def written(self, name, program, pipeline, form):
+        """The file of a pipeline of the benchmark's own, beside its program."""
         folder = self.path / "own" / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.py").write_text(program)
-        (folder / f"{name}.yaml").write_text(f"pipeline: {name}\ndataset: {self.data_set(form)}\n{pipeline}")
-        return self.ours(folder / f"{name}.yaml", settings, form)
+        (folder / f"{name}.yaml").write_text(f"pipeline: {name}\ndataset: {self.taken(form)[0]}\n{pipeline}")
+        return folder / f"{name}.yaml"
+
+
+class RealScene(Scene):
+    """One set of WARPLOOM_SHARED/data, by its name in the catalogue. Where its nodes have features and classes it is learned from as it is; else, and
+    where a form wants others, its edges are written down as arrays. Whoever is measured beside has the edges as they were taken in, each once and
+    without weights, and rows of random numbers, as many as the set has: their time does not depend on what the numbers are."""
+
+    SHARED = pathlib.Path(os.environ.get("WARPLOOM_SHARED", ROOT.parent / "shared")) / "data"
+    TAKING = ("ingest.weights=drop",)
+    # Takes the set in; what it makes of it is not looked at.
+    PROGRAM = '''def taken(v):
+    "How many edges come in."
+    v.one = 1.0
+    return sum(u.one for u in v.innbs)
+'''
+    PIPELINE = """ingest: {duplicates: merge}
+reorder: {method: none}
+plan: {program: taken.py}
+"""
+
+    def folders(self):
+        return [self.path / "raw", self.SHARED]
+
+    def set(self):
+        """Its name in the catalogue."""
+        return self.graph.removeprefix(REAL)
+
+    def taken(self, form):
+        if form == "set" or form == "full" and self.about()["learns"]:
+            return self.set(), self.TAKING
+        return super().taken(form)
+
+    def write(self, form):
+        name = f"real_{form}_" + "".join(letter if letter.isalnum() else "_" for letter in self.set().lower())
+        child([sys.executable, HERE / "real_graph.py", "write", self.artifact(), form, self.path / "raw" / name], self.seconds_most)
+        return name
+
+    def artifact(self):
+        """The folder of the graph as it was taken in."""
+        if not self.SHARED.is_dir():
+            raise Failed(f"there is no {self.SHARED}: set WARPLOOM_SHARED")
+        file = self.once("written", lambda: self.written("taken", self.PROGRAM, self.PIPELINE, "set"))
+        return self.once("taken in", lambda: self.run(file, (), "set"))["graph"]
+
+    def peers(self):
+        """The folder of what others find it in."""
+        return self.once("peers", lambda: self.path / "raw" / self.write("peers"))
+
+    def about(self):
+        return json.loads((self.peers() / "shape.json").read_text())
+
+    def beside(self, script, *arguments):
+        return python(HERE / "real_graph.py", "beside", self.peers(), script, *arguments, seconds_most=self.seconds_most)
+
+    def shape(self, known):
+        about = self.about()
+        return about["nodes"], about["edges"], about["numbers"], about["classes"], "real"
 
 
 def record(run):

@@ -9,7 +9,7 @@ rows and takes the longest pieces first, cuSPARSE takes rows as they come.
 import os, pathlib, shutil
 
 from . import scene as scenes
-from .scene import FEATURES, Failed, HERE, RULER, geometric_mean, plan, python, ratio, record, shown
+from .scene import FEATURES, Failed, HERE, RULER, geometric_mean, plan, ratio, record, shown
 
 EVEN, ODD = (16, 32, 64, 128, 256), (22, 39, 47, 100, 121)
 # What an odd width must not be slower than.
@@ -112,7 +112,7 @@ def measure(scene, given):
     widths = given.widths
     built, problem = library(given.out)
     try:
-        theirs = python(HERE / "plain.py", "sums", scene.graph, ",".join(map(str, widths)), built, seconds_most=scene.seconds_most)
+        theirs = scene.beside(HERE / "plain.py", "sums", scene.graph, ",".join(map(str, widths)), built)
         trouble = {}
     except Failed as error:
         theirs, trouble = scenes.lines(error.said), {"problem": str(error)}

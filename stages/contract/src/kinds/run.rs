@@ -64,6 +64,9 @@ pub struct Record {
     /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_pinned: u64,
+    /// What is gone of a GPU's memory since it was opened, as its driver says: `bytes_peak`, code, graphs of launches, and what others took meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_driver: u64,
     /// Epoch whose parameters were kept.
     pub epoch_kept: u64,
     /// Last metrics: loss, train, validation, test, as far as there are such.

@@ -30,12 +30,14 @@ pub struct Head {
     pub directed: Option<bool>,
     /// What a third column was taken for that has no name and stands behind words.
     pub third: Option<Third>,
+    /// Whether the first line is two numbers and nothing else, which may be an edge or counts.
+    pub is_pair: bool,
 }
 
 impl Head {
     /// A layout that is known beforehand.
     pub fn of(layout: Layout) -> Head {
-        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None, third: None }
+        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None, third: None, is_pair: false }
     }
 }
 
@@ -149,6 +151,7 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
             passed_over: Vec::new(),
             directed: None,
             third: None,
+            is_pair: false,
         });
     };
     let told = Separator::told(options)?;
@@ -188,9 +191,10 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
             _ => None,
         };
         let skip = if counted.is_some() { start + first.len() } else { 0 };
+        let pair = columns == 2;
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
         let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
-        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None, third: None });
+        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None, third: None, is_pair: pair && counted.is_none() });
     }
     if !numbers {
         let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
@@ -373,6 +377,6 @@ impl Table<'_> {
                 How::Fields(Layout { separator, width, names, words, source, target, weight, relation, direction, features })
             }
         };
-        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None })
+        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None, is_pair: false })
     }
 }

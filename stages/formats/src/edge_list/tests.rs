@@ -347,6 +347,14 @@ fn a_line_of_counts_is_recognised_and_checked() {
     let from_one = format!("8 20\n{}", "1 8\n1 3\n".repeat(10));
     let graph = numbers(&from_one).unwrap();
     assert_eq!((graph.ids, &graph.edges.target[..2]), (NodeIds::Numbers((1..=8).collect()), &[7, 2][..]));
+    // What follows the second column is left, and the first line is looked at all the same.
+    let alone = |text: &str| read_text(text, Options { weight: Some("none".to_owned()), weights_dropped: true, ..Options::default() }, SIZES).unwrap();
+    let weighted: String = ring("", 20).lines().map(|line| format!("{line} 0.5\n")).collect();
+    for text in [ring("23 20\n", 20), format!("23 20\n{weighted}")] {
+        let graph = alone(&text);
+        assert_eq!((graph.ids, graph.edges.len(), graph.edges.weight), (NodeIds::Count(23), 20, None));
+    }
+    assert_eq!(alone(&weighted).edges.len(), 20);
     // Two columns above three can only count.
     let graph = numbers("3 2\n0 1 0.5\n1 2 1.5\n").unwrap();
     assert_eq!((graph.ids, graph.edges.weight), (NodeIds::Count(3), Some(vec![0.5, 1.5])));

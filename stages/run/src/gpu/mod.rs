@@ -52,6 +52,8 @@ pub struct Planned<'a> {
 pub struct Machine {
     gpu: Gpu,
     memory: Memory,
+    /// What was free of the device when it was opened.
+    bytes_free: Option<u64>,
     /// What stays on the host: launches read it as long as there are any.
     pinned: Option<Pinned>,
     layout: Layout,
@@ -110,6 +112,7 @@ impl Machine {
         seed: u64,
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
+        let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = compile::emit::<T>(list, &planned)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
         let lists = bind::lists(list, (&emitted, emitted.processors), data);
@@ -130,6 +133,7 @@ impl Machine {
         let mut machine = Machine {
             gpu,
             memory,
+            bytes_free,
             pinned,
             layout,
             kernels,
@@ -427,6 +431,12 @@ impl Machine {
     /// Bytes of the device that are held.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
+    }
+
+    /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is not known.
+    pub fn bytes_gone(&self) -> u64 {
+        let free = self.gpu.facts().memory_free_bytes;
+        self.bytes_free.zip(free).map_or(0, |(first, now)| first.saturating_sub(now))
     }
 
     /// Bytes of the host that are pinned for kernels to read.
