@@ -1,6 +1,7 @@
 // driver.cpp: a libcuda.so.1 with one device, which is this CPU: kernels are shared objects that nvrtc.cpp made.
 //
 // promises  everything asked for is done at once, in order; captured launches, fills and copies are done when their graph is launched;
+//           what is sent to the host is there once somebody waits for it, and other bytes are until then;
 //           what is copied or filled outside of an allocation, and what is launched without a context, is refused; pinned memory of the host is
 //           no memory of the device, and a page that nobody may touch is behind it as well
 // never     overlaps anything; takes time as a GPU does
@@ -38,7 +39,7 @@ struct Module { void* object; };
 struct Function { const Entry* entry; Launch launch; };
 struct Graph { std::vector<std::function<void()>> work; };
 struct Stream { Graph* capture = nullptr; };
-struct Event { double at = 0; };
+struct Event { double at = 0; uint64_t sent = 0; };
 
 static std::recursive_mutex lock;
 static std::map<Address, size_t> allocated;
@@ -61,6 +62,15 @@ static Result asked(Stream* stream, std::function<void()> work) {
   if (stream && stream->capture) stream->capture->work.push_back(std::move(work));
   else work();
   return SUCCESS;
+}
+
+// What is on its way to the host: where it goes, and what it was when it was sent.
+struct Sent { char* to; std::string bytes; };
+static std::map<uint64_t, Sent> on_way;
+static uint64_t sent_last = 0;
+static void arrive(uint64_t up_to) {
+  std::lock_guard<std::recursive_mutex> held(lock);
+  for (auto next = on_way.begin(); next != on_way.end() && next->first <= up_to; next = on_way.erase(next)) std::memcpy(next->second.to, next->second.bytes.data(), next->second.bytes.size());
 }
 
 ASKED Result cuInit(unsigned) { return SUCCESS; }
@@ -86,7 +96,7 @@ ASKED Result cuCtxSetCurrent(void* context) { return current = context, SUCCESS;
 
 ASKED Result cuStreamCreate(Stream** stream, unsigned) { CONTEXT; return *stream = new Stream, SUCCESS; }
 ASKED Result cuStreamDestroy_v2(Stream* stream) { return delete stream, SUCCESS; }
-ASKED Result cuStreamSynchronize(Stream* stream) { CONTEXT; return stream && stream->capture ? UNSUPPORTED : SUCCESS; }
+ASKED Result cuStreamSynchronize(Stream* stream) { CONTEXT; return stream && stream->capture ? UNSUPPORTED : (arrive(sent_last), SUCCESS); }
 ASKED Result cuStreamWaitEvent(Stream*, Event*, unsigned) { CONTEXT; return SUCCESS; }
 static double now() {
   timespec at;
@@ -94,8 +104,8 @@ static double now() {
   return at.tv_sec * 1e3 + at.tv_nsec / 1e6;
 }
 ASKED Result cuEventCreate(Event** event, unsigned) { CONTEXT; return *event = new Event, SUCCESS; }
-ASKED Result cuEventRecord(Event* event, Stream*) { CONTEXT; return event->at = now(), SUCCESS; }
-ASKED Result cuEventSynchronize(Event*) { CONTEXT; return SUCCESS; }
+ASKED Result cuEventRecord(Event* event, Stream*) { CONTEXT; return event->at = now(), event->sent = sent_last, SUCCESS; }
+ASKED Result cuEventSynchronize(Event* event) { CONTEXT; return arrive(event->sent), SUCCESS; }
 ASKED Result cuEventElapsedTime_v2(float* milliseconds, Event* from, Event* to) { CONTEXT; return *milliseconds = (float)(to->at - from->at), SUCCESS; }
 ASKED Result cuEventDestroy_v2(Event* event) { return delete event, SUCCESS; }
 
@@ -154,6 +164,8 @@ ASKED Result cuMemFreeHost(void* start) {
   std::lock_guard<std::recursive_mutex> held(lock);
   auto found = pinned.find(start);
   if (found == pinned.end()) return INVALID;
+  // Who frees has waited for what comes there.
+  for (auto& sent : on_way) if (sent.second.to >= (char*)start && sent.second.to < (char*)start + found->second.bytes) return INVALID;
   munmap(start, whole_pages(found->second.bytes) + PAGE);
   pinned_bytes -= found->second.bytes;
   pinned.erase(found);
@@ -177,7 +189,10 @@ ASKED Result cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, St
 ASKED Result cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, Stream* stream) {
   CONTEXT;
   if (stream && stream->capture) return UNSUPPORTED;
-  return is_inside(from, bytes) ? (std::memcpy(to, (void*)from, bytes), SUCCESS) : INVALID;
+  if (!is_inside(from, bytes)) return INVALID;
+  std::lock_guard<std::recursive_mutex> held(lock);
+  on_way[++sent_last] = {(char*)to, std::string((const char*)from, bytes)};
+  return std::memset(to, 0xa5, bytes), SUCCESS;
 }
 
 ASKED Result cuModuleLoadData(Module** module, const char* image) {

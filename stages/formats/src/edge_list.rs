@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
         let (mut skip_first, mut notes) = (false, Vec::new());
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
-            match counts::first_edge_counts(path, &extremes, first_line)? {
+            match counts::first_edge_counts(path, &extremes, (first_line, head.is_narrower))? {
                 First::Edge => {}
                 First::Unusual(note) => notes.push(note),
                 First::Counts(found) => (counts, skip_first) = (Some(found), true),

@@ -121,7 +121,8 @@ pub fn train<T: Precision>(
         watch.see(row.quality(VALIDATION));
     }
     let begun = Instant::now();
-    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun, seconds_each: 0.0, on_way: None, looked: begun };
+    let seconds_each = state.seconds_before / state.done.max(1) as f64;
+    let mut training = Training { context, list, spec, executor, loss, measures, watch, state, begun, seconds_each, on_way: None, looked: begun };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {

@@ -2,7 +2,7 @@
 //!
 //! promises  bytes are handed out once everything that was asked for before has arrived; freeing waits for that
 //! never     waits for what the device was asked to do after that; holds it up but for the copies themselves
-//! limits    pinned as long as it is there; what arrives at a place replaces what had
+//! limits    pinned as long as it is there; what arrives at a place replaces what had arrived there before
 #![allow(unsafe_code)]
 use std::{fmt, slice, sync::Arc};
 

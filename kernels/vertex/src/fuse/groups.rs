@@ -51,7 +51,8 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
         let late = late(values, &waiting, &unmade);
         let apart = ready.iter().copied().find(|at| waiting[*at].kind == Kind::Other);
         let in_time = ready.iter().copied().find(|at| !late[*at]);
-        let first = apart.or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
+        let following = ready.iter().copied().find(|at| values.facts.lanes && lanes::follows(values, &groups, (&waiting, *at)));
+        let first = apart.or(following).or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
         let grown = |first: usize| grown(values, &waiting, (&unmade, &late), first);
         let mut members = grown(first);
         // Another group may be what this one's rows should wait for.

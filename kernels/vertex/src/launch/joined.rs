@@ -11,7 +11,7 @@ use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over,
 use crate::gir::{Binary, Op};
 
 /// Followers of one product, at most: each has a matrix of its own.
-const FOLLOWERS: usize = 2;
+pub const FOLLOWERS: usize = 2;
 /// Columns of a follower that any executor may join. Wider ones take as long with the product of their rows as alone where a warp does one after
 /// the other, since few warps are there to do something else meanwhile (one H200, amazon0505, warps alone: 64 x 64 and 64 x 22 columns 110 us
 /// apart, 95 together; 64 x 64 twice 128 and 134, backward 150 and 164).

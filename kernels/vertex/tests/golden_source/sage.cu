@@ -303,12 +303,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
   }
 }
 
-// add.24: 16816 bytes at least, line 8 of the program
+// product.26: 14496 bytes at least, line 8 of the program
+//   product.26 = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+// as k5_product_19
+
+// h.27: 21616 bytes at least, line 8 of the program
 //   reduce.21 (nodes x 3) = reduce sum.in(product.19[far.in])
 //   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
-//   add.24 = add(divide.22, parameter.sage.sage.0.linear.2.bias)
+//   add.24 (nodes x 3) = add(divide.22, parameter.sage.sage.0.linear.2.bias)
+//   h.27 = add(add.24, product.26)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, real* __restrict__ o_add_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k7_h_27(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, const real* __restrict__ b_product_26, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -343,11 +349,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real product_19_6[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_6[k][q], b_product_19 + c[q] + (offset_t)u[k] * 4); }
+        real product_19_8[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_8[k][q], b_product_19 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_6[k][q][j];
+          EACH if (here) reduce_21_1[q][j] = reduce_21_1[q][j] + product_19_8[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -395,101 +401,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k6_add_24(const real* __res
   real divide_22_3[Q][V]; EACH divide_22_3[q][j] = reduce_21_1[q][j] / cast_7_2;
   real parameter_sage_sage_0_linear_2_bias_4[Q][V]; EACH_Q load<V>(parameter_sage_sage_0_linear_2_bias_4[q], b_parameter_sage_sage_0_linear_2_bias + c[q]);
   real add_24_5[Q][V]; EACH add_24_5[q][j] = divide_22_3[q][j] + parameter_sage_sage_0_linear_2_bias_4[q][j];
+  real product_26_6[Q][V]; EACH_Q load<V>(product_26_6[q], b_product_26 + (offset_t)v * 4 + c[q]);
+  real h_27_7[Q][V]; EACH h_27_7[q][j] = add_24_5[q][j] + product_26_6[q][j];
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_add_24 + (offset_t)v * 4 + c[q], add_24_5[q]);
-}
-
-// h.27: 19296 bytes at least, line 8 of the program
-//   product.26 (nodes x 3) = product transposed(h.17, parameter.sage.sage.0.linear.3.weight)
-//   h.27 = add(add.24, product.26)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_h_27(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_add_24, real* __restrict__ o_h_27, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      float* const of_rows = queue + at * 512;
-      const unsigned first_row = coming * 16;
-      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
-        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
-        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_h_17 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_sage_sage_0_linear_3_weight + (offset_t)column * 8 + k) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-    }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
-  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
-      }
-    }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real add_24_1[Q][V]; EACH_Q load<V>(add_24_1[q], b_add_24 + (offset_t)v * 4 + c[q]);
-      real h_27_2[Q][V]; EACH h_27_2[q][j] = add_24_1[q][j] + made[q][j];
-      EACH_Q if (own[q]) store<V>(o_h_27 + (offset_t)v * 4 + c[q], h_27_2[q]);
-    }
-  }
+  EACH_Q if (own[q]) store<V>(o_h_27 + (offset_t)v * 4 + c[q], h_27_7[q]);
 }
 
 // loss: 10804 bytes at least

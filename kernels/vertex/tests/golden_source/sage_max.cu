@@ -276,12 +276,102 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restr
   }
 }
 
+// product.36: 14496 bytes at least, line 9 of the program
+//   product.36 = product transposed(h.22, parameter.sage_max.sage_max.0.linear.5.weight)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_h_22, real* __restrict__ o_product_36, const unsigned rows_given) {
+  after_others();
+  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
+  const unsigned rows = rows_given * 1;
+  extern __shared__ float4 of_block[];
+  float4* const right = reinterpret_cast<float4*>(of_block);
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
+  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
+  const unsigned tiles = (rows + 15) / 16;
+  unsigned team = TEAM;
+  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
+  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
+  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
+  auto request = [&](const unsigned at) {
+    if (coming < tiles) {
+      float* const of_rows = queue + at * 512;
+      const unsigned first_row = coming * 16;
+      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
+        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
+        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
+        const bool here = row < rows && column < K;
+        copy_later<16>(to, b_h_22 + (here ? (offset_t)row * 8 + column : 0), here);
+      }
+      coming_step += team;
+      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
+    }
+    copies_asked();
+  };
+  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
+  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
+    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
+    float b[4], rest[4];
+    UNROLL for (int j = 0; j < 4; j++) {
+      const unsigned k = first_k + j;
+      b[j] = k < K && column < WIDE ? __ldg(b_parameter_sage__max_sage__max_0_linear_5_weight + (offset_t)column * 8 + k) : (real)0;
+      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
+    }
+    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
+    to[0] = make_float4(b[0], b[1], b[2], b[3]);
+    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
+  }
+  __syncthreads();
+  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
+    float sums[TILES][4] = {};
+    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
+      copies_done<AHEAD - 1>();
+      __syncwarp();
+      float4 upper[2], lower[2];
+      UNROLL for (int h = 0; h < 2; h++) {
+        UNROLL for (int i = 0; i < 2; i++) {
+          // Both halves at once, where there are registers for them.
+          if (TILES < 4 ? h > 0 : i != h) continue;
+          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
+          upper[i] = from[0];
+          lower[i] = from[64];
+        }
+        if (TILES < 4 ? h == 0 : h == 1) {
+          __syncwarp();
+          request(slot);
+          slot = slot + 1 == AHEAD ? 0 : slot + 1;
+        }
+        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
+      }
+    }
+    if (team > 1) {
+      copies_done<0>();
+      __syncwarp();
+      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
+      __syncthreads();
+      if (member > 0) return;
+      for (unsigned other = 1; other < team; other++)
+      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
+    }
+    UNROLL for (int r = 0; r < 2; r++) {
+      const unsigned row = tile * 16 + r * 8 + group;
+      const bool live = row < rows;
+      [[maybe_unused]] const unsigned v = live ? row : 0;
+      [[maybe_unused]] bool own[Q];
+      [[maybe_unused]] unsigned c[Q];
+      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
+      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
+      EACH_Q if (own[q]) store<V>(o_product_36 + (offset_t)v * 4 + c[q], made[q]);
+    }
+  }
+}
+
 // message.27: 19380 bytes at least, line 8 of the program
 //   product.24 (nodes x 5) = product transposed(h.22, parameter.sage_max.sage_max.0.linear.3.weight)
 //   add.26 (nodes x 5) = add(product.24, parameter.sage_max.sage_max.0.linear.3.bias)
 //   message.27 = relu(add.26)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_message_27(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight, const real* __restrict__ b_h_22, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_bias, real* __restrict__ o_message_27, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight, const real* __restrict__ b_h_22, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_bias, real* __restrict__ o_message_27, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -377,11 +467,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_message_27(const real* _
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
 // as k3_select_13
 
-// add.34: 14472 bytes at least, line 9 of the program
+// h.37: 19272 bytes at least, line 9 of the program
 //   product.32 (nodes x 3) = product transposed(select.30, parameter.sage_max.sage_max.0.linear.4.weight)
-//   add.34 = add(product.32, parameter.sage_max.sage_max.0.linear.4.bias)
+//   add.34 (nodes x 3) = add(product.32, parameter.sage_max.sage_max.0.linear.4.bias)
+//   h.37 = add(add.34, product.36)
 //   (1 rows of 4 columns a thread, 1 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k8_add_34(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_select_30, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_bias, real* __restrict__ o_add_34, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_select_30, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_bias, const real* __restrict__ b_product_36, real* __restrict__ o_h_37, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 5, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -436,100 +527,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_34(const real* __res
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     real parameter_sage_max_sage_max_0_linear_4_bias_1[Q][V]; EACH_Q load<V>(parameter_sage_max_sage_max_0_linear_4_bias_1[q], b_parameter_sage__max_sage__max_0_linear_4_bias + c[q]);
     real add_34_2[Q][V]; EACH add_34_2[q][j] = made[q][j] + parameter_sage_max_sage_max_0_linear_4_bias_1[q][j];
-    EACH_Q if (own[q]) store<V>(o_add_34 + (offset_t)v * 4 + c[q], add_34_2[q]);
-  }
-}
-
-// h.37: 19296 bytes at least, line 9 of the program
-//   product.36 (nodes x 3) = product transposed(h.22, parameter.sage_max.sage_max.0.linear.5.weight)
-//   h.37 = add(add.34, product.36)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_h_22, const real* __restrict__ b_add_34, real* __restrict__ o_h_37, const unsigned rows_given) {
-  after_others();
-  constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
-  const unsigned rows = rows_given * 1;
-  extern __shared__ float4 of_block[];
-  float4* const right = reinterpret_cast<float4*>(of_block);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
-  float* const queue = reinterpret_cast<float*>(right + STEPS * 2 * TILES * PARTS * 32) + warp * (AHEAD * 512);
-  const unsigned tiles = (rows + 15) / 16;
-  unsigned team = TEAM;
-  while (team > 1 && gridDim.x * (WARPS / team) < tiles) team /= 2;
-  const unsigned member = warp % team, stride = gridDim.x * (WARPS / team);
-  unsigned tile = blockIdx.x + gridDim.x * (warp / team), coming = tile, coming_step = member, slot = 0;
-  auto request = [&](const unsigned at) {
-    if (coming < tiles) {
-      float* const of_rows = queue + at * 512;
-      const unsigned first_row = coming * 16;
-      UNROLL for (int piece = 0; piece < 16 / KV; piece++) {
-        const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = coming_step * 32 + within;
-        float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
-        const bool here = row < rows && column < K;
-        copy_later<16>(to, b_h_22 + (here ? (offset_t)row * 8 + column : 0), here);
-      }
-      coming_step += team;
-      if (coming_step >= STEPS) { coming_step = member; coming += stride; }
-    }
-    copies_asked();
-  };
-  UNROLL for (int d = 0; d < AHEAD; d++) request(d);
-  UNROLL_4 for (unsigned place = threadIdx.x; place < STEPS * 2 * TILES * 32; place += WARPS * 32) {
-    const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (i * 8 + n), first_k = place / 32 / TILES * 16 + place % 4 * 4;
-    float b[4], rest[4];
-    UNROLL for (int j = 0; j < 4; j++) {
-      const unsigned k = first_k + j;
-      b[j] = k < K && column < WIDE ? __ldg(b_parameter_sage__max_sage__max_0_linear_5_weight + (offset_t)column * 8 + k) : (real)0;
-      if (PARTS == 2) { rest[j] = b[j] - first_bits(b[j]); b[j] = first_bits(b[j]); }
-    }
-    float4* const to = right + place / 32 * (PARTS * 32) + place % 32;
-    to[0] = make_float4(b[0], b[1], b[2], b[3]);
-    if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
-  }
-  __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
-  for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
-    float sums[TILES][4] = {};
-    UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
-      copies_done<AHEAD - 1>();
-      __syncwarp();
-      float4 upper[2], lower[2];
-      UNROLL for (int h = 0; h < 2; h++) {
-        UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
-          if (TILES < 4 ? h > 0 : i != h) continue;
-          const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
-          upper[i] = from[0];
-          lower[i] = from[64];
-        }
-        if (TILES < 4 ? h == 0 : h == 1) {
-          __syncwarp();
-          request(slot);
-          slot = slot + 1 == AHEAD ? 0 : slot + 1;
-        }
-        if (h == 0 || step * 32 + 16 < K) multiply_rows<TILES, PARTS == 2>(sums, upper[h], lower[h], right + (step * 2 + h) * (TILES * PARTS * 32) + lane);
-      }
-    }
-    if (team > 1) {
-      copies_done<0>();
-      __syncwarp();
-      if (member > 0) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) queue[(n * 4 + j) * 32 + lane] = sums[n][j];
-      __syncthreads();
-      if (member > 0) return;
-      for (unsigned other = 1; other < team; other++)
-      UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * 512) + (n * 4 + j) * 32 + lane];
-    }
-    UNROLL for (int r = 0; r < 2; r++) {
-      const unsigned row = tile * 16 + r * 8 + group;
-      const bool live = row < rows;
-      [[maybe_unused]] const unsigned v = live ? row : 0;
-      [[maybe_unused]] bool own[Q];
-      [[maybe_unused]] unsigned c[Q];
-      EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
-      real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      real add_34_1[Q][V]; EACH_Q load<V>(add_34_1[q], b_add_34 + (offset_t)v * 4 + c[q]);
-      real h_37_2[Q][V]; EACH h_37_2[q][j] = add_34_1[q][j] + made[q][j];
-      EACH_Q if (own[q]) store<V>(o_h_37 + (offset_t)v * 4 + c[q], h_37_2[q]);
-    }
+    real product_36_3[Q][V]; EACH_Q load<V>(product_36_3[q], b_product_36 + (offset_t)v * 4 + c[q]);
+    real h_37_4[Q][V]; EACH h_37_4[q][j] = add_34_2[q][j] + product_36_3[q][j];
+    EACH_Q if (own[q]) store<V>(o_h_37 + (offset_t)v * 4 + c[q], h_37_4[q]);
   }
 }
 

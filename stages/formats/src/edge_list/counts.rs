@@ -95,10 +95,10 @@ pub enum First {
 
 const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: {counts: false}  if it is an edge";
 
-/// Whether the first of all edges is a line of counts; `line` is where it stands.
+/// Whether the first of all edges is a line of counts; `line` is where it stands, and `is_narrower` whether the next one has more columns.
 ///
 /// As an edge, such a line would join two nodes, the first of which no other edge knows and has the largest id but for the second.
-pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<First> {
+pub fn first_edge_counts(path: &Path, extremes: &Extremes, (line, is_narrower): (u64, bool)) -> Read<First> {
     let (Some([nodes, edges]), Some([least, most]), false) = (extremes.first, extremes.rest, extremes.words) else { return Ok(First::Edge) };
     let rest = extremes.edges - 1;
     let fits = nodes > most || nodes == most && least > 0;
@@ -114,7 +114,11 @@ pub fn first_edge_counts(path: &Path, extremes: &Extremes, line: u64) -> Read<Fi
         return Ok(First::Edge);
     }
     if edges == rest && fits {
-        return if rest >= LINES_SURE || edges > most { Ok(First::Counts(Counts { nodes, edges, line, from_comment: false, told: false })) } else { either() };
+        return if rest >= LINES_SURE || edges > most || is_narrower {
+            Ok(First::Counts(Counts { nodes, edges, line, from_comment: false, told: false }))
+        } else {
+            either()
+        };
     }
     // The edges are counted exactly, and ids have gaps: an accident is rarer than a count of nodes.
     if edges == rest && rest >= LINES_SURE && (2..=2 * rest).contains(&nodes) {

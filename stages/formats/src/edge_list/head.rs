@@ -30,14 +30,20 @@ pub struct Head {
     pub directed: Option<bool>,
     /// What a third column was taken for that has no name and stands behind words.
     pub third: Option<Third>,
-    /// Whether the first line is two numbers and nothing else, which may be an edge or counts.
+    /// Whether the first line is two numbers and nothing else, which may be an edge or counts; and whether the next one has more.
     pub is_pair: bool,
+    pub is_narrower: bool,
 }
 
 impl Head {
     /// A layout that is known beforehand.
     pub fn of(layout: Layout) -> Head {
-        Head { how: How::Fields(layout), skip: 0, counted: None, passed_over: Vec::new(), directed: None, third: None, is_pair: false }
+        Head::read(How::Fields(layout), 0)
+    }
+
+    /// Of lines that are read so, behind so many bytes.
+    fn read(how: How, skip: usize) -> Head {
+        Head { how, skip, counted: None, passed_over: Vec::new(), directed: None, third: None, is_pair: false, is_narrower: false }
     }
 }
 
@@ -144,15 +150,7 @@ pub fn first_lines(text: &[u8]) -> Vec<(usize, &[u8])> {
 pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<Head, Fault> {
     let lines = first_lines(text);
     let Some(&(start, first)) = lines.first() else {
-        return Ok(Head {
-            how: How::Numbers(Shape { columns: None, colon: false }),
-            skip: text.len(),
-            counted: None,
-            passed_over: Vec::new(),
-            directed: None,
-            third: None,
-            is_pair: false,
-        });
+        return Ok(Head::read(How::Numbers(Shape { columns: None, colon: false }), text.len()));
     };
     let told = Separator::told(options)?;
     let separator = told.unwrap_or_else(|| fields::separator_of(first));
@@ -194,7 +192,7 @@ pub fn decide(text: &[u8], options: &Options, type_is_relation: bool) -> Result<
         let pair = columns == 2;
         let columns = if counted.is_some() { second.unwrap_or(2) } else { columns };
         let how = How::Numbers(Shape { columns: (!two_columns).then_some(columns.clamp(2, 3)), colon });
-        return Ok(Head { how, skip, counted, passed_over: Vec::new(), directed: None, third: None, is_pair: pair && counted.is_none() });
+        return Ok(Head { counted, is_pair: pair && counted.is_none(), is_narrower: pair && second > Some(2), ..Head::read(how, skip) });
     }
     if !numbers {
         let second = lines.get(1).map(|&(start, line)| -> Result<_, Fault> {
@@ -377,6 +375,6 @@ impl Table<'_> {
                 How::Fields(Layout { separator, width, names, words, source, target, weight, relation, direction, features })
             }
         };
-        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None, is_pair: false })
+        Ok(Head { how, skip, counted: None, passed_over, directed: directed.filter(|_| direction.is_some()), third: None, is_pair: false, is_narrower: false })
     }
 }

@@ -355,6 +355,7 @@ fn a_line_of_counts_is_recognised_and_checked() {
         assert_eq!((graph.ids, graph.edges.len(), graph.edges.weight), (NodeIds::Count(23), 20, None));
     }
     assert_eq!(alone(&weighted).edges.len(), 20);
+    assert_eq!((alone("3 2\n0 1 0.5\n1 2 1.5\n").ids, alone("1 2\n0 1 0.5\n1 2 1.5\n").edges.len()), (NodeIds::Count(3), 3));
     // Two columns above three can only count.
     let graph = numbers("3 2\n0 1 0.5\n1 2 1.5\n").unwrap();
     assert_eq!((graph.ids, graph.edges.weight), (NodeIds::Count(3), Some(vec![0.5, 1.5])));

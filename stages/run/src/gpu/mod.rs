@@ -2,7 +2,7 @@
 //!
 //! promises  everything lies in one stretch of the device's memory, which the plan has foreseen, but for given rows that the plan leaves in pinned
 //!           memory of the host; a part of the list is one graph of launches; the same bits on every run; a fault of the device says what was attempted
-//! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for
+//! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for, but what epochs measured (`stretch`)
 mod bind;
 mod compile;
 mod groups;

@@ -3,8 +3,9 @@
 //! promises  a stretch goes on where the one before it ended, to the bit, whether the host has looked at that one or not; what comes home is as it
 //!           was at the end of its stretch, whatever the device has done since
 //! never     waits for the device but where the host wants what comes home
-//! limits    `SLOTS` epochs; two stretches on their way at a time; a state of more than `STATE_MOST` does not come home by itself: whoever wants it
-//!           asks for nothing behind it
+//! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the host for what comes home: the ring and, where
+//!           something is decided, what is kept (64 MiB at most), all of it with every stretch. A state of more than `STATE_MOST`, or for which
+//!           the host has nothing to pin, does not come home by itself: whoever wants it asks for nothing behind it
 use warploom_contract::StageError;
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
@@ -72,6 +73,9 @@ impl Spans {
 
     /// A place's bytes among those that came home.
     fn read<'a>(&self, place: bind::Place, landed: &'a [u8]) -> Result<&'a [u8], StageError> {
+        if place.bytes == 0 {
+            return Ok(&[]);
+        }
         let piece = self.pieces.iter().find(|piece| (piece.offset..piece.offset + piece.bytes).contains(&place.offset));
         let start = piece.map(|piece| (piece.at + place.offset - piece.offset) as usize);
         let bytes = start.and_then(|start| landed.get(start..)?.get(..place.bytes as usize));
@@ -117,7 +121,8 @@ impl Machine {
         Ok(Stretch { first, epochs, decides, home, state: None })
     }
 
-    /// Lets parameters and moments come home, too, as they are at the end of what was asked for last; not if they are too large for that.
+    /// Lets parameters and moments come home, too, as they are at the end of what was asked for last; not if they are too large for that, or the host
+    /// has no room for them.
     pub fn bring_state<T: Precision>(&mut self, program: &Program<T>, stretch: &mut Stretch) -> Result<bool, StageError> {
         if self.homes.state.is_none() {
             let learned = program.parameters.iter().filter_map(|learned| self.layout.buffer(&parameter_buffer(&learned.name)));
@@ -126,10 +131,8 @@ impl Machine {
             self.homes.state = Some(Spans::of(places.collect()));
         }
         let Some(spans) = self.homes.state.as_ref().filter(|spans| (1..=STATE_MOST).contains(&spans.bytes)) else { return Ok(false) };
-        let mut state = match self.homes.spare_state.pop() {
-            Some(state) => state,
-            None => self.gpu.landing(spans.bytes).map_err(failed)?,
-        };
+        // A state that cannot be saved so is saved otherwise.
+        let Some(mut state) = self.homes.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok()) else { return Ok(false) };
         self.gpu.land(&self.memory, &spans.pieces, &mut state).map_err(failed)?;
         stretch.state = Some(state);
         Ok(true)
@@ -258,6 +261,6 @@ mod tests {
             assert_eq!(found[0], before as u8);
         }
         assert!(spans.read(place(0, 4), &landed).is_err() && spans.read(place(1 << 20, 9), &landed).is_err());
-        assert_eq!(Spans::of(Vec::new()), Spans::default());
+        assert_eq!((Spans::of(Vec::new()), spans.read(place(1 << 30, 0), &landed).unwrap()), (Spans::default(), &[][..]));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! promises  the rows, the parameters and the end that epochs one by one would give; a state that is due is that of the end of a stretch, and is
 //!           written while the device goes on; the device is refused if it decided otherwise than its own measurements say
-//! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`; waits for a stretch before the next one is asked for, but where
+//! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`, or than two epochs take; waits for a stretch before the next one is asked for, but where
 //!           training ends, is stopped, or has a state due that is too large to come home by itself
 //! limits    where training ends on the way, the device has gone on in vain by the rest of a stretch and all of the next
 use std::time::Instant;
@@ -32,6 +32,11 @@ pub(super) struct OnWay {
     stretch: Stretch,
     epochs: u64,
     begun: Instant,
+}
+
+/// How many epochs of so many seconds go on unlooked at: one of which nothing is known.
+fn until_looked(seconds_each: f64) -> u64 {
+    if seconds_each > 0.0 { (SECONDS_AHEAD / seconds_each).max(1.0) as u64 } else { 1 }
 }
 
 impl<T: Precision> Training<'_, T> {
@@ -76,8 +81,7 @@ impl<T: Precision> Training<'_, T> {
             return 0;
         }
         let until_saved = self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
-        let until_looked = (SECONDS_AHEAD / self.seconds_each).max(1.0) as u64;
-        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved).min(until_looked)
+        epochs.saturating_sub(done).min(SLOTS as u64).min(until_saved).min(until_looked(self.seconds_each))
     }
 
     /// Whether what is measured decides what is done, or kept.
@@ -145,5 +149,15 @@ impl<T: Precision> Training<'_, T> {
         }
         self.state.best = best.map(|(epoch, quality)| Best { epoch, quality, parameters });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_go_on_for_a_second_and_one_does_where_nothing_is_known() {
+        assert_eq!([0.0, 1e-3, 0.3, 1.0, 60.0].map(until_looked), [1, 1000, 3, 1, 1]);
     }
 }

@@ -201,6 +201,10 @@ fn products_with_a_side_in_common_agree() {
         let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
         assert_eq!(joined.twins.len(), 2, "{what}");
         assert!(joined.twins.keys().all(|first| emitted.launches[*first].is_empty()), "{what}: outer products are apart");
+        // Both narrow products of the rows in between are made with them, before what one of them is added to is there.
+        let narrow = if 2 * classes <= hidden { 2 } else { 0 };
+        assert!(joined.followers.len() >= narrow, "{what}: {:?}", joined.followers);
+        assert!(features != 66 || joined.followers.keys().all(|follower| emitted.launches[*follower].is_empty()), "{what}: a product does not follow");
         // The slope of the rows in between.
         let is_added = joined.firsts.keys().next_back().is_some_and(|first| emitted.launches[*first].is_empty());
         assert_eq!(is_added, hidden % 4 == 0, "{what}: two products of short rows");

@@ -1,14 +1,14 @@
 //! training: step sizes by schedule, measures beside accuracy, an early end; all of it the same after a stop.
 use warploom_contract::{
     ErrorKind,
-    kinds::graph::Labels,
+    kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
     stage::{Silence, StopFlag},
 };
 
 use crate::direct::gpu;
 use crate::resume::{metrics, same, stopped};
 use crate::threads::community;
-use crate::workshop::{Given, Left, Workshop, finished};
+use crate::workshop::{Features, Given, Left, Workshop, finished};
 
 /// Two classes.
 fn halves() -> Given {
@@ -80,6 +80,54 @@ fn states_that_are_due_change_nothing_of_an_early_end() {
             assert_eq!(metrics(&saved), metrics(&whole), "{keep}, {every}");
         }
     }
+}
+
+/// More epochs than a GPU has room for measurements of, and a step size that is another one in each.
+#[test]
+fn step_sizes_of_many_epochs_are_those_of_a_state_after_each_few() {
+    let workshop = Workshop::new();
+    let run = "epochs: 300, keep: last, schedule: {cosine: {warmup: 7}}";
+    let whole = trained(&workshop, &halves(), run);
+    let paces = whole.metrics("pace");
+    assert!(paces.len() == 301 && paces[..7].windows(2).all(|pair| pair[0] < pair[1]) && paces[7..].windows(2).all(|pair| pair[0] > pair[1]), "{paces:?}");
+    let saved = trained(&Workshop::new(), &halves(), &format!("{run}, checkpoint: {{every_epochs: 7}}"));
+    same("a state every 7 epochs", &saved, &whole);
+    assert_eq!(metrics(&saved), metrics(&whole));
+}
+
+/// Parameters and moments of 77 MB are fetched with nothing on its way.
+#[test]
+fn a_large_state_is_saved_and_changes_nothing() {
+    if gpu().is_none() {
+        println!("SKIPPED: training::a_large_state_is_saved_and_changes_nothing: NOTHING CAME HOME: no GPU is asked for");
+        return;
+    }
+    // Few nodes, of very many features.
+    let (nodes, columns) = (8, 100_000);
+    let given = Given {
+        edges: EdgeTable {
+            source: (0..nodes as u32).collect(),
+            target: (0..nodes as u32).map(|node| (node + 1) % nodes as u32).collect(),
+            weight: None,
+            kind: None,
+        },
+        nodes: NodeTable {
+            labels: Some(Labels::Classes((0..nodes as u32).map(|node| Some(node % 2)).collect())),
+            splits: vec![(0..nodes).map(|node| [1, 1, 2, 3][node % 4]).collect()],
+            ..NodeTable::new(Ids::Numbers((0..nodes as u64).collect()))
+        },
+        features: Features::Dense { columns, values: (0..nodes * columns).map(|at| (at % 97) as f32 / 97.0).collect() },
+        edge_features: None,
+        graphs: None,
+    };
+    let large = |saved: &str| {
+        let workshop = Workshop::new();
+        let graph = workshop.graph(&given);
+        finished(&workshop, &graph, &workshop.pipeline("gcn", &format!("  set: {{hidden: 64, drop: 0.0}}\nrun: {{epochs: 9, keep: best{saved}}}")))
+    };
+    let (whole, saved) = (large(""), large(", checkpoint: {every_epochs: 3}"));
+    same("a large state", &saved, &whole);
+    assert_eq!(metrics(&saved), metrics(&whole));
 }
 
 #[test]

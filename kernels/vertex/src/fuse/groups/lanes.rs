@@ -3,10 +3,10 @@
 //! promises  a launch is one of these: work on rows whose widths go into each other; a walk over edges with such work before and after
 //!           it; a product, with work on the rows of its result and sums along their last axis (scores of an attention)
 //! never     decides more than that: what is at hand, and what waits, is the same for all devices
-use super::Item;
+use super::{Group, Item};
 use crate::fuse::values::{Kind, Values};
 use crate::gir::Op;
-use crate::launch::{Operation, Rows, reduced, width};
+use crate::launch::{FOLLOWERS, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View, reduced, width};
 
 /// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
 const LANES: u64 = 32;
@@ -30,6 +30,25 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
         let (one, other) = (frame(values, member), frame(values, item));
         one.max(other).is_multiple_of(one.min(other).max(1))
     })
+}
+
+/// Whether a product with a narrow matrix had better be made as soon as its rows are, with which a product's kernel then multiplies it (`joined`):
+/// work on its result that waits for something else reads that in place of these rows. Not where more multiply them than a kernel takes along,
+/// all results of which would wait.
+pub(super) fn follows(values: &Values, groups: &[Group], (waiting, at): (&[Item], usize)) -> bool {
+    let Some((name, inner)) = waiting.get(at).and_then(multiplied) else { return false };
+    let made = columns(values, &waiting[at]);
+    let is_narrow = made <= NARROW_COLUMNS && 2 * made <= inner;
+    let members = || groups.iter().flat_map(|group| &group.members);
+    let multiply = members().chain(waiting).filter(|item| multiplied(item).is_some_and(|(rows, _)| rows == name)).count();
+    is_narrow && multiply <= FOLLOWERS && groups.iter().any(|group| group.made.contains(name) && group.members.iter().any(is_product))
+}
+
+/// The rows of vertices that a product multiplies, and their elements.
+fn multiplied<'a>(item: &Item<'a>) -> Option<(&'a str, u64)> {
+    let Operation::Evaluate { op: Op::Product { .. }, inputs, .. } = &item.launch.operation else { return None };
+    let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = inputs.first()? else { return None };
+    Some((buffer, shape.iter().product()))
 }
 
 /// Whether work on rows may wait for launches that read it: all of these can take it.
