@@ -44,6 +44,7 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
     };
     let mut waiting: Vec<Item> = launches.iter().filter(is_needed).map(|launch| Item::of(values, part, launch)).collect();
     let mut unmade: BTreeSet<&str> = waiting.iter().flat_map(Item::writes).collect();
+    let mut followers = lanes::Followers::of(&waiting);
     let mut groups = Vec::new();
     while !waiting.is_empty() {
         let nothing = Group::new();
@@ -51,7 +52,7 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
         let late = late(values, &waiting, &unmade);
         let apart = ready.iter().copied().find(|at| waiting[*at].kind == Kind::Other);
         let in_time = ready.iter().copied().find(|at| !late[*at]);
-        let following = ready.iter().copied().find(|at| values.facts.lanes && lanes::follows(values, &groups, (&waiting, *at)));
+        let following = ready.iter().copied().find(|at| values.facts.lanes && followers.has(values, &waiting[*at]));
         let first = apart.or(following).or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
         let grown = |first: usize| grown(values, &waiting, (&unmade, &late), first);
         let mut members = grown(first);
@@ -68,6 +69,7 @@ pub(super) fn grouped<'a>(values: &Values<'a>, part: usize, launches: &'a [Launc
         group.made.iter().chain(&group.totals).for_each(|name| {
             unmade.remove(name);
         });
+        followers.note(&group);
         groups.push(group);
     }
     groups

@@ -3,6 +3,8 @@
 //! promises  a launch is one of these: work on rows whose widths go into each other; a walk over edges with such work before and after
 //!           it; a product, with work on the rows of its result and sums along their last axis (scores of an attention)
 //! never     decides more than that: what is at hand, and what waits, is the same for all devices
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Group, Item};
 use crate::fuse::values::{Kind, Values};
 use crate::gir::Op;
@@ -32,16 +34,39 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     })
 }
 
-/// Whether a product with a narrow matrix had better be made as soon as its rows are, with which a product's kernel then multiplies it (`joined`):
-/// work on its result that waits for something else reads that in place of these rows. Not where more multiply them than a kernel takes along,
-/// all results of which would wait.
-pub(super) fn follows(values: &Values, groups: &[Group], (waiting, at): (&[Item], usize)) -> bool {
-    let Some((name, inner)) = waiting.get(at).and_then(multiplied) else { return false };
-    let made = columns(values, &waiting[at]);
-    let is_narrow = made <= NARROW_COLUMNS && 2 * made <= inner;
-    let members = || groups.iter().flat_map(|group| &group.members);
-    let multiply = members().chain(waiting).filter(|item| multiplied(item).is_some_and(|(rows, _)| rows == name)).count();
-    is_narrow && multiply <= FOLLOWERS && groups.iter().any(|group| group.made.contains(name) && group.members.iter().any(is_product))
+/// Products that had better be made as soon as their rows are, with which a product's kernel then multiplies them (`joined`): of narrow matrices, so that
+/// work on their result that waits for something else reads that in place of these rows.
+#[derive(Default)]
+pub(super) struct Followers<'a> {
+    /// How many products of the part multiply these rows.
+    multiplied: BTreeMap<&'a str, usize>,
+    /// What was made together with a product.
+    made: BTreeSet<&'a str>,
+}
+
+impl<'a> Followers<'a> {
+    /// Of a part that nothing was made of.
+    pub fn of(waiting: &[Item<'a>]) -> Self {
+        let mut followers = Followers::default();
+        for (rows, _) in waiting.iter().filter_map(multiplied) {
+            *followers.multiplied.entry(rows).or_default() += 1;
+        }
+        followers
+    }
+
+    /// A group was made.
+    pub fn note(&mut self, group: &Group<'a>) {
+        if group.members.iter().any(is_product) {
+            self.made.extend(&group.made);
+        }
+    }
+
+    /// Whether this is such a product; not where more multiply its rows than a kernel takes along, all results of which would wait.
+    pub fn has(&self, values: &Values, item: &Item<'a>) -> bool {
+        let Some((rows, inner)) = multiplied(item) else { return false };
+        let made = columns(values, item);
+        made <= NARROW_COLUMNS && 2 * made <= inner && self.made.contains(rows) && self.multiplied.get(rows).is_some_and(|count| *count <= FOLLOWERS)
+    }
 }
 
 /// The rows of vertices that a product multiplies, and their elements.
