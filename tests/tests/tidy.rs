@@ -21,6 +21,7 @@ const UNSAFE_ALLOWED: [&str; 11] = [
     "kernels/device/src/gpu/driver.rs",
     "kernels/device/src/gpu/graph.rs",
     "kernels/device/src/gpu/kernel.rs",
+    "kernels/device/src/gpu/landing.rs",
     "kernels/device/src/gpu/memory.rs",
     "kernels/device/src/gpu/pinned.rs",
     "kernels/device/src/gpu/transfer.rs",

@@ -90,7 +90,7 @@ fn step_sizes_of_many_epochs_are_those_of_a_state_after_each_few() {
     let whole = trained(&workshop, &halves(), run);
     let paces = whole.metrics("pace");
     assert!(paces.len() == 301 && paces[..7].windows(2).all(|pair| pair[0] < pair[1]) && paces[7..].windows(2).all(|pair| pair[0] > pair[1]), "{paces:?}");
-    let saved = trained(&Workshop::new(), &halves(), &format!("{run}, checkpoint: {{every_epochs: 7}}"));
+    let saved = trained(&workshop, &halves(), &format!("{run}, checkpoint: {{every_epochs: 7}}"));
     same("a state every 7 epochs", &saved, &whole);
     assert_eq!(metrics(&saved), metrics(&whole));
 }
