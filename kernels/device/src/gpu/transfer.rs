@@ -20,7 +20,7 @@ use super::{
     context::{Context, held},
     graph::Event,
     memory::Memory,
-    pinned::pages,
+    pinned::Pages,
 };
 use crate::fault::{Fault, size};
 
@@ -41,36 +41,29 @@ pub(super) struct Staging {
 }
 
 struct Stretch {
-    context: Arc<Context>,
-    start: *mut u8,
+    pages: Pages,
     done: Event,
 }
-
-// SAFETY: the memory is the stretch's own, and whoever has it locks it.
-unsafe impl Send for Stretch {}
 
 impl Stretch {
     fn new(context: &Arc<Context>) -> Result<Self, Fault> {
         let done = Event::new(context, UNTIMED)?;
-        // No flags: downloads are read from it, and memory that combines writes reads slowly. It is freed below.
-        let start = pages(context, STAGING, 0)?;
-        Ok(Stretch { context: Arc::clone(context), start, done })
+        // No flags: downloads are read from it, and memory that combines writes reads slowly.
+        Ok(Stretch { pages: Pages::of(context, STAGING as u64, 0)?, done })
     }
 
     /// Its bytes, once the device is done with them.
     fn bytes(&mut self) -> Result<&mut [u8], Fault> {
         self.done.wait()?;
         // SAFETY: that many bytes were pinned and written; the device is done with them, and `self` is borrowed as long as they are.
-        Ok(unsafe { slice::from_raw_parts_mut(self.start, STAGING) })
+        Ok(unsafe { slice::from_raw_parts_mut(self.pages.start, self.pages.length) })
     }
 }
 
 impl Drop for Stretch {
     fn drop(&mut self) {
+        // Then its pages go.
         let _nobody_to_tell = self.done.wait();
-        let _ = self.context.bind();
-        // SAFETY: pinned once, freed once, and the device is done with it.
-        let _nobody_to_tell = unsafe { sys::cuMemFreeHost(self.start.cast()) };
     }
 }
 
@@ -101,7 +94,7 @@ impl Gpu {
             make_by_threads(&mut stretch.bytes()?[..now], |at, piece| make(done + at, piece));
             // SAFETY: the stretch has these bytes and waits for `done` before it is written again; the target lies inside of memory
             // that is there.
-            self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target, stretch.start.cast(), now, copies) })?;
+            self.context.call(what, || unsafe { sys::cuMemcpyHtoDAsync_v2(target, stretch.pages.start.cast(), now, copies) })?;
             stretch.done.record(copies)?;
             done += now;
             if done == length {

@@ -1,7 +1,8 @@
 //! lanes: what may become one launch where a row is a group's of lanes, and products are tiles of many rows.
 //!
 //! promises  a launch is one of these: work on rows whose widths go into each other; a walk over edges with such work before and after
-//!           it; a product, with work on the rows of its result and sums along their last axis (scores of an attention)
+//!           it; a product, with work on the rows of its result and sums along their last axis (scores of an attention);
+//!           a narrow product of rows that a product makes comes right behind these (`Followers`)
 //! never     decides more than that: what is at hand, and what waits, is the same for all devices
 use std::collections::{BTreeMap, BTreeSet};
 
