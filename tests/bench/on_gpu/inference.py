@@ -1,6 +1,7 @@
-"""Inference beside PyG: the mean of 200 passes, with parameters that were learned on the same graph before."""
-from . import epochs
-from .scene import Failed, HERE, record
+"""Inference beside PyG: the mean of 200 passes, with parameters that were learned on the same graph before; and what the limit of a pass allows
+(limit.py: launches cost nothing there)."""
+from . import epochs, limit
+from .scene import Failed, HERE, geometric_mean, record
 
 PASSES = 200
 PROGRAMS = ("gcn", "gin")
@@ -36,8 +37,29 @@ def measure(scene, given):
             continue
     scene.prepare(learned)
     for program in programs:
-        yield {"graph": scene.graph, "program": program, "pyg": best.get(program, best.get(epochs.WHOLE, {})), **ours(scene, program)}
+        beside = {"pyg": best.get(program, best.get(epochs.WHOLE, {})), **at_limit(scene, program)}
+        yield {"graph": scene.graph, "program": program, **beside, **ours(scene, program)}
+
+
+def at_limit(scene, program):
+    """Milliseconds of a pass at its limit, and how many edges it walks."""
+    try:
+        copy, shapes = limit.about(scene.seconds_most)
+        shape = scene.shape(shapes)
+        return {"limit_ms": limit.limits(program, shape, copy, limit.work_of_pass)[0], "edges": shape[1]}
+    except Failed as error:
+        return {"limit_problem": str(error)}
 
 
 def table(rows):
-    return epochs.table(rows, "a pass, the mean of 200")
+    page = epochs.table(rows, "a pass, the mean of 200")
+    for program in PROGRAMS:
+        known = [row for row in rows if row["program"] == program and row.get("ms") and row.get("limit_ms") and row["pyg"].get("ms")]
+        if not known:
+            continue
+        allowed = [(min(row["pyg"]["ms"].values()) / row["limit_ms"], row["graph"]) for row in known]
+        shares = [row["limit_ms"] / row["ms"] for row in known if row["edges"] > limit.MANY_EDGES]
+        share = f"; {geometric_mean(shares):.2f} of the limit reached above 1 M edges" if shares else ""
+        least, where = min(allowed)
+        page.append(f"- {program} at its limit: {geometric_mean(value for value, _ in allowed):.2f} times as fast as PyG in geometric mean, at least {least:.2f} ({where}){share}")
+    return page

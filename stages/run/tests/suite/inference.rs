@@ -4,7 +4,7 @@ use warploom_contract::{ErrorKind, StageError, kinds::run::PARAMETERS_FILE};
 use crate::compiled::proved;
 use crate::direct::{first_apart, scale_of};
 use crate::threads::{CLASSES, community};
-use crate::workshop::{Given, Left, Workshop};
+use crate::workshop::{Features, Given, Left, Workshop, finished};
 
 const NORMALISED: &str = "def normalised(v, hidden=8):
     v.h = relu(batch_norm(linear(v.x, hidden)))
@@ -59,6 +59,31 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
         assert_eq!((record.mode.as_str(), record.epochs, record.supersteps), ("infer", 0, 0));
         let (before, after) = (trained.parameters(), applied.parameters());
         assert_eq!((before.arrays, &before.facts["columns"]), (after.arrays, &after.facts["columns"]), "{program}");
+    }
+}
+
+/// What is kept of rows that have every other column.
+fn every_other(given: Given) -> Given {
+    let Features::Dense { columns, values } = &given.features else { panic!("dense") };
+    let kept = |at: &usize| (at / columns + at % columns).is_multiple_of(2);
+    let places: Vec<usize> = (0..values.len()).filter(kept).collect();
+    let offsets = (0..=values.len() / columns).map(|row| places.partition_point(|at| *at < row * columns) as u64).collect();
+    let index = places.iter().map(|at| (at % columns) as u32).collect();
+    Given { features: Features::Sparse { columns: *columns, offsets, index, values: places.iter().map(|at| values[*at]).collect() }, ..given }
+}
+
+#[test]
+fn passes_take_their_time_and_change_nothing() {
+    let workshop = Workshop::new();
+    for given in [community(false), every_other(community(false))] {
+        let graph = workshop.graph(&given);
+        let trained = proved(&workshop, &graph, &workshop.pipeline("gcn", "  set: {hidden: 8}\nrun: {epochs: 2}"));
+        let [once, often] = [1, 4].map(|passes| {
+            let rest = format!("  set: {{hidden: 8}}\n{}", applying(&workshop, &trained, &format!(", passes: {passes}")));
+            finished(&workshop, &graph, &workshop.pipeline("gcn", &rest))
+        });
+        assert_eq!(once.predictions("scores"), often.predictions("scores"));
+        assert!(often.record().seconds_step > 0.0, "a pass took no time");
     }
 }
 
