@@ -6,7 +6,8 @@
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
 #                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
 #                                SANITIZE=1  under compute-sanitizer too: TOOLS (memcheck racecheck synccheck initcheck) over SANITIZED (tests of kernels),
-#                                each test in a process of its own, one type and order of each list, JOBS (4) at once, each SANITIZE_SECONDS (300) at most
+#                                each test in a process of its own, JOBS (4) at once, each SANITIZE_SECONDS (300) at most
+#                                WARPLOOM_TEST_BRIEF=1  one type and order of each list
 #                                REPEAT=20  trainings with dropout so often, beside another training: the same bytes? WARPLOOM=FILE is the program
 #                                TESTS="exact:: totals::"  these alone; TESTS=none  none
 # Without a GPU nothing runs, and this says so.
@@ -79,7 +80,7 @@ sanitized() {
 kernels="exact:: operations:: totals:: products:: losses:: recorded::"
 if [ -n "${SANITIZE:-}" ]; then
   suite=$(suite_of)
-  export suite WARPLOOM_TEST_BRIEF=1
+  export suite
   export -f sanitized
   # shellcheck disable=SC2086
   those=$("$suite" --list ${SANITIZED:-$kernels} | sed -n 's/: test$//p')

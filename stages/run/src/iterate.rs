@@ -10,10 +10,7 @@ use std::time::Instant;
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_ops::frontier::Run;
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    gir::Op,
-    launch::{Launch, LaunchList, Operation, Until},
-};
+use warploom_vertex::launch::{LaunchList, Until};
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
@@ -141,10 +138,7 @@ impl<T: Precision> Walk<'_, T> {
             return Ok(());
         }
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
-            // Where sparse features are wanted as dense rows, these are put down once, where later values may lie.
-            let puts_down = |launch: &&Launch| matches!(launch.operation, Operation::Evaluate { op: Op::Input(_), .. });
-            let is_sparse = self.list.buffers.iter().any(|buffer| buffer.role.is_sparse());
-            if is_sparse && self.list.launches().iter().any(puts_down) {
+            if gpu.has_put_down() {
                 self.context.progress.warn("the time of a pass that makes sparse features dense is not taken on a GPU: `run.passes` is not read");
                 return Ok(());
             }

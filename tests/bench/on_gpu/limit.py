@@ -65,7 +65,7 @@ def work(program, features, classes):
 
 
 def work_of_pass(program, features, classes):
-    """The same of a pass that only predicts: each dense operand once, however many products could share it, and no result but the sums'."""
+    """The same of a pass that only predicts: features and each layer's rows once."""
     if program == "gcn":
         return features + 16, [(16, 0), (min(16, classes), 0)], True
     return features + 5 * 64, [(min(features, 64), 0)] + [(64, 0)] * 4, False

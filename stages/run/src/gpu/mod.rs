@@ -72,6 +72,7 @@ pub struct Machine {
     spent: BTreeMap<usize, f64>,
     /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
     dense: BTreeMap<usize, (String, Vec<u8>)>,
+    has_put_down: bool,
     /// What no kernel puts down.
     unmade: Vec<BufferName>,
     kind: LossKind,
@@ -146,6 +147,7 @@ impl Machine {
             visits: BTreeMap::new(),
             spent: BTreeMap::new(),
             dense,
+            has_put_down: false,
             unmade: emitted.unmade.clone(),
             kind,
             columns: columns as usize,
@@ -200,6 +202,7 @@ impl Machine {
                 && let Some(at) = self.layout.buffer(&name)
             {
                 self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)?;
+                self.has_put_down = true;
             }
         }
         if part == Part::Prepare || part == Part::Finish {
@@ -232,6 +235,11 @@ impl Machine {
             self.spent.insert(step, self.gpu.elapsed_ms(&pair[0], &pair[1])? / 1e3);
         }
         Ok(())
+    }
+
+    /// Whether sparse features were put down as dense rows: once, where later values may lie, so that no pass but the first finds them.
+    pub fn has_put_down(&self) -> bool {
+        self.has_put_down
     }
 
     /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each launch is timed alone, many in a graph,

@@ -243,7 +243,7 @@ impl Direct {
 
 /// Asks that lists run on the GPU that is here.
 pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
-/// Asks for one type and order of each list, and for few sizes.
+/// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
 
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.

@@ -24,7 +24,7 @@ use warploom_vertex::reference;
 
 use crate::direct::{Direct, first_apart, scale_of};
 use crate::steep::Moves;
-use crate::workshop::{Features, Given, Left, Workshop, list_of};
+use crate::workshop::{Features, Given, Left, Workshop, entries, list_of};
 
 /// Numbers held against those of a case, to the tolerance of a type.
 pub struct Comparison<'a> {
@@ -171,15 +171,7 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
 
 fn sparse_features(direct: &Direct) -> Features {
     let columns = direct.feature_columns;
-    let (mut offsets, mut index, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in direct.features.chunks(columns) {
-        let entries = row.iter().enumerate().filter(|(_, value)| **value != 0.0);
-        entries.for_each(|(column, &value)| {
-            index.push(column as u32);
-            values.push(value as f32);
-        });
-        offsets.push(index.len() as u64);
-    }
+    let (offsets, index, values) = entries(&narrow(&direct.features), columns);
     Features::Sparse { columns, offsets, index, values }
 }
 

@@ -26,7 +26,7 @@ use crate::compiled::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};
 use crate::direct::{apart, first_apart, scale_of};
 use crate::graphs::{random, signed, uniform};
-use crate::workshop::{Features, Given, Workshop, finished, list_of};
+use crate::workshop::{Features, Given, Workshop, entries, finished, list_of};
 
 const KINDS: [&str; 3] = ["paper", "venue", "author"];
 /// Columns of papers and of authors; venues have none.
@@ -93,15 +93,8 @@ fn feature_rows(values: &[f32], columns: usize, sparse: bool) -> FeatureRows {
     if !sparse {
         return FeatureRows::Dense { columns, values: values.to_vec() };
     }
-    let (mut offsets, mut index, mut kept) = (vec![0u64], Vec::new(), Vec::new());
-    for row in values.chunks(columns) {
-        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            index.push(column as u32);
-            kept.push(*value);
-        }
-        offsets.push(index.len() as u64);
-    }
-    FeatureRows::Sparse { columns, offsets, index, values: kept }
+    let (offsets, index, values) = entries(values, columns);
+    FeatureRows::Sparse { columns, offsets, index, values }
 }
 
 impl Hetero {

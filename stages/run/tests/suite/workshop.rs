@@ -43,6 +43,19 @@ pub enum Features {
     Sparse { columns: usize, offsets: Vec<u64>, index: Vec<u32>, values: Vec<f32> },
 }
 
+/// What is kept of dense rows as sparse ones: offsets, columns, values.
+pub fn entries(values: &[f32], columns: usize) -> (Vec<u64>, Vec<u32>, Vec<f32>) {
+    let (mut offsets, mut index, mut kept) = (vec![0], Vec::new(), Vec::new());
+    for row in values.chunks(columns) {
+        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            index.push(column as u32);
+            kept.push(*value);
+        }
+        offsets.push(index.len() as u64);
+    }
+    (offsets, index, kept)
+}
+
 /// A folder with a store.
 pub struct Workshop {
     pub folder: tempfile::TempDir,
