@@ -2,6 +2,7 @@
 //!
 //! promises  the reference executor gives the same scores, loss and gradients for both, to 1e-12, for every training program of the
 //!           library and for random programs, dropout drawn and not; where the two lists differ in nothing, that is said
+//!           Rows of the data set that are summed before the first epoch lie nowhere a second time, and give what single launches give
 //! never     looks at kernels (`emission` does)
 #![allow(clippy::unwrap_used)]
 #[path = "library/compiled.rs"]
@@ -19,8 +20,8 @@ use warploom_vertex::Facts;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::fuse::fuse;
 use warploom_vertex::gir::{Data, Gir};
-use warploom_vertex::interpret::{Rows, World};
-use warploom_vertex::launch::{Dropout, LaunchList, gradient_buffer};
+use warploom_vertex::interpret::{Rows as Matrix, World};
+use warploom_vertex::launch::{Buffer, Dropout, LaunchList, Role, Rows, gradient_buffer};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
@@ -37,7 +38,7 @@ fn draw(dropout: Dropout, row: u64, column: u64) -> f64 {
 }
 
 fn inputs(world: &World, list: &LaunchList) -> Inputs {
-    let reals = |rows: &Option<Rows>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
+    let reals = |rows: &Option<Matrix>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
     let first = |(index, count): (usize, u64)| {
         let mut draws = Draws::new(index as u64);
         (0..count).map(|_| draws.real()).collect::<Vec<f64>>()
@@ -126,6 +127,24 @@ fn the_library_means_the_same_for_lanes() {
     }
     others.dedup();
     assert!(others.len() > 8, "lanes change the lists of {others:?} alone");
+}
+
+#[test]
+fn rows_of_the_data_set_are_not_written_anew_to_be_summed_once() {
+    const FEATURES: u64 = 12;
+    for name in ["gcn", "sage"] {
+        for edges in graphs() {
+            let (data, world) = problem(&edges, FEATURES, 3);
+            let settings: BTreeMap<String, Value> = [("hidden".to_owned(), json!(8)), ("drop".to_owned(), json!(0.0))].into();
+            for lanes in [false, true] {
+                let compiled = warploom_vertex::compile::compile(&text(name), name, &settings, &Data { lanes, ..data.clone() }).unwrap();
+                assert_eq!(compiled.list.validate(), Ok(()), "{name}");
+                same(name, [&compiled.apart, &compiled.list], &world);
+                let made = |buffer: &&Buffer| buffer.role == Role::Value && buffer.rows == Rows::Nodes && buffer.columns == FEATURES;
+                assert_eq!(compiled.list.buffers.iter().filter(made).count(), 1, "{name}\n{}", compiled.list.render());
+            }
+        }
+    }
 }
 
 fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {

@@ -10,6 +10,7 @@
 //! reduction (S-E, E-E, E-A) and on over rows of destinations (A-D, D-D). A value that goes back to the edges of the same vertex
 //! begins another pass over them in the same launch; one that goes to the edges of another vertex begins another launch. Launches
 //! over the same edges that do not wait for each other become one as well.
+mod given;
 mod groups;
 mod halves;
 mod summed;
@@ -26,6 +27,8 @@ use values::Values;
 
 /// The list with fused launches.
 pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
+    let stands = given::as_they_stand(list, &Values::of(list, facts));
+    let list = &stands;
     // Elsewhere sums over all vertices ride along with what is done with their rows.
     let taken = facts.lanes.then(|| summed::taken_along(list, &Values::of(list, facts)));
     let list = taken.as_ref().unwrap_or(list);

@@ -8,7 +8,7 @@ use crate::launch::{
 };
 
 /// Columns of a value of edges that is stored for another reason, up to which it is rather read than made again.
-const NARROW: u64 = 8;
+pub(super) const NARROW: u64 = 8;
 
 /// Launches that fusing may join, part by part, in the order of the list.
 pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
