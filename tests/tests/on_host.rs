@@ -85,6 +85,32 @@ fn trainings_end_with_the_same_bits_wherever_features_lie() {
     }
 }
 
+/// Features that no epoch reads have a place in the arena of a device, over which epochs put what they make, and none where they stay on the host.
+#[test]
+fn features_that_are_summed_once_give_their_place_up() {
+    let scene = Scene::stand_in();
+    let recipe = |features: &str| trained("gcn", features).set("plan.set.drop=0.0");
+    let Some(device) = made(&scene, &recipe("device"), "cuda") else { return };
+    let host = made(&scene, &recipe("host"), "cuda").unwrap();
+    let place = |made: &Made| {
+        let places = made.plan["launches"]["arena"]["places"].as_array().unwrap();
+        places.iter().find(|place| place["buffer"] == "x").map(|place| (number(&place["offset"]), number(&place["bytes"])))
+    };
+    let (start, bytes) = place(&device).expect("features lie in the arena");
+    assert_eq!(place(&host), None);
+    let places = device.plan["launches"]["arena"]["places"].as_array().unwrap();
+    let over = places
+        .iter()
+        .filter(|place| place["buffer"] != "x" && number(&place["offset"]) < start + bytes && number(&place["offset"]) + number(&place["bytes"]) > start);
+    assert!(over.count() > 0, "nothing was put where features were");
+    assert_eq!(host.plan["host"]["buffers"], serde_json::json!(["x"]));
+    assert_eq!(number(&host.plan["host"]["bytes_step"]), 0, "they are read once");
+    assert_eq!(bytes_of(&device), bytes_of(&host));
+    for features in ["device", "host"] {
+        front(&scene, ("check", &recipe(features)), &["--device", "cuda"], &[]).unwrap().expect(0);
+    }
+}
+
 /// Rows of 1,433 columns lie 1,440 apart: at lines of the cache.
 #[test]
 fn rows_lie_at_the_same_strides_on_the_host() {

@@ -58,8 +58,7 @@ impl Stage for PlanStage {
         refuse_halves_of_loops(request, &list)?;
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs)?;
-        let emitted = for_gpu(request, (&list, &facts), (&profile, order))?;
-        let Needed { memory, host, by_launch, reason } = needed(request, emitted.as_ref(), &list, &facts);
+        let (emitted, Needed { memory, host, by_launch, reason }) = settled(request, (&mut list, &facts), (&profile, order))?;
         if request.device.grid.is_none() {
             list.reasons.extend(walks::reasons(&list, &facts, inputs)?);
         }
@@ -353,6 +352,19 @@ fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, f
     features::decide(request, list, (emitted, facts))
 }
 
+/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena: what is made for them there is made anew.
+fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<(Option<Emitted>, Needed), StageError> {
+    let emitted = for_gpu(request, (list, facts), known)?;
+    let found = needed(request, emitted.as_ref(), list, facts);
+    if found.host.is_none() || !list.has_features_in_arena() {
+        return Ok((emitted, found));
+    }
+    list.keep_features_apart(facts);
+    let emitted = for_gpu(request, (list, facts), known)?;
+    let found = needed(request, emitted.as_ref(), list, facts);
+    Ok((emitted, found))
+}
+
 /// What a run would need with smaller numbers, or fewer of them: each is planned.
 fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, serde_json::Value>) -> Vec<Smaller> {
     let mut ways = Vec::new();
@@ -360,9 +372,9 @@ fn smaller(inputs: &Inputs, request: &PlanRequest, settings: &BTreeMap<String, s
         // A program that refuses a setting has said so in vain.
         let made = make(inputs, request, settings).ok().filter(|made| refuse_halves_of_loops(request, &made.list).is_ok());
         let profile = inputs.get(Kind::Profile).and_then(profile::open).ok();
-        let needed = made.zip(profile).and_then(|(made, profile)| {
-            let emitted = for_gpu(request, (&made.list, &made.facts), (&profile, order::of(is_gpu(request), inputs).ok()?)).ok()?;
-            Some(needed(request, emitted.as_ref(), &made.list, &made.facts))
+        let needed = made.zip(profile).and_then(|(mut made, profile)| {
+            let order = order::of(is_gpu(request), inputs).ok()?;
+            Some(settled(request, (&mut made.list, &made.facts), (&profile, order)).ok()?.1)
         });
         ways.extend(needed.map(|needed| Smaller { set, bytes_peak: needed.memory.bytes_peak }));
     };

@@ -370,14 +370,16 @@ impl<T: Precision> Executor<T> {
     }
 }
 
-/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves.
+/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves. What is given is read where it is mapped, also
+/// where a GPU's arena has room for a copy.
 fn home<E: ArrowNativeType>(
     list: &LaunchList,
     buffer: &Buffer,
     count: usize,
     apart: impl FnOnce(usize) -> Result<Contents<E>, StageError>,
 ) -> Result<Home<E>, StageError> {
-    let Some(place) = list.arena.place(&buffer.name) else { return Ok(Home::Apart(apart(count)?)) };
+    let is_made = matches!(buffer.role, Role::Value | Role::Gradient);
+    let Some(place) = list.arena.place(&buffer.name).filter(|_| is_made) else { return Ok(Home::Apart(apart(count)?)) };
     let bytes = count * size_of::<E>();
     if bytes as u64 > place.bytes {
         let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);

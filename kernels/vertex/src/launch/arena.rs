@@ -2,7 +2,8 @@
 //!
 //! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any device's cache; equal lists and facts give equal
 //!           places, whatever the device; `validate` proves it of a list that was read back
-//! never     moves a buffer while the list runs; holds inputs or parameters, which live for ever
+//!           on a GPU, to which features are copied, they lie here too where no epoch reads them: what epochs make is put over them
+//! never     moves a buffer while the list runs; holds other inputs or parameters, which live for ever
 //! limits    places are found greedily, in two orders of which the smaller is taken: `live` says how far from the least that is
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bytes::whole;
 use super::liveness::{Lifetime, Timeline};
-use super::{BufferName, LaunchList};
+use super::{BufferName, LaunchList, Role};
 use crate::facts::Facts;
 
 /// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of 128 that begins in the middle of one is two of
@@ -55,8 +56,15 @@ pub struct Peak<'a> {
 impl Arena {
     /// Places for everything that the launches of a list make.
     pub(super) fn of(list: &LaunchList, facts: &Facts) -> Self {
+        Arena::placed(list, facts, facts.lanes)
+    }
+
+    fn placed(list: &LaunchList, facts: &Facts, with_features: bool) -> Self {
         let timeline = Timeline::of(list);
-        let lifetimes = timeline.lifetimes(list);
+        let mut lifetimes = timeline.lifetimes(list);
+        if with_features {
+            lifetimes.extend(timeline.features_wanted_once(list));
+        }
         let made: Vec<Made> = list
             .buffers
             .iter()
@@ -96,6 +104,16 @@ impl Arena {
 }
 
 impl LaunchList {
+    /// Takes features out of the arena: they lie elsewhere.
+    pub fn keep_features_apart(&mut self, facts: &Facts) {
+        self.arena = Arena::placed(self, facts, false);
+    }
+
+    /// Whether features lie in the arena.
+    pub fn has_features_in_arena(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.role == Role::Features && self.arena.place(&buffer.name).is_some())
+    }
+
     /// The first launch during which most of the arena is wanted; none in a list without launches.
     pub fn peak(&self) -> Option<Peak<'_>> {
         let launches = self.launches();
@@ -103,7 +121,8 @@ impl LaunchList {
         let number = self.arena.live.iter().position(|&live| live == most)?;
         let timeline = Timeline::of(self);
         let moment = *timeline.launches().get(number)?;
-        let lifetimes = timeline.lifetimes(self);
+        let mut lifetimes = timeline.lifetimes(self);
+        lifetimes.extend(timeline.features_wanted_once(self));
         let is_live = |place: &&Place| lifetimes.get(place.buffer.as_str()).is_some_and(|life| life.covers(moment));
         let mut buffers: Vec<(&str, u64)> = self.arena.places.iter().filter(is_live).map(|place| (place.buffer.as_str(), place.bytes)).collect();
         buffers.sort_by_key(|&(name, bytes)| (std::cmp::Reverse(bytes), name));
@@ -115,10 +134,18 @@ impl LaunchList {
         let mut flaws = Vec::new();
         let places: BTreeMap<&str, &Place> = self.arena.places.iter().map(|place| (place.buffer.as_str(), place)).collect();
         let timeline = Timeline::of(self);
-        let lifetimes = timeline.lifetimes(self);
+        let mut lifetimes = timeline.lifetimes(self);
+        let mut features = timeline.features_wanted_once(self);
+        let wanted_for_good =
+            |place: &&Place| self.buffers.iter().any(|buffer| buffer.name == place.buffer && !matches!(buffer.role, Role::Value | Role::Gradient));
+        for place in self.arena.places.iter().filter(wanted_for_good).filter(|place| !features.contains_key(place.buffer.as_str())) {
+            flaws.push((format!("place of `{}`", place.buffer), "none, since it is wanted for good".to_owned(), format!("from {}", place.offset)));
+        }
         for name in lifetimes.keys().filter(|name| !places.contains_key(**name)) {
             flaws.push((format!("place of `{name}`"), "one, since launches write it".to_owned(), "none".to_owned()));
         }
+        features.retain(|name, _| places.contains_key(name));
+        lifetimes.extend(features);
         for place in &self.arena.places {
             let end = place.offset.saturating_add(place.bytes);
             if end > self.arena.bytes || !place.offset.is_multiple_of(ALIGNMENT) {

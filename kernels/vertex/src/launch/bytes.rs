@@ -41,7 +41,7 @@ pub struct Memory {
 impl LaunchList {
     /// Predicted memory: the arena, what is given and learned, the adjacency, the moments of the optimiser.
     pub fn memory(&self, facts: &Facts) -> Memory {
-        let stays = self.buffers.iter().filter(|buffer| !matches!(buffer.role, Role::Value | Role::Gradient));
+        let stays = self.buffers.iter().filter(|buffer| !matches!(buffer.role, Role::Value | Role::Gradient) && self.arena.place(&buffer.name).is_none());
         let bytes_buffers: Vec<_> = stays.map(|buffer| (buffer.name.clone(), whole(buffer, facts))).collect();
         let updates = match &self.body {
             Body::Train(train) => train.update.as_slice(),

@@ -4,13 +4,14 @@
 //!           states and successors of a loop are wanted until nothing reads them; what a walk that makes some rows leaves of the
 //!           others is wanted from superstep to superstep; what is read between two launches (results,
 //!           conditions, statistics, checkpoints) counts as read
-//! never     looks at sizes; counts what no launch writes, or parameters
+//!           features that only launches before the first epoch read are wanted until the last of these, by who asks for them
+//! never     looks at sizes; counts other things that no launch writes, or parameters
 //! limits    one span a buffer: what is written twice is wanted in between
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Body, Commit, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until};
+use super::{Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until};
 use crate::gir::Op;
 
 /// Moments from the first to the last at which a buffer's contents are wanted.
@@ -187,6 +188,15 @@ impl<'a> Timeline<'a> {
             lifetimes.extend([(state.as_str(), both), (next.as_str(), both)]);
         }
         lifetimes
+    }
+
+    /// How long features are wanted that no epoch reads, of a list that trains: from the start, since they are there before it.
+    pub fn features_wanted_once(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
+        let (Body::Train(train), Some(epoch)) = (&list.body, self.rounds.first()) else { return BTreeMap::new() };
+        let last = |name: &str| self.moments.iter().rposition(|moment| moment.reads.iter().any(|read| read == name));
+        let features = list.buffers.iter().filter(|buffer| buffer.role == Role::Features && buffer.element == Element::Real && !train.backward.is_empty());
+        let wanted = features.filter_map(|buffer| Some((buffer.name.as_str(), last(&buffer.name)?)));
+        wanted.filter(|(_, last)| *last < epoch.start).map(|(name, last)| (name, Lifetime { first: 0, last })).collect()
     }
 
     fn span(&self, touches: &[(usize, Touch)]) -> Option<Lifetime> {

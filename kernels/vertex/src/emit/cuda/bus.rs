@@ -27,7 +27,7 @@ pub struct Traffic {
 /// Given rows that a run can do without in the device's memory: features of vertices, of kinds and of edges, kept dense.
 pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
     let is_given = |role: &Role| matches!(role, Role::Features | Role::Given(Input::FeaturesOf(_) | Input::EdgeFeatures));
-    list.buffers.iter().filter(move |buffer| is_given(&buffer.role) && buffer.element == Element::Real && list.arena.place(&buffer.name).is_none())
+    list.buffers.iter().filter(move |buffer| is_given(&buffer.role) && buffer.element == Element::Real)
 }
 
 /// What kernels read of these buffers.

@@ -263,3 +263,30 @@ proptest! {
         prop_assert!((live..=all).contains(&end(&made, &offsets)));
     }
 }
+
+#[test]
+fn features_that_no_epoch_reads_give_their_place_up_on_a_gpu() {
+    let on_gpu = Facts { lanes: true, ..facts() };
+    let mut list = training();
+    list.reckon(&on_gpu);
+    assert!(!list.has_features_in_arena(), "`a` reads them in each epoch");
+    let wanted = list.arena.clone();
+    let Body::Train(train) = &mut list.body else { panic!("it trains") };
+    train.forward[0] = launch("a", &["held", "parameter.w"]);
+    list.reckon(&facts());
+    assert!(!list.has_features_in_arena(), "a CPU reads them where they are mapped");
+    let without = list.arena.bytes;
+    list.reckon(&on_gpu);
+    assert_eq!(list.arena_flaws(), []);
+    let (features, once) = (list.arena.place("x").unwrap().clone(), list.arena.place("once").unwrap().clone());
+    assert!(features.offset + features.bytes <= once.offset || once.offset + once.bytes <= features.offset);
+    assert_eq!(list.arena.bytes, without, "what epochs make lies where features did");
+    assert_eq!(list.memory(&on_gpu).bytes_buffers.iter().filter(|(name, _)| name == "x").count(), 0);
+    list.keep_features_apart(&on_gpu);
+    assert!(!list.has_features_in_arena());
+    list.arena = wanted;
+    list.arena.places.push(features);
+    let Body::Train(train) = &mut list.body else { panic!("it trains") };
+    train.forward[0] = launch("a", &["x", "parameter.w"]);
+    assert_eq!(list.arena_flaws()[0].0, "place of `x`");
+}
