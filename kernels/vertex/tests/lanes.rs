@@ -147,6 +147,30 @@ fn rows_of_the_data_set_are_not_written_anew_to_be_summed_once() {
     }
 }
 
+/// Rows that are summed in another shape than they were multiplied in.
+const RESHAPED: &str = "def reshaped(v):
+    v.y = v.x * rsqrt(v.indegree + 1)
+    v.a = reshape(v.x, (12, 1))
+    v.b = reshape(v.x, (1, 12))
+    v.c = reshape(v.y, (12, 1))
+    v.d = reshape(v.x * sqrt(v.indegree + 1), (4, 3))
+    v.s = sum(exp(e.src.a - e.dst.b) * e.src.c for e in v.inedges)
+    v.h = reshape(sum(u.d for u in v.innbs), (12,))
+    return linear(reshape(v.s, (144,)), v.classes) + linear(v.h, v.classes)
+";
+
+#[test]
+fn rows_that_are_summed_in_another_shape_are_as_they_were() {
+    for edges in graphs() {
+        let (data, world) = problem(&edges, 12, 3);
+        for lanes in [false, true] {
+            let compiled = warploom_vertex::compile::compile(RESHAPED, "reshaped", &BTreeMap::new(), &Data { lanes, ..data.clone() }).unwrap();
+            assert_eq!(compiled.list.validate(), Ok(()));
+            same("reshaped", [&compiled.apart, &compiled.list], &world);
+        }
+    }
+}
+
 fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {
     Some(fuse(&lower(gir, data).ok()?, &Facts::of(data)))
 }

@@ -346,7 +346,7 @@ fn memory(list: &LaunchList, facts: &Facts) -> Memory {
     Memory { bytes_peak: memory.bytes_peak, bytes_by_use, smaller: Vec::new() }
 }
 
-/// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host.
+/// What a run needs on its device. On a GPU all that kernels are given is there from start to end, but for what stays on the host, and features that no epoch reads.
 fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, facts: &Facts) -> Needed {
     let Some(emitted) = emitted else { return Needed { memory: memory(list, facts), host: None, by_launch: Vec::new(), reason: None } };
     features::decide(request, list, (emitted, facts))
@@ -356,7 +356,7 @@ fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, f
 fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<(Option<Emitted>, Needed), StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
     let found = needed(request, emitted.as_ref(), list, facts);
-    if found.host.is_none() || !list.has_features_in_arena() {
+    if !list.features_in_arena().is_some_and(|name| found.host.as_ref().is_some_and(|host| host.buffers.contains(name))) {
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);

@@ -1,9 +1,9 @@
-//! given: rows that stand in the data set are not written anew, times a number each, to be summed over edges once: edges see both.
+//! given: rows that stand in the data set are not written anew, times a number each, to be reduced over edges before the first epoch: edges see both.
 //!
-//! promises  the same products, made where the sum reads them; only before the first epoch, where a row's product made once an edge
-//!           costs less than rows that lie beside the data set's for a whole run; what the sum gives is the same, bit for bit, where
-//!           a product is rounded before it is added
-//! never     moves a launch, or makes a product where someone else reads it
+//! promises  the same products, made where they are reduced; only before the first epoch, where a product made once an edge costs less
+//!           than rows that lie beside the data set's for a whole run. Where a weight of edges is among the factors, they are multiplied
+//!           in another order
+//! never     moves a launch, or makes a product where someone reads it as it is, or in another shape
 use super::values::{Kind, NARROW, Values};
 use crate::gir::{Binary, Op};
 use crate::launch::{Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
@@ -25,7 +25,7 @@ pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
     made
 }
 
-/// A product that only sums over edges read: its name, and what it is of.
+/// A product that only reductions over edges read: its name, and what it is of.
 fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), launch: &Launch) -> Option<(BufferName, [Rowed; 2])> {
     let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } = &launch.operation else { return None };
     let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
@@ -40,14 +40,15 @@ fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), launch: &Launc
     let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == out);
     let readers: Vec<&Launch> = here.iter().filter(|launch| reads(launch)).collect();
     let is_apart = all.iter().filter(|launch| reads(launch)).count() > readers.len();
-    (stands && whole && !readers.is_empty() && !is_apart && readers.iter().all(|reader| sums(reader, out)))
+    (stands && whole && !readers.is_empty() && !is_apart && readers.iter().all(|reader| reduces(reader, (out, shape))))
         .then(|| (out.clone(), [first.clone(), second.clone()]))
 }
 
-/// Whether a launch is a sum over edges that reads these rows at the far ends of its edges alone.
-fn sums(launch: &Launch, name: &str) -> bool {
+/// Whether a launch is a reduction over edges that reads these rows at the far ends of its edges alone, and as they are shaped.
+fn reduces(launch: &Launch, (name, shape): (&str, &[u64])) -> bool {
     let Operation::Evaluate { op: Op::Reduce(..), inputs, .. } = &launch.operation else { return false };
-    inputs.iter().flat_map(Operand::rows).all(|rows| rows.buffer != name || matches!(rows.view, View::Far(_)))
+    let read = inputs.iter().flat_map(Operand::rows).filter(|rows| rows.buffer == name);
+    read.into_iter().all(|rows| matches!(rows.view, View::Far(_)) && rows.shape == shape)
 }
 
 /// An operand in which the rows of this name are made of their factors.

@@ -3,7 +3,7 @@
 //! promises  the same values as the list it is given, up to nothing: each step computes what its launch did; values of edges that
 //!           are only reduced, or lead to such, lie nowhere and are made where they are read, also once more going backward; values
 //!           of vertices that only one fused launch reads lie nowhere; a walk reads no other vertex's value that it makes itself
-//! never     changes an operation; moves a launch before something that it reads, or from one part of the list to another; knows a
+//! never     changes what is computed; moves a launch before something that it reads, or from one part of the list to another; knows a
 //!           device
 //!
 //! This is the state machine of Seastar (Wu et al., EuroSys 2021): values of sources, edges and destinations chain up to a

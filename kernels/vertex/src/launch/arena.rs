@@ -1,8 +1,8 @@
 //! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at the same time share bytes.
 //!
 //! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any device's cache; equal lists and facts give equal
-//!           places, whatever the device; `validate` proves it of a list that was read back
-//!           on a GPU, to which features are copied, they lie here too where no epoch reads them: what epochs make is put over them
+//!           places, whatever the device; `validate` proves it of a list that was read back. For lanes, on a GPU, to which features are copied,
+//!           these lie here too where no epoch reads them, unless they are kept apart: what epochs make is put over them
 //! never     moves a buffer while the list runs; holds other inputs or parameters, which live for ever
 //! limits    places are found greedily, in two orders of which the smaller is taken: `live` says how far from the least that is
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub const ALIGNMENT: u64 = 256;
 pub struct Arena {
     /// Bytes in all.
     pub bytes: u64,
-    /// Values and gradients that launches name, in the order of the list.
+    /// Values and gradients that launches name, and features that no epoch reads, in the order of the list.
     pub places: Vec<Place>,
     /// Bytes of wanted buffers while each launch runs, in order of launches.
     pub live: Vec<u64>,
@@ -109,9 +109,9 @@ impl LaunchList {
         self.arena = Arena::placed(self, facts, false);
     }
 
-    /// Whether features lie in the arena.
-    pub fn has_features_in_arena(&self) -> bool {
-        self.buffers.iter().any(|buffer| buffer.role == Role::Features && self.arena.place(&buffer.name).is_some())
+    /// Features that lie in the arena.
+    pub fn features_in_arena(&self) -> Option<&BufferName> {
+        self.buffers.iter().filter(|buffer| buffer.role == Role::Features).map(|buffer| &buffer.name).find(|name| self.arena.place(name).is_some())
     }
 
     /// The first launch during which most of the arena is wanted; none in a list without launches.

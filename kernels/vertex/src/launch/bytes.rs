@@ -32,9 +32,9 @@ pub struct Memory {
     pub bytes_adjacency: u64,
     /// Two moments for each parameter that is optimised, as Adam has.
     pub bytes_moments: u64,
-    /// Everything that launches make, in one stretch.
+    /// Everything that launches make, in one stretch, with what gives its place up to it.
     pub bytes_arena: u64,
-    /// Each buffer that is there from start to end: features, what else is given, parameters; in the order of the list.
+    /// Each buffer that is there from start to end, and not in the arena: features, what else is given, parameters; in the order of the list.
     pub bytes_buffers: Vec<(BufferName, u64)>,
 }
 

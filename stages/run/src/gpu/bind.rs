@@ -204,7 +204,7 @@ impl Layout {
             let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
             let place = match list.arena.place(&buffer.name) {
                 Some(_) if side == Side::Host => {
-                    return Err(StageError::defect(format!("the plan leaves `{}` on the host, which launches write", buffer.name)));
+                    return Err(StageError::defect(format!("the plan leaves `{}` on the host, which has a place on the device", buffer.name)));
                 }
                 Some(place) if place.bytes < bytes => {
                     let what = format!("the plan was made for {} bytes of `{}`, and the graph makes {bytes}", place.bytes, buffer.name);

@@ -269,12 +269,12 @@ fn features_that_no_epoch_reads_give_their_place_up_on_a_gpu() {
     let on_gpu = Facts { lanes: true, ..facts() };
     let mut list = training();
     list.reckon(&on_gpu);
-    assert!(!list.has_features_in_arena(), "`a` reads them in each epoch");
+    assert!(list.features_in_arena().is_none(), "`a` reads them in each epoch");
     let wanted = list.arena.clone();
     let Body::Train(train) = &mut list.body else { panic!("it trains") };
     train.forward[0] = launch("a", &["held", "parameter.w"]);
     list.reckon(&facts());
-    assert!(!list.has_features_in_arena(), "a CPU reads them where they are mapped");
+    assert!(list.features_in_arena().is_none(), "a CPU reads them where they are mapped");
     let without = list.arena.bytes;
     list.reckon(&on_gpu);
     assert_eq!(list.arena_flaws(), []);
@@ -283,7 +283,7 @@ fn features_that_no_epoch_reads_give_their_place_up_on_a_gpu() {
     assert_eq!(list.arena.bytes, without, "what epochs make lies where features did");
     assert_eq!(list.memory(&on_gpu).bytes_buffers.iter().filter(|(name, _)| name == "x").count(), 0);
     list.keep_features_apart(&on_gpu);
-    assert!(!list.has_features_in_arena());
+    assert!(list.features_in_arena().is_none());
     list.arena = wanted;
     list.arena.places.push(features);
     let Body::Train(train) = &mut list.body else { panic!("it trains") };
