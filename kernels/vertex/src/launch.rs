@@ -680,6 +680,20 @@ impl Operand {
         }
     }
 
+    /// The product of two.
+    pub(crate) fn product_of([first, second]: [Operand; 2]) -> Operand {
+        Operand::Times(Box::new(first), Box::new(second))
+    }
+
+    /// With something in place of rows.
+    pub(crate) fn changed(&self, change: &dyn Fn(&Rowed) -> Operand) -> Operand {
+        match self {
+            Operand::Number(number) => Operand::Number(*number),
+            Operand::Rows(rows) => change(rows),
+            Operand::Times(first, second) => Operand::product_of([first, second].map(|part| part.changed(change))),
+        }
+    }
+
     /// Shape of a row.
     pub fn shape(&self) -> Vec<u64> {
         match self {

@@ -356,7 +356,8 @@ fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, f
 fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<(Option<Emitted>, Needed), StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
     let found = needed(request, emitted.as_ref(), list, facts);
-    if !list.features_in_arena().is_some_and(|name| found.host.as_ref().is_some_and(|host| host.buffers.contains(name))) {
+    let is_moved = list.features_in_arena().zip(found.host.as_ref()).is_some_and(|(name, host)| host.buffers.contains(name));
+    if !is_moved {
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);

@@ -4,11 +4,11 @@
 //!           than rows that lie beside the data set's for a whole run. Where a weight of edges is among the factors, they are multiplied
 //!           in another order
 //! never     moves a launch, or makes a product where someone reads it as it is, or in another shape
-use super::values::{Kind, NARROW, Values};
-use crate::gir::{Binary, Op};
+use super::values::{NARROW, Product, Values};
+use crate::gir::Op;
 use crate::launch::{Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
-/// The list with such products where sums read them.
+/// The list with such products where they are reduced.
 pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
     let mut made = list.clone();
     let Body::Train(train) = &mut made.body else { return made };
@@ -16,52 +16,34 @@ pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
     let products: Vec<(BufferName, [Rowed; 2])> = train.prepare.iter().filter_map(|launch| product(values, (&all, &train.prepare), launch)).collect();
     for (name, factors) in products {
         train.prepare.retain(|launch| launch.operation.writes().iter().all(|written| *written != name));
+        let made_of = |rows: &Rowed| match rows.buffer == name {
+            true => Operand::product_of(factors.each_ref().map(|factor| Operand::Rows(Rowed { view: rows.view, ..factor.clone() }))),
+            false => Operand::Rows(rows.clone()),
+        };
         for launch in &mut train.prepare {
             if let Operation::Evaluate { inputs, .. } = &mut launch.operation {
-                *inputs = inputs.iter().map(|input| multiplied(input, &name, &factors)).collect();
+                *inputs = inputs.iter().map(|input| input.changed(&made_of)).collect();
             }
         }
     }
     made
 }
 
-/// A product that only reductions over edges read: its name, and what it is of.
-fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), launch: &Launch) -> Option<(BufferName, [Rowed; 2])> {
-    let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } = &launch.operation else { return None };
-    let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
-    if values.kind(&launch.operation) != Kind::Vertex || values.is_kept(out) || [first, second].iter().any(|rows| rows.view != View::Own) {
-        return None;
-    }
+/// A product of features and a number that only reductions over edges read: its name, and its factors.
+fn product(values: &Values, lists: (&[&Launch], &[Launch]), launch: &Launch) -> Option<(BufferName, [Rowed; 2])> {
+    let Product { out, shape, factors, readers } = values.product(lists, launch)?;
     let of_nodes = |rows: &Rowed| values.buffer(&rows.buffer).filter(|buffer| buffer.rows == Rows::Nodes && buffer.element == Element::Real);
-    let (one, other) = (of_nodes(first)?, of_nodes(second)?);
+    let (one, other) = (of_nodes(factors[0])?, of_nodes(factors[1])?);
     let (row, number) = if one.columns > other.columns { (one, other) } else { (other, one) };
     let stands = row.role == Role::Features && row.columns > NARROW && number.columns == 1;
-    let whole = first.shape == *shape || second.shape == *shape;
-    let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == out);
-    let readers: Vec<&Launch> = here.iter().filter(|launch| reads(launch)).collect();
-    let is_apart = all.iter().filter(|launch| reads(launch)).count() > readers.len();
-    (stands && whole && !readers.is_empty() && !is_apart && readers.iter().all(|reader| reduces(reader, (out, shape))))
-        .then(|| (out.clone(), [first.clone(), second.clone()]))
+    let is_whole = factors.iter().any(|rows| rows.shape == shape);
+    let found = stands && is_whole && readers.iter().all(|reader| reduces(reader, (out, shape)));
+    found.then(|| (out.clone(), factors.map(Rowed::clone)))
 }
 
 /// Whether a launch is a reduction over edges that reads these rows at the far ends of its edges alone, and as they are shaped.
 fn reduces(launch: &Launch, (name, shape): (&str, &[u64])) -> bool {
     let Operation::Evaluate { op: Op::Reduce(..), inputs, .. } = &launch.operation else { return false };
-    let read = inputs.iter().flat_map(Operand::rows).filter(|rows| rows.buffer == name);
-    read.into_iter().all(|rows| matches!(rows.view, View::Far(_)) && rows.shape == shape)
-}
-
-/// An operand in which the rows of this name are made of their factors.
-fn multiplied(operand: &Operand, name: &str, factors: &[Rowed; 2]) -> Operand {
-    match operand {
-        Operand::Rows(rows) if rows.buffer == name => {
-            let [first, second] = factors.each_ref().map(|factor| Box::new(Operand::Rows(Rowed { view: rows.view, ..factor.clone() })));
-            Operand::Times(first, second)
-        }
-        Operand::Times(first, second) => {
-            let of = |part: &Operand| Box::new(multiplied(part, name, factors));
-            Operand::Times(of(first), of(second))
-        }
-        other => other.clone(),
-    }
+    let mut read = inputs.iter().flat_map(Operand::rows).filter(|rows| rows.buffer == name);
+    read.all(|rows| matches!(rows.view, View::Far(_)) && rows.shape == shape)
 }

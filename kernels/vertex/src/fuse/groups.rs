@@ -8,7 +8,7 @@ mod lanes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::values::{Kind, Reading, Values};
-use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rows, View, is_row_wise, reduced, width};
+use crate::launch::{Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View, is_row_wise, reduced, width};
 
 /// Columns of rows of vertices that one group holds at most, so that a block of rows stays in the cache.
 const COLUMNS_MAX: u64 = 4096;
@@ -285,21 +285,7 @@ fn local_name(values: &Values, name: &str) -> BufferName {
 fn renamed(values: &Values, operation: &Operation, made: &[BufferName], is_local: bool) -> Operation {
     let Operation::Evaluate { out, shape, op, inputs } = operation else { return operation.clone() };
     let out = if is_local { local_name(values, out) } else { out.clone() };
-    let inputs = inputs.iter().map(|input| renamed_operand(values, input, made)).collect();
+    let named = |rows: &Rowed| if made.contains(&rows.buffer) { Rowed { buffer: local_name(values, &rows.buffer), ..rows.clone() } } else { rows.clone() };
+    let inputs = inputs.iter().map(|input| input.changed(&|rows| Operand::Rows(named(rows)))).collect();
     Operation::Evaluate { out, shape: shape.clone(), op: op.clone(), inputs }
-}
-
-fn renamed_operand(values: &Values, operand: &Operand, made: &[BufferName]) -> Operand {
-    match operand {
-        Operand::Rows(rows) if made.contains(&rows.buffer) => {
-            let mut rows = rows.clone();
-            rows.buffer = local_name(values, &rows.buffer);
-            Operand::Rows(rows)
-        }
-        Operand::Times(first, second) => {
-            let of = |part: &Operand| Box::new(renamed_operand(values, part, made));
-            Operand::Times(of(first), of(second))
-        }
-        other => other.clone(),
-    }
 }

@@ -3,8 +3,8 @@
 //! promises  the same products, added up; a product is made there only where less is read and written then: one of its factors lies
 //!           somewhere anyway, the other is narrow or the same for all
 //! never     moves a launch, or makes a product twice that someone else reads
-use super::values::{Kind, Values};
-use crate::gir::{Binary, Op};
+use super::values::{Product, Values};
+use crate::gir::Op;
 use crate::launch::{Body, BufferName, Launch, LaunchList, Operand, Operation, Role, Rows, View, is_row_wise, width};
 
 /// The list with such products where they are added up.
@@ -29,23 +29,15 @@ pub(super) fn taken_along(list: &LaunchList, values: &Values) -> LaunchList {
 
 /// A product that is better made where it is added up: its name, and what is added up instead.
 fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), (launch, part): (&Launch, usize)) -> Option<(BufferName, Operand)> {
-    let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } = &launch.operation else { return None };
-    let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
-    let is_plain = [first, second].iter().all(|rows| rows.view == View::Own) && first.buffer != second.buffer;
-    if !is_plain || values.kind(&launch.operation) != Kind::Vertex || values.is_kept(out) {
-        return None;
-    }
+    let Product { out, shape, factors: [first, second], readers } = values.product((all, here), launch)?;
     let reads = |launch: &Launch, name: &str| launch.operation.reads().iter().any(|read| read == name);
-    let readers: Vec<&&Launch> = all.iter().filter(|launch| reads(launch, out)).collect();
-    let adds = |launch: &&&Launch| match &launch.operation {
+    let adds = |launch: &&Launch| match &launch.operation {
         Operation::Evaluate { op: Op::SumRows, inputs, .. } => {
-            matches!(inputs.as_slice(), [Operand::Rows(rows)] if rows.shape == *shape && rows.view == View::Own)
+            matches!(inputs.as_slice(), [Operand::Rows(rows)] if rows.shape == shape && rows.view == View::Own)
         }
         _ => false,
     };
-    // What another part reads stays where it is.
-    let is_apart = here.iter().filter(|launch| reads(launch, out)).count() < readers.len();
-    if readers.is_empty() || is_apart || !readers.iter().all(adds) {
+    if !readers.iter().all(adds) {
         return None;
     }
     let bytes =
@@ -64,5 +56,5 @@ fn product(values: &Values, (all, here): (&[&Launch], &[Launch]), (launch, part)
     let count = readers.len() as u64;
     let read = |name: &str| count * bytes(name) + if lies(name) { 0 } else { bytes(name) };
     let is_less = read(&first.buffer) + read(&second.buffer) < (1 + count) * bytes(out);
-    is_less.then(|| (out.clone(), Operand::Times(Box::new(inputs[0].clone()), Box::new(inputs[1].clone()))))
+    is_less.then(|| (out.clone(), Operand::product_of([first, second].map(|rows| Operand::Rows(rows.clone())))))
 }

@@ -2,7 +2,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::Facts;
-use crate::gir::Op;
+use crate::gir::{Binary, Op};
 use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, Until, View, is_row_wise, is_total, reduced,
 };
@@ -55,6 +55,14 @@ pub(super) enum Kind {
     Other,
 }
 
+/// A product of two values of the same vertex that need lie nowhere for its own sake, and all who read it, in the same part of the list.
+pub(super) struct Product<'l> {
+    pub out: &'l BufferName,
+    pub shape: &'l [u64],
+    pub factors: [&'l Rowed; 2],
+    pub readers: Vec<&'l Launch>,
+}
+
 /// What a launch reads when values of edges are made where they are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
@@ -105,6 +113,21 @@ impl<'a> Values<'a> {
             }
         }
         values
+    }
+
+    /// The product that a launch is, if it is such a one; `here` is its part of all launches.
+    pub fn product<'l>(&self, (all, here): (&[&Launch], &'l [Launch]), launch: &'l Launch) -> Option<Product<'l>> {
+        let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } = &launch.operation else { return None };
+        let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
+        let is_plain = first.view == View::Own && second.view == View::Own && first.buffer != second.buffer;
+        if !is_plain || self.kind(&launch.operation) != Kind::Vertex || self.is_kept(out) {
+            return None;
+        }
+        let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == out);
+        let readers: Vec<&Launch> = here.iter().filter(|launch| reads(launch)).collect();
+        // What another part reads stays where it is.
+        let is_apart = all.iter().filter(|launch| reads(launch)).count() > readers.len();
+        (!readers.is_empty() && !is_apart).then_some(Product { out, shape, factors: [first, second], readers })
     }
 
     /// Whether a launch could make the values of edges that it reads.

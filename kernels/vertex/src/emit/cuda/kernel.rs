@@ -559,8 +559,9 @@ impl Load {
     /// Blocks that a processor can hold.
     pub fn blocks(self, in_flight: usize) -> u32 {
         if self.is_mixed() {
-            // What is drawn takes registers for a while, and so do several lists; with rows in several pieces a lane (3,703 columns), these do not fit three.
-            let is_in_pieces = self.listed > 1 && self.chunks > 1;
+            // What is drawn takes registers for a while, and so do several lists. A sum of weighted rows times a number each, in several pieces a lane (3,703
+            // columns), does not fit three: features that are summed once.
+            let is_in_pieces = self.listed > 1 && self.chunks > 1 && self.sums == 1 && !self.draws;
             return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED || is_in_pieces {
                 2
             } else if self.draws || self.listed > 1 {
