@@ -245,6 +245,8 @@ impl Direct {
 pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
 /// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
+/// Names the folder that keeps kernels of a GPU for processes to come; without it each process compiles its own.
+pub const KERNELS: &str = "WARPLOOM_TEST_KERNELS";
 
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
 pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
@@ -281,10 +283,13 @@ pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Ex
 
 /// The same with products of this kind, on a GPU.
 pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul): (u64, Matmul)) -> Executor<T> {
-    static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
-        (folder, store)
+    static STORE: LazyLock<(Option<tempfile::TempDir>, Store)> = LazyLock::new(|| match std::env::var_os(KERNELS) {
+        Some(folder) => (None, Store::at(folder)),
+        None => {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::at(folder.path());
+            (Some(folder), store)
+        }
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
