@@ -10,7 +10,6 @@
 #                                WARPLOOM_TEST_BRIEF=1  one type and order of each list
 #                                REPEAT=20  trainings with dropout so often, beside another training: the same bytes? WARPLOOM=FILE is the program
 #                                TESTS="exact:: totals::"  these alone; TESTS=none  none
-#                                WARPLOOM_TEST_KERNELS=FOLDER  keeps kernels there: a test that was run before compiles none, under a tool neither
 # Without a GPU nothing runs, and this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,10 +21,6 @@ fi
 export WARPLOOM_TEST_GPU=1
 echo "device: $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)"
 status=0
-# What was compiled for one process is there for the next.
-temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
-export WARPLOOM_TEST_KERNELS=${WARPLOOM_TEST_KERNELS:-$temporary/kernels}
 
 suite_of() {
   if [ -n "${SUITE:-}" ]; then echo "$SUITE"; return; fi
@@ -108,10 +103,10 @@ repeated() {
 }
 if [ -n "${REPEAT:-}" ]; then
   binary=${WARPLOOM:-target/release/warploom}
-  folder=$temporary
+  folder=$(mktemp -d)
   (while true; do "$binary" pipeline pipelines/gin.yaml --device cuda --store "$folder/load" --set dataset=amazon0505 --set run.epochs=200 --force --quiet >/dev/null 2>&1 || sleep 1; done) &
   load=$!
-  trap 'kill "$load" 2>/dev/null || true; rm -rf "$temporary"' EXIT
+  trap 'kill "$load" 2>/dev/null || true; rm -rf "$folder"' EXIT
   for program in ${PROGRAMS:-gcn gat gin sage}; do
     mkdir -p "$folder/$program"
     repeated "$program" "$folder/$program" || status=1

@@ -185,6 +185,27 @@ fn products_that_one_kernel_makes_compile_without_spills() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Columns of features and last ones of SAGE: rows that are made where they are multiplied, beside one, two, three and four groups of columns, of narrow
+/// elements as many as there may be, and whether they are.
+const MADE: [(u64, u64, bool); 8] =
+    [(40, 2, true), (60, 6, true), (66, 2, true), (96, 11, true), (89, 12, true), (100, 6, true), (100, 7, false), (96, 22, false)];
+
+#[test]
+fn outer_products_that_make_their_rows_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("outer_products_that_make_their_rows_compile_without_spills") else { return };
+    let mut found = Vec::new();
+    for (columns, classes, are_made) in MADE {
+        let settings = json!({"hidden": 64, "drop": 0.0});
+        let known = Data { nodes: 100_000, features: Some(columns), weighted: false, ..data(classes, Features::Dense, &settings) };
+        for arch in ARCHITECTURES {
+            let source = source(("pipelines/programs/sage.py", "sage"), &settings, &known, target(arch));
+            assert_eq!(source.contains("float matrix["), are_made && Target::has_warpgroups(arch), "{columns} columns, {classes} classes");
+            found.extend(wrong(nvrtc, &format!("sage of {columns} x 64 x {classes}"), &source, arch));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn sums_of_near_rows_compile_without_spills() {
     let Some(nvrtc) = nvrtc("sums_of_near_rows_compile_without_spills") else { return };

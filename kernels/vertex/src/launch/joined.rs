@@ -1,5 +1,5 @@
-//! joined: products of rows that an executor may make together with another: of rows that a product has just made, two that are added up, and two
-//! outer products with a side in common.
+//! joined: products of rows that an executor may make together with another: of rows that a product has just made, two that are added up, two
+//! outer products with a side in common, and outer products of rows that a product of narrow ones makes.
 //!
 //! promises  what is joined stays in one part of the list; nothing in between reads or writes what is made earlier or later for it, and the
 //!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
-use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Rowed, Rows, View};
-use crate::gir::{Binary, Op};
+use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View};
+use crate::gir::{Binary, Number, Op};
 
 /// Followers of one product, at most: each has a matrix of its own.
 pub const FOLLOWERS: usize = 2;
@@ -21,6 +21,10 @@ const WIDE_COLUMNS: u64 = 64;
 
 /// Elements of a row that is multiplied on tensor cores, at least: less leaves most of a step of 32 empty.
 pub const INNER_LEAST: u64 = 8;
+/// Elements of narrow rows at most, of which others are made where these are multiplied: a thread has a column of the matrix in its registers. With
+/// 44 of them it is no faster (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us; with 4, OVCAR-8H, 367 + 688
+/// and 803).
+pub const NARROW_MOST: u64 = 24;
 
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +35,35 @@ pub struct Joined {
     pub followers: BTreeMap<usize, usize>,
     /// Outer products of rows of vertices that a later one may make as well, and which: one side of both is the same, the others lie there.
     pub twins: BTreeMap<usize, usize>,
+    /// Products of narrow rows whose rows outer products alone read, beside sums of them, and the last of these: it may make the rows where it
+    /// multiplies them (`source`).
+    pub sources: BTreeMap<usize, usize>,
+}
+
+/// Rows that are made of a product of narrow rows, or of two that are added up, where other rows are positive, and are 0 elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// Where they are put down.
+    pub out: &'a str,
+    /// How many columns they have.
+    pub columns: u64,
+    /// What is added up, in this order.
+    pub products: Vec<Narrow<'a>>,
+    /// Rows as wide that say where.
+    pub positive: &'a str,
+}
+
+/// Narrow rows times a matrix: `[k, n]`, or `[n, k]` where it is transposed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrow<'a> {
+    /// Buffer of the rows.
+    pub rows: &'a str,
+    /// Their columns.
+    pub inner: u64,
+    /// Buffer of the matrix.
+    pub matrix: &'a str,
+    /// Which of both it is.
+    pub transposed: bool,
 }
 
 /// A launch that multiplies rows with a matrix, first of all.
@@ -53,7 +86,8 @@ impl Joined {
             // What is narrow comes first: it is joined on every device.
             joined.find_followers(list, (&launches, part.clone()), 1..=NARROW_COLUMNS);
             joined.find_followers(list, (&launches, part.clone()), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
-            joined.find_twins(list, (&launches, part));
+            joined.find_twins(list, (&launches, part.clone()));
+            joined.find_sources(list, (&launches, part));
         }
         joined
     }
@@ -123,6 +157,68 @@ impl Joined {
         }
     }
 
+    fn find_sources(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        for maker in part.clone() {
+            let Some(made) = self.source(list, maker) else { continue };
+            let readers: Vec<usize> = (0..launches.len()).filter(|other| launches[*other].operation.reads().iter().any(|read| read == made.out)).collect();
+            let Some(last) = readers.iter().copied().filter(|reader| outer(launches[*reader]).is_some()).max() else { continue };
+            let is_added_up = |reader: &usize| match &launches[*reader].operation {
+                Operation::Evaluate { op: Op::Outer, inputs, .. } => inputs.iter().filter(|operand| is_read(operand, made.out)).count() == 1,
+                Operation::Evaluate { op: Op::SumRows, inputs, .. } => matches!(inputs.as_slice(), [only] if is_read(only, made.out)),
+                _ => false,
+            };
+            let is_joined = self.firsts.contains_key(&maker) || self.followers.contains_key(&maker) || self.followers.values().any(|head| *head == maker);
+            let lies = |from: usize| stays(launches, from..last, launches[from]);
+            if !is_joined
+                && !list.results.iter().any(|result| result.buffer == made.out)
+                && readers.iter().all(|reader| *reader > maker && part.contains(reader) && is_added_up(reader))
+                && lies(maker)
+                && self.first_of(maker).is_none_or(lies)
+            {
+                self.sources.insert(maker, last);
+            }
+        }
+    }
+
+    /// What a product makes, with the one that it adds, if that is the rows of a source.
+    pub fn source<'a>(&self, list: &'a LaunchList, maker: usize) -> Option<Source<'a>> {
+        let launches = list.launches();
+        let made = product(launches[maker])?;
+        let mut steps: Vec<&Operation> = made.steps.iter().collect();
+        let mut products = Vec::new();
+        if let Some(first) = self.first_of(maker) {
+            let first = product(launches[first])?;
+            let [only] = first.steps else { return None };
+            products.push(only);
+            steps.push(only);
+        }
+        products.push(made.steps.first()?);
+        let step_of = |name: &str| steps.iter().copied().find(|step| matches!(step, Operation::Evaluate { out, .. } if out == name));
+        let is_local = |name: &str| made.locals.iter().any(|local| local.name == name);
+        let mut stored = made.steps.iter().filter(|step| step.writes().iter().all(|name| !is_local(name)));
+        let (Some(Operation::Evaluate { out, op: Op::Select, inputs, .. }), None) = (stored.next(), stored.next()) else { return None };
+        let [Operand::Rows(condition), Operand::Rows(value), Operand::Number(Number::Real(otherwise))] = inputs.as_slice() else { return None };
+        let Operation::Evaluate { op: Op::Binary(Binary::Less), inputs, .. } = step_of(&condition.buffer)? else { return None };
+        let [Operand::Number(Number::Real(zero)), positive] = inputs.as_slice() else { return None };
+        let is_sum = match step_of(&value.buffer)? {
+            Operation::Evaluate { op: Op::Product { .. }, out, .. } => products.len() == 1 && out == made.out,
+            Operation::Evaluate { op: Op::Binary(Binary::Add), inputs, .. } => {
+                let is_of = |name: &str| inputs.iter().any(|operand| is_read(operand, name));
+                products.len() == 2 && products.iter().all(|step| step.writes().iter().all(|name| is_of(name)))
+            }
+            _ => false,
+        };
+        // Nothing but these steps.
+        let is_all = steps.len() == products.len() + usize::from(products.len() == 2) + 2;
+        let products = products.into_iter().map(|step| narrow(list, step)).collect::<Option<Vec<_>>>()?;
+        let positive = rows_of_nodes(list, positive)?;
+        let held = list.buffers.iter().find(|buffer| buffer.name == *out && is_of_nodes(buffer))?;
+        let is_wide = |name: &str| list.buffers.iter().any(|buffer| buffer.name == name && buffer.columns == made.columns);
+        let inner: u64 = products.iter().map(|product| product.inner).sum();
+        let is_fit = is_sum && is_all && *zero == 0.0 && *otherwise == 0.0 && is_wide(positive) && held.columns == made.columns && inner <= NARROW_MOST;
+        is_fit.then_some(Source { out, columns: made.columns, products, positive })
+    }
+
     fn find_twins(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
         let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
         let mut joined: BTreeSet<usize> = BTreeSet::new();
@@ -143,6 +239,21 @@ impl Joined {
             }
         }
     }
+}
+
+/// A product of rows that lie there with a matrix.
+fn narrow<'a>(list: &'a LaunchList, step: &'a Operation) -> Option<Narrow<'a>> {
+    let Operation::Evaluate { op: Op::Product { transposed }, inputs, .. } = step else { return None };
+    let [left, Operand::Rows(matrix)] = inputs.as_slice() else { return None };
+    let (rows, inner) = (rows_of_nodes(list, left)?, left.shape().last().copied()?);
+    Some(Narrow { rows, inner, matrix: &matrix.buffer, transposed: *transposed })
+}
+
+/// The buffer of rows of vertices that launches make, one a vertex, where an operand is these.
+fn rows_of_nodes<'a>(list: &'a LaunchList, operand: &'a Operand) -> Option<&'a str> {
+    let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = operand else { return None };
+    let is_made = |held: &Buffer| is_of_nodes(held) && matches!(held.role, Role::Value | Role::Gradient) && shape.as_slice() == [held.columns];
+    list.buffers.iter().any(|held| held.name == *buffer && is_made(held)).then_some(buffer)
 }
 
 /// The operands of an outer product of one row a vertex each.

@@ -139,6 +139,12 @@ impl<'a> Timeline<'a> {
             let reads = self.moments[first].reads.clone();
             self.moments[second].reads.extend(reads);
         }
+        // Rows that are made where they are multiplied: what they are made of lies there until then.
+        for (maker, last) in &joined.sources {
+            let of_maker = [Some(*maker), joined.first_of(*maker)].into_iter().flatten();
+            let reads: Vec<_> = of_maker.flat_map(|launch| self.moments[self.launches[launch]].reads.clone()).collect();
+            self.moments[self.launches[*last]].reads.extend(reads);
+        }
         for (follower, head) in &joined.followers {
             let [follower, head] = [follower, head].map(|launch| self.launches[*launch]);
             let writes = self.moments[follower].writes.clone();

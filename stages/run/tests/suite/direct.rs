@@ -245,8 +245,6 @@ impl Direct {
 pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
 /// Asks for one type and order of each list.
 pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
-/// Names the folder that keeps kernels of a GPU for processes to come; without it each process compiles its own.
-pub const KERNELS: &str = "WARPLOOM_TEST_KERNELS";
 
 /// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
 pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
@@ -271,9 +269,11 @@ pub fn is_brief() -> bool {
     std::env::var_os(BRIEF).is_some()
 }
 
-/// The GPU that lists are to run on, if one is asked for.
-pub fn gpu() -> Option<warploom_device::Facts> {
-    std::env::var_os(ON_GPU).map(|_| warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}")))
+/// The GPU that lists are to run on, if one is asked for; looked at once, since a driver takes milliseconds to tell.
+pub fn gpu() -> Option<&'static warploom_device::Facts> {
+    static FOUND: LazyLock<Option<warploom_device::Facts>> =
+        LazyLock::new(|| std::env::var_os(ON_GPU).map(|_| warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}"))));
+    FOUND.as_ref()
 }
 
 /// An executor, on the device that is asked for.
@@ -283,17 +283,14 @@ pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Ex
 
 /// The same with products of this kind, on a GPU.
 pub fn executor_of<T: Precision>(list: &LaunchList, data: Data<T>, (seed, matmul): (u64, Matmul)) -> Executor<T> {
-    static STORE: LazyLock<(Option<tempfile::TempDir>, Store)> = LazyLock::new(|| match std::env::var_os(KERNELS) {
-        Some(folder) => (None, Store::at(folder)),
-        None => {
-            let folder = tempfile::tempdir().unwrap();
-            let store = Store::at(folder.path());
-            (Some(folder), store)
-        }
+    static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        (folder, store)
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context { store: &STORE.1, threads: 1, memory: u64::MAX, progress: &Silence, stop: &StopFlag::new() };
-    Executor::on_gpu(&context, list, data, (seed, Planned { facts: &facts, matmul, order: order(), groups: &groups(list), host: None }))
+    Executor::on_gpu(&context, list, data, (seed, Planned { facts, matmul, order: order(), groups: &groups(list), host: None }))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -189,7 +189,7 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
     let graph = workshop.graph(&community(false));
     let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 1}");
     // As large a GPU as the one here, by another name; and one of the same name with other processors.
-    let facts = gpu().unwrap_or_else(|| warploom_device::resolve("h200", warploom_device::Best::Cpu).unwrap());
+    let facts = gpu().cloned().unwrap_or_else(|| warploom_device::resolve("h200", warploom_device::Best::Cpu).unwrap());
     let processors = facts.grid.as_ref().unwrap().processors;
     let mut renamed = facts.clone();
     renamed.name = "elsewhere".to_owned();

@@ -40,7 +40,7 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
 }
 
 fn agree(loss: LossKind, columns: usize) {
-    let processors = gpu().and_then(|facts| facts.grid).map_or(2, |grid| grid.processors as usize);
+    let processors = gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
     for nodes in [1, 61, 77 + 9 * processors * rows_of_block(columns)] {
         let direct = direct(nodes, columns, loss);
         let known = Data { lanes: true, ..direct.known(columns as u64, loss) };

@@ -20,6 +20,7 @@ use crate::direct::{Direct, apart, executor_of, first_apart, go, gpu, held, scal
 use crate::graphs::{random, signed};
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;
+use crate::workshop::program_text;
 
 /// Compares a chain of layers; its list.
 fn agree(widths: &[usize], nodes: usize) -> LaunchList {
@@ -33,7 +34,7 @@ fn agree(widths: &[usize], nodes: usize) -> LaunchList {
 const SMOOTH: &str = "elu";
 
 fn processors() -> u32 {
-    gpu().and_then(|facts| facts.grid).map_or(8, |grid| grid.processors)
+    gpu().and_then(|facts| facts.grid.as_ref()).map_or(8, |grid| grid.processors)
 }
 
 fn target() -> Target {
@@ -95,6 +96,29 @@ fn wide_products_that_groups_of_warps_make_agree() {
         let emitted = emit(&list, target()).unwrap();
         assert_eq!(emitted.source.contains("right_of_next + half"), target().warpgroups, "{widths:?}");
         trained::<f32>(&format!("{widths:?}, by groups of warps"), &direct, &list);
+    }
+}
+
+/// Rows that the kernel of an outer product makes: of one product and of two, of whole vectors of narrow elements and not, with a twin and alone. They
+/// are made where others are positive: not too many rows, of which none is so near to 0 that its sign is rounding's.
+#[test]
+fn rows_that_are_made_where_they_are_multiplied_agree() {
+    let nodes = 19 + 200 * processors() as usize;
+    let sage = |features: usize, classes: u64| {
+        let direct = Direct { labels: (0..nodes).map(|node| (node as u64 * 7 % classes) as f64).collect(), ..given(nodes, features) };
+        let known = Data { lanes: true, ..direct.known(classes, Loss::CrossEntropy) };
+        let settings = [("hidden".to_owned(), json!(64)), ("drop".to_owned(), json!(0.0))].into();
+        let list = compile(&program_text("sage"), "sage", &settings, &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        (direct, list)
+    };
+    let chains = [&[190, 64, 3][..], &[200, 64, 20, 5], &[150, 60, 23, 7]].map(|widths| (format!("{widths:?}"), chain_of("relu", widths, nodes)));
+    let sages = [(66, 2), (96, 11), (100, 3), (66, 12)].map(|(features, classes)| (format!("sage, {features}, {classes}"), sage(features, classes)));
+    for (what, (direct, list)) in chains.into_iter().chain(sages) {
+        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let makers: Vec<usize> = joined.sources.keys().copied().collect();
+        let is_made = makers.iter().any(|maker| emitted.launches[*maker].is_empty());
+        assert_eq!((is_made, emitted.source.contains("float matrix[")), (target().warpgroups, target().warpgroups), "{what}: {makers:?}");
+        trained::<f32>(&what, &direct, &list);
     }
 }
 

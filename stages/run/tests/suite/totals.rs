@@ -114,7 +114,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     counts
 }
 
-/// One chain on few rows. Each is a test of its own: its kernels take long to be compiled, and a tool has a process for each.
+/// One chain on few rows. Each is a test of its own, since a tool has a process for each.
 fn agrees(widths: &[usize]) {
     for nodes in [1, 61, 501] {
         assert_eq!(compare(widths, nodes, Matmul::F32), [widths.len() - 1; 2], "{widths:?}: sums and outer products");

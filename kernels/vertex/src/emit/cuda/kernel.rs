@@ -473,9 +473,10 @@ pub(super) struct Load {
     /// Asked for, an edge, and how many rows that are.
     loaded: usize,
     reads: usize,
-    /// What the lists of edges have for an edge, lanes that share them, and pieces of a row that each of those has.
+    /// What the lists of edges have for an edge, lanes that share them, whether a row has something for each of these, and how many pieces.
     listed: usize,
     lanes: usize,
+    fills: bool,
     chunks: usize,
     /// Made of that, an edge.
     made: usize,
@@ -511,6 +512,7 @@ impl Load {
             reads: *reads,
             listed,
             lanes,
+            fills: writer.lanes.places >= lanes * writer.lanes.vector * writer.lanes.chunks,
             chunks: writer.lanes.chunks,
             made: made.registers(bytes_per_real),
             kept,
@@ -582,8 +584,9 @@ impl Load {
             };
         }
         // With eight short rows on their way, four blocks are worth more than registers (one H200, amazon0505: sums of 64 columns 250 -> 210 us);
-        // a chunk of the lists is one turn of the loop then, and takes few registers, but for what is drawn after it.
-        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes);
+        // a chunk of the lists is one turn of the loop then, and takes few registers, but for what is drawn after it. Four lanes have two chunks, beside
+        // which a row that ends before its lanes do does not fit.
+        let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes) && (self.fills || self.lanes == in_flight);
         if self.is_plain() && in_flight == 8 && is_one_turn && !self.draws_of_row && self.registers(in_flight) <= REGISTERS_OF_FOUR {
             return 4;
         }

@@ -12,6 +12,7 @@ pub mod hub;
 mod kernel;
 pub mod learn;
 mod loss;
+mod made;
 pub mod memory;
 mod operators;
 mod outer;

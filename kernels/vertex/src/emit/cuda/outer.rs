@@ -7,6 +7,7 @@
 use super::beside::OTHER;
 use super::dense::{Value, lanes, tables_of, value};
 use super::kernel::{Parameters, THREADS, vector_of};
+use super::made::{Texts, give_matrices};
 use super::tensor::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::total::{JOINED_MOST, LAST, PART_ROWS};
 use super::walk::{Input, Walk};
@@ -86,10 +87,21 @@ impl Unit<'_> {
         let [x, z] = sides.wider_first().map(|side| sides.0[side].all() as usize);
         let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
         let (rows, are_copied) = (self.count(walk.rows) * lead, read.iter().all(|input| lying(walk, input, lead > 1).is_some()));
-        let schedule = schedule.with_warpgroups(x, (rows, are_copied), self.target);
+        let made = self.made_at(self.number);
+        let schedule = made.as_ref().map_or_else(|| schedule.with_warpgroups(x, (rows, are_copied), self.target), |made| made.schedule);
+        let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
         let of_side = |side: usize| [&read[side]].into_iter().chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)));
         let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut texts_made = Texts::default();
         for side in 0..2 {
+            if let (Some(made), Some((walk, read))) = (made.as_ref().filter(|made| made.side == side), &of_made) {
+                let (of_rows, loaders) = Texts::of(&made.source, (walk, read))?;
+                texts.push(of_rows.positive.clone());
+                vectors.push(of_rows.vector);
+                writers.extend(loaders);
+                texts_made = of_rows;
+                continue;
+            }
             let (text, vector, loaders) = rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
             writers.extend(loaders);
             texts.push(text);
@@ -100,9 +112,14 @@ impl Unit<'_> {
             let line = format!("//   (and {}: one side is the same)\n", self.list.launches()[twin.launch].name);
             self.source.push_str(&line);
         }
+        if let Some(made) = &made {
+            let line = format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
+            self.source.push_str(&line);
+        }
         self.schedule(&schedule.words());
         let mut parameters = Parameters::new();
-        writers.iter().for_each(|writer| parameters.of_writer(writer, &texts.concat()));
+        writers.iter().for_each(|writer| parameters.of_writer(writer, &format!("{}{}", texts.concat(), texts_made.request)));
+        made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
@@ -113,7 +130,7 @@ impl Unit<'_> {
         let most = self.parts_of_tiles(&schedule, (rows, elements));
         let parts = self.parts_expected(walk.rows, (each, most));
         let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
-        let mut body = body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, sums), lead);
+        let mut body = body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
         if joins {
             parameters.push("unsigned* ticket", Argument::Ticket);
             let told = told_in_order(&made, &mut parameters, "continue");
@@ -188,7 +205,7 @@ impl Unit<'_> {
 }
 
 /// Statements that ask for rows of a side, elements at a time, and what reads what they are made of.
-fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
+pub(super) fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
     // Of a row that lies there all is taken: what is beyond its columns makes elements that are not put down.
     let widest = |input: &Input| match lying(walk, input, lead > 1).filter(|leaf| leaf.columns == columns(input)) {
@@ -219,7 +236,7 @@ fn rows_of_side<'a>(walk: &'a Walk, inputs: &[&Input], lead: u64) -> Result<(Str
     Ok((text, vector, writers))
 }
 
-fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, sums): (&[String], [bool; 2]), lead: u64) -> String {
+fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, made, sums): (&[String], &Texts, [bool; 2]), lead: u64) -> String {
     let [x, z] = sides.wider_first();
     let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
@@ -227,6 +244,12 @@ fn body(schedule: &OfColumns, (sides, vectors): (&Sides, [usize; 2]), (texts, su
         [side @ Side { other: Some(_), .. }, _] => place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST"),
         [_, side @ Side { other: Some(_), .. }] => place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST"),
         _ => PLACE.to_owned(),
+    };
+    let is_made = made.narrow > 0;
+    let by_warpgroups = || {
+        let (make, row) = if is_made { (warpgroup::MAKE, warpgroup::MADE) } else { ("", warpgroup::COPIED) };
+        let text = warpgroup::OF_COLUMNS.replace("@NARROW@", &made.request).replace("@MATRIX@", &made.matrix).replace("@MADE@", make).replace("@ROW@", row);
+        format!("constexpr unsigned NARROW = {};\n{text}", made.narrow)
     };
     format!(
         "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
@@ -243,7 +266,10 @@ const unsigned rows = rows_given * {lead};
         x == 0,
         sums[x],
         sums[z],
-        if schedule.by_warpgroups { warpgroup::OF_COLUMNS } else { COLUMNS }.replace("@X@", &texts[x]).replace("@Z@", &texts[z]).replace("@PLACE@", &place),
+        if schedule.by_warpgroups { by_warpgroups() } else { COLUMNS.to_owned() }
+            .replace("@X@", &texts[x])
+            .replace("@Z@", &texts[z])
+            .replace("@PLACE@", &place),
     )
 }
 

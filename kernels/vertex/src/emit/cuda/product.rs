@@ -207,7 +207,10 @@ impl Unit<'_> {
 
     /// Whether another launch makes what this one is to make.
     fn is_elsewhere(&mut self) -> Result<bool, Refused> {
-        if let Some(second) = self.joined.firsts.get(&self.number).copied()
+        if let Some(outer) = self.outer_that_makes() {
+            self.elsewhere.insert(self.number, outer);
+            self.unmade.extend(self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned));
+        } else if let Some(second) = self.joined.firsts.get(&self.number).copied()
             && (self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number)) || self.short_pair(second)?.is_some())
         {
             self.elsewhere.insert(self.number, second);

@@ -45,6 +45,13 @@ const FEW_INNER: usize = 256;
 const FEW_TILES: u32 = 2;
 /// Steps that are asked for ahead, at least, where blocks share a row's elements.
 const SHARE_AHEAD: usize = 3;
+/// Tiles of columns of rows that are made where they are multiplied: threads of a group then have the same column in all steps.
+const MADE_TILES: usize = 8;
+/// Narrow elements that such a row is made of at most, in a block of so many threads at most, and in larger ones, which have fewer registers: with 20
+/// one spilled.
+const MADE_MOST: usize = launch::NARROW_MOST as usize;
+const MADE_THREADS: u32 = 384;
+const MADE_BY_MORE: usize = 12;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
@@ -354,10 +361,19 @@ impl OfColumns {
         let across = (1..=warpgroup::OUTER_GROUPS).rev().find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
         let Some(across) = across.filter(|_| is_fit) else { return self };
         let (along, blocks) = (warpgroup::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
-        let bytes = |ahead: usize| warpgroup::outer_bytes((across, along), self.tiles, ahead);
+        let bytes = |ahead: usize| warpgroup::outer_bytes((across, along), (self.tiles, 0), ahead);
         let ahead = (4..=warpgroup::AHEAD).rev().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
         let made = |ahead: usize| OfColumns { groups: 2, across, along, ahead, blocks, by_warpgroups: true, shared_bytes: bytes(ahead), ..self };
         ahead.map_or(self, made)
+    }
+
+    /// The same of one block for all columns, where each row of the narrower side is made of so many narrow elements; none where there is no room.
+    pub fn with_rows_made(self, narrow: usize, target: Target) -> Option<OfColumns> {
+        let bytes = |ahead: usize| warpgroup::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead);
+        let most = if self.threads() <= MADE_THREADS { MADE_MOST } else { MADE_BY_MORE };
+        let is_fit = self.by_warpgroups && self.blocks == [1, 1] && self.tiles == MADE_TILES && narrow <= most;
+        let ahead = (4..=self.ahead).rev().find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
+        Some(OfColumns { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
     /// Warps beside each other for so many groups of columns. With many sums a warp takes so many registers that a processor has one block,

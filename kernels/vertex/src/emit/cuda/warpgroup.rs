@@ -23,10 +23,11 @@ pub(super) const OUTER_GROUPS: usize = 4;
 /// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read other banks (`PITCH` below).
 const OUTER_PITCH: usize = 72;
 
-/// Bytes of shared memory of a block of so many groups beside each other, which so often take turns, each of so many tiles of 8 columns.
-pub(super) fn outer_bytes((across, along): (usize, usize), tiles: usize, ahead: usize) -> usize {
+/// Bytes of shared memory of a block of so many groups beside each other, which so often take turns, each of so many tiles of 8 columns, where each
+/// row has so many narrow elements beside it.
+pub(super) fn outer_bytes((across, along): (usize, usize), (tiles, narrow): (usize, usize), ahead: usize) -> usize {
     let (wide, parts) = (8 * tiles, 2);
-    let of_turn = ahead * 16 * (across * OUTER_PITCH + wide) + 2 * 16 * wide * parts;
+    let of_turn = ahead * 16 * (across * OUTER_PITCH + wide + narrow) + 2 * 16 * wide * parts;
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
@@ -197,10 +198,34 @@ UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++
 }
 ";
 
+/// Rows of the other side as they were copied.
+pub(super) const COPIED: &str = "from[(four * 4 + t) * N + n]";
+/// Rows of the other side that are made here: of narrow ones, which lie behind those that say where they are not 0. A thread has the same column
+/// in all steps, and so that of the matrices in its registers.
+pub(super) const MADE: &str = "from[(four * 4 + t) * N + n] > 0 ? of_four[t] : 0.0f";
+pub(super) const MAKE: &str = "float of_four[4] = {};
+const float* const narrow = from + 16 * N + four * 4 * NARROW;
+UNROLL for (int k = 0; k < NARROW; k += 4) UNROLL for (int t = 0; t < 4; t++) {
+const float4 row = *reinterpret_cast<const float4*>(narrow + t * NARROW + k);
+of_four[t] += row.x * matrix[k] + row.y * matrix[k + 1] + row.z * matrix[k + 2] + row.w * matrix[k + 3];
+}
+";
+/// Narrow rows, asked for: so many elements, those of the last with zeros behind them, some at a time, behind so many of others.
+pub(super) const NARROW_ROWS: &str = "UNROLL for (int i = 0; i < (@PIECES@ + TEAM - 1) / TEAM; i++) {
+const unsigned place = i * TEAM + of_team, r = place / (@ELEMENTS@ / @VECTOR@), column = place % (@ELEMENTS@ / @VECTOR@) * @VECTOR@, row = first_row + r;
+if (@PIECES@ % TEAM != 0 && place >= @PIECES@) continue;
+float* const to = stage + OF_X + 16 * N + r * NARROW + @START@ + column;
+const bool here = row < end && column < @INNER@;
+@COPIED@}
+";
+/// A column of a matrix that narrow rows are multiplied with.
+pub(super) const COLUMN: &str = "UNROLL for (int k = 0; k < @ELEMENTS@; k++) matrix[@START@ + k] = k < @INNER@ && of_team % N < Z ? @ELEMENT@ : 0.0f;
+";
+
 /// Outer products of the rows of a part. Of the wider side a group has 64 columns in its lanes, 16 rows at a time; the other side is laid out
 /// for all groups beside each other, the next rows while these are multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
-constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * N, LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
+constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * (N + NARROW), LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
 // What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.
 constexpr unsigned OWN_X = 64 * N, OWN = OWN_X + 64, OWN_Z = ACROSS * OWN, TOLD = OWN_Z + 4 * N, COMING = AHEAD * STAGE + 2 * LAID;
 constexpr unsigned TEAM = ACROSS * 128, THREADS = TURNS * TEAM, OF_TURN = COMING > TOLD ? COMING : TOLD, Z_PIECES = (4 * N + TEAM - 1) / TEAM;
@@ -230,18 +255,18 @@ if (PIECES % TEAM != 0 && place >= PIECES) continue;
 float* const to = stage + OF_X + r * N + within;
 const bool here = row < end && column < Z;
 @Z@}
-coming++;
+@NARROW@coming++;
 }
 copies_asked();
 };
-[[maybe_unused]] float of_x[2] = {}, of_z[Z_PIECES] = {};
+@MATRIX@[[maybe_unused]] float of_x[2] = {}, of_z[Z_PIECES] = {};
 auto lay = [&](const float* const from, float* const to) {
 UNROLL for (int i = 0; i < Z_PIECES; i++) {
 const unsigned place = i * TEAM + of_team, n = place % N, four = place / N;
 if (4 * N % TEAM != 0 && place >= 4 * N) continue;
 float first[4], rest[4];
-UNROLL for (int t = 0; t < 4; t++) {
-const float a = from[(four * 4 + t) * N + n];
+@MADE@UNROLL for (int t = 0; t < 4; t++) {
+const float a = @ROW@;
 if (SUM_Z) of_z[i] += a;
 first[t] = first_bits(a);
 rest[t] = a - first[t];
