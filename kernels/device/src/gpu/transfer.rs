@@ -27,8 +27,8 @@ use crate::fault::{Fault, size};
 
 /// Bytes of a stretch, the most that one copy of the driver moves. Longer ones are some percent faster and take as much longer to pin.
 const STRETCH: usize = 1 << 20;
-/// Stretches in all: while one of a thread's is on its way it fills the other.
-const STRETCHES: usize = 2 * TEAM;
+/// Stretches of a thread: while one is on its way it fills the other.
+const OF_THREAD: usize = 2;
 /// Threads of a team at most: as many keep the bus busy (one H100, 1 GiB of a mapped file, GB/s, of a pinned copy's 54.4: 8 threads 44, 12 and 16
 /// threads 46; pinning takes .7 ms a MiB).
 const TEAM: usize = 12;
@@ -158,21 +158,22 @@ impl Gpu {
         fence.hold(self.context.copies)?;
         let pieces = Mutex::new(pieces);
         let moved = |stretches: &mut [Stretch]| moved(stretches, &mut || held(&pieces).next());
-        if length <= PIECE || rayon::current_thread_index().is_some() {
-            moved(stretches)?;
-        } else {
-            let team = rayon::current_num_threads().min(TEAM);
-            stretches.par_chunks_mut(STRETCHES / team).with_max_len(1).try_for_each(moved)?;
-        }
-        fence.record(self.context.copies)?;
-        fence.hold(self.context.work)
+        let alone = length <= PIECE || rayon::current_thread_index().is_some();
+        let team = if alone { 1 } else { rayon::current_num_threads().min(TEAM) };
+        let done = match team {
+            1 => moved(&mut stretches[..OF_THREAD]),
+            _ => stretches.par_chunks_mut(OF_THREAD).with_max_len(1).take(team).try_for_each(moved),
+        };
+        // Also behind what was asked for before something failed.
+        let ordered = fence.record(self.context.copies).and_then(|()| fence.hold(self.context.work));
+        done.and(ordered)
     }
 
     /// The pinned memory; it is there in what comes back.
     fn staging(&self) -> Result<MutexGuard<'_, Option<Staging>>, Fault> {
         let mut staging = held(&self.staging);
         if staging.is_none() {
-            let stretches = (0..STRETCHES).map(|_| Stretch::default()).collect();
+            let stretches = (0..OF_THREAD * TEAM).map(|_| Stretch::default()).collect();
             *staging = Some(Staging { stretches, fence: Event::new(&self.context, UNTIMED)? });
         }
         Ok(staging)

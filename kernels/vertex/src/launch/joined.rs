@@ -113,7 +113,9 @@ impl Joined {
             let is_result = list.results.iter().any(|result| result.buffer == made);
             let mut readers = (0..launches.len()).filter(|other| launches[*other].operation.reads().iter().any(|read| read == made));
             let (Some(second), None) = (readers.next(), readers.next()) else { continue };
-            let adds = product(launches[second]).is_some_and(|product| adds(&product, made));
+            // Rows of one number would be added to each of the other's.
+            let columns = |launch: usize| product(launches[launch]).map(|product| product.columns);
+            let adds = product(launches[second]).is_some_and(|product| adds(&product, made)) && columns(first) == columns(second);
             let is_near = first < second && part.contains(&second) && stays(launches, first..second, launches[first]);
             // Of three that are added up two are joined: the one between them is made, and adds the first.
             let is_joined = self.first_of(first).is_some() || self.first_of(second).is_some();
@@ -187,7 +189,7 @@ impl Joined {
         let mut steps: Vec<&Operation> = made.steps.iter().collect();
         let mut products = Vec::new();
         if let Some(first) = self.first_of(maker) {
-            let first = product(launches[first])?;
+            let first = product(launches[first]).filter(|first| first.columns == made.columns)?;
             let [only] = first.steps else { return None };
             products.push(only);
             steps.push(only);

@@ -99,6 +99,24 @@ fn wide_products_that_groups_of_warps_make_agree() {
     }
 }
 
+/// The slope of a relu as two products of narrow rows that are added up, of which the first has one column and is spread over the other's.
+const SPREAD: &str = "def spread(v):
+    v.h = relu(linear(v.x, 64))
+    v.z = linear(v.h, 6, bias=False) + linear(sum(v.h, axis=-1), 6, bias=False)
+    return linear(v.z, v.classes)
+";
+
+#[test]
+fn rows_of_one_number_are_added_to_each_of_others() {
+    for nodes in [61, 19 + 200 * processors() as usize] {
+        let direct = given(nodes, 190);
+        let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
+        let list = compile(SPREAD, "spread", &BTreeMap::new(), &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
+        assert!(Joined::of(&list).sources.is_empty());
+        trained::<f32>(&format!("spread, {nodes} rows"), &direct, &list);
+    }
+}
+
 /// Rows that the kernel of an outer product makes: of one product and of two, of whole vectors of narrow elements and not, with a twin and alone. They
 /// are made where others are positive: not too many rows, of which none is so near to 0 that its sign is rounding's.
 #[test]
@@ -111,7 +129,7 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
         let list = compile(&program_text("sage"), "sage", &settings, &known).unwrap_or_else(|wrong| panic!("{wrong:?}")).list;
         (direct, list)
     };
-    let chains = [&[190, 64, 3][..], &[200, 64, 20, 5], &[150, 60, 23, 7]].map(|widths| (format!("{widths:?}"), chain_of("relu", widths, nodes)));
+    let chains = [&[190, 64, 3][..], &[200, 64, 12, 5], &[150, 60, 23, 7]].map(|widths| (format!("{widths:?}"), chain_of("relu", widths, nodes)));
     let sages = [(66, 2), (96, 11), (100, 3), (66, 12)].map(|(features, classes)| (format!("sage, {features}, {classes}"), sage(features, classes)));
     for (what, (direct, list)) in chains.into_iter().chain(sages) {
         let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());

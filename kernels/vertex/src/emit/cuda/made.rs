@@ -56,7 +56,8 @@ impl<'a> Unit<'a> {
             Operation::Evaluate { op: Op::Outer, inputs, .. } => Some(inputs.as_slice()),
             _ => None,
         };
-        let side = operands(outer)?.iter().position(|operand| operand.rows().iter().any(|rows| rows.buffer == source.out))?;
+        let is_made = |operand: &Operand| matches!(operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if buffer == source.out);
+        let side = operands(outer)?.iter().position(is_made)?;
         let twin = self.twins.iter().find(|(_, later)| **later == outer).map(|(twin, _)| *twin);
         let mut others = vec![operands(outer)?.get(1 - side)?];
         if let Some(twin) = twin {
@@ -68,7 +69,7 @@ impl<'a> Unit<'a> {
         let index = list.index();
         let lies = |operand: &&Operand| {
             let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = operand else { return false };
-            shape.len() == 1 && index.get(buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes && held.element == Element::Real)
+            shape.len() == 1 && buffer != source.out && index.get(buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes && held.element == Element::Real)
         };
         let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
         let wide = others.iter().map(|other| columns(other)).reduce(beside_each_other)?;
