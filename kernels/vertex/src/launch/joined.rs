@@ -23,7 +23,7 @@ const WIDE_COLUMNS: u64 = 64;
 pub const INNER_LEAST: u64 = 8;
 /// Elements of narrow rows at most, of which others are made where these are multiplied: a thread has a column of the matrix in its registers. With
 /// 44 of them it is no faster (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us; with 4, OVCAR-8H, 367 + 688
-/// and 803).
+/// and 791).
 pub const NARROW_MOST: u64 = 24;
 
 /// Launches that another may make, by their numbers among all.
