@@ -22,8 +22,8 @@ const WIDE_COLUMNS: u64 = 64;
 /// Elements of a row that is multiplied on tensor cores, at least: less leaves most of a step of 32 empty.
 pub const INNER_LEAST: u64 = 8;
 /// Elements of narrow rows at most, of which others are made where these are multiplied: a thread has a column of the matrix in its registers. With
-/// 44 of them it is no faster (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us; with 4, OVCAR-8H, 367 + 688
-/// and 791).
+/// 44 of them, as 48 with zeros, it is no faster (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us; with 4,
+/// OVCAR-8H, 367 + 688 and 791).
 pub const NARROW_MOST: u64 = 24;
 
 /// Launches that another may make, by their numbers among all.
@@ -272,11 +272,13 @@ pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<
         (false, true) => 0,
         _ => return None,
     };
-    let lies = |operand: &Operand| {
-        let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = operand else { return false };
-        list.buffers.iter().any(|held| held.name == *buffer && is_of_nodes(held))
-    };
-    [[first, second], [third, fourth]].iter().all(|operands| lies(operands[side])).then_some(side)
+    [[first, second], [third, fourth]].iter().all(|operands| lies(list, operands[side])).then_some(side)
+}
+
+/// Whether an operand is rows of vertices that lie there, each vertex's own.
+pub fn lies(list: &LaunchList, operand: &Operand) -> bool {
+    let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = operand else { return false };
+    list.buffers.iter().any(|held| held.name == *buffer && is_of_nodes(held))
 }
 
 fn is_of_nodes(buffer: &Buffer) -> bool {

@@ -12,7 +12,7 @@ use super::walk::{Input, Walk};
 use super::writer::{Writer, pointer};
 use super::{Argument, Refused, Unit, warpgroup};
 use crate::gir::Op;
-use crate::launch::{Element, Narrow, Operand, Operation, Rowed, Rows, Source, View, differing};
+use crate::launch::{Narrow, Operand, Operation, Rowed, Rows, Source, View, differing, lies};
 
 /// Elements of narrow rows that are read together.
 const TOGETHER: u64 = 4;
@@ -66,14 +66,10 @@ impl<'a> Unit<'a> {
         }
         let reads = |other: &usize| launches[*other].operation.reads().iter().any(|read| read == source.out);
         let is_here = |reader: usize| reader == outer || Some(reader) == twin || self.beside.get(&reader) == Some(&Maker { launch: outer, operand: side });
-        let index = list.index();
-        let lies = |operand: &&Operand| {
-            let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = operand else { return false };
-            shape.len() == 1 && buffer != source.out && index.get(buffer.as_str()).is_some_and(|held| held.rows == Rows::Nodes && held.element == Element::Real)
-        };
         let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
         let wide = others.iter().map(|other| columns(other)).reduce(beside_each_other)?;
-        if wide <= source.columns || !others.iter().all(lies) || !(0..launches.len()).filter(reads).all(is_here) {
+        let is_copied = |operand: &&Operand| !is_made(operand) && lies(list, operand);
+        if wide <= source.columns || !others.iter().all(is_copied) || !(0..launches.len()).filter(reads).all(is_here) {
             return None;
         }
         let schedule = OfColumns::of((wide as usize, source.columns as usize), self.target)?;

@@ -207,13 +207,13 @@ impl Unit<'_> {
 
     /// Whether another launch makes what this one is to make.
     fn is_elsewhere(&mut self) -> Result<bool, Refused> {
-        if let Some(outer) = self.outer_that_makes() {
-            self.elsewhere.insert(self.number, outer);
-            self.unmade.extend(self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned));
-        } else if let Some(second) = self.joined.firsts.get(&self.number).copied()
-            && (self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number)) || self.short_pair(second)?.is_some())
-        {
-            self.elsewhere.insert(self.number, second);
+        let mut maker = self.outer_that_makes();
+        if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
+            let is_joined = self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number)) || self.short_pair(second)?.is_some();
+            maker = is_joined.then_some(second);
+        }
+        if let Some(maker) = maker {
+            self.elsewhere.insert(self.number, maker);
             self.unmade.extend(self.launch.operation.writes().into_iter().map(std::borrow::Cow::into_owned));
         }
         let Some(maker) = self.elsewhere.get(&self.number) else { return Ok(false) };
