@@ -15,11 +15,12 @@ fi
 cargo build --workspace --bins --quiet
 status=0
 cargo test --workspace --quiet --no-fail-fast -- --show-output >"$log" 2>&1 || status=$?
-# Output of tests that passed is in the log; here only results and whatever failed.
-if [ "$status" -ne 0 ]; then
+# Output of tests that passed is in the log; here only results and whatever failed. What failed before any test did, a build or a
+# program that died, is told whole.
+if [ "$status" -ne 0 ] && ! grep -q '^failures:$' "$log"; then
   cat "$log"
 else
-  grep -E '^test result:' "$log"
+  awk '/^failures:$/ { told = 1 } told || /^test result:/ || /^error|process didn.t exit/ { print } /^test result:/ { told = 0 }' "$log"
 fi
 echo "the whole log: $log"
 if grep -q '^SKIPPED' "$log"; then

@@ -161,7 +161,10 @@ impl Direct {
         let whole = |values: Vec<i64>| Given::Whole(owned(values));
         match input {
             Input::Id => whole((0..self.nodes).map(|row| data.old(row) as i64).collect()),
-            Input::Degree(edges) => whole((0..self.nodes).map(|row| self.degree(data.old(row) as u32, *edges)).collect()),
+            Input::Degree(edges) => {
+                let degrees = self.degrees(*edges);
+                whole((0..self.nodes).map(|row| degrees[data.old(row)]).collect())
+            }
             Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
             Input::EdgeType => whole(self.relation.iter().map(|&relation| i64::from(relation)).collect()),
             Input::EdgeFeatures => real(&self.edge_features),
@@ -188,14 +191,18 @@ impl Direct {
         kinds[..place].iter().map(|kind| of(*kind, &self.kind_of_node)).sum::<i64>() + of(own, &self.kind_of_node[..node])
     }
 
-    fn degree(&self, node: u32, edges: EdgeSet) -> i64 {
-        let is_of = |edge: &usize| edges.relation.is_none_or(|relation| self.relation[*edge] == relation);
-        let at = |ends: &[u32]| (0..ends.len()).filter(|edge| ends[*edge] == node).filter(is_of).count() as i64;
-        match edges.direction {
-            launch::Direction::In => at(&self.target),
-            launch::Direction::Out => at(&self.source),
-            launch::Direction::Both => at(&self.target) + at(&self.source),
+    /// How many of these edges each node has; all are counted in one pass, since a graph may have a million nodes and edges.
+    fn degrees(&self, edges: EdgeSet) -> Vec<i64> {
+        let ends: &[&[u32]] = match edges.direction {
+            launch::Direction::In => &[&self.target],
+            launch::Direction::Out => &[&self.source],
+            launch::Direction::Both => &[&self.target, &self.source],
+        };
+        let mut degrees = vec![0; self.nodes];
+        for (edge, &end) in ends.iter().flat_map(|ends| ends.iter().enumerate()) {
+            degrees[end as usize] += i64::from(edges.relation.is_none_or(|relation| self.relation[edge] == relation));
         }
+        degrees
     }
 
     /// What a program may know when it is compiled for training.
