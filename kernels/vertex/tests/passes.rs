@@ -317,6 +317,93 @@ fn guards() -> Result<(), Misfit> {
     Ok(())
 }
 
+/// Edges do not see whether a softmax's total was of any; of other totals, other edges and some edges they may.
+#[test]
+fn totals_are_of_edges_that_see_them() -> Result<(), Misfit> {
+    let data = citations();
+    let of = |shifted: bool, seen: EdgeSet, some: bool| {
+        let mut builder = Builder::new("totals", &data);
+        let (x, weight, zero, lowest) =
+            (input(&mut builder, Input::Features)?, input(&mut builder, Input::Weight)?, builder.real(0.0), builder.real(f64::NEG_INFINITY));
+        let mask = if some { Some(builder.binary(Binary::Less, zero, weight)?) } else { None };
+        let largest = builder.reduce(Reduction::Maximum, EdgeSet::IN, weight, mask)?;
+        let nothing = builder.binary(Binary::Equal, largest, lowest)?;
+        let largest = builder.select(nothing, zero, largest)?;
+        let largest = builder.make(Op::Near(EdgeSet::IN), &[largest])?;
+        let score = if shifted { builder.subtract(weight, largest)? } else { weight };
+        let raised = builder.unary(Unary::Exp, score)?;
+        let total = builder.reduce(Reduction::Sum, EdgeSet::IN, raised, mask)?;
+        let nothing = builder.binary(Binary::Equal, total, zero)?;
+        let guarded = builder.select(nothing, zero, x)?;
+        let near = builder.make(Op::Near(seen), &[guarded])?;
+        let value = builder.reduce(Reduction::Sum, seen, near, None)?;
+        result(&mut builder, "value", value);
+        let gir = apply("dead", apply("guards", builder.gir, &data).0, &data).0;
+        // The other choice is that of the largest.
+        Ok(gir.ids().any(|id| matches!(gir.node(id).op, Op::Select) && gir.node(id).shape == [1433]))
+    };
+    let are_guarded = [of(true, EdgeSet::IN, false)?, of(false, EdgeSet::IN, false)?, of(true, EdgeSet::OUT, false)?, of(true, EdgeSet::IN, true)?];
+    assert_eq!(are_guarded, [false, true, true, true]);
+    Ok(())
+}
+
+/// Values of truth that the forward part makes and the backward part reads.
+fn kept_tests(gir: &Gir) -> Vec<String> {
+    let phases = phases(gir);
+    let reads = |id: &NodeId| {
+        let mut readers = gir.ids().filter(|reader| gir.node(*reader).inputs.contains(id));
+        readers.any(|reader| phases[reader.index()] == Phase::Backward)
+    };
+    let is_test = |id: &NodeId| gir.node(*id).kind == Type::Bool && phases[id.index()] == Phase::Forward && matches!(gir.node(*id).place, Place::D);
+    gir.ids().filter(is_test).filter(reads).map(|id| format!("%{}", id.0)).collect()
+}
+
+/// The gradient of an attention keeps no test of the forward part.
+#[test]
+fn an_attention_keeps_no_tests() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("attention", &data);
+    let value = attention(&mut builder, 7)?;
+    trained(&mut builder, value)?;
+    let (gir, _) = clean(builder.gir, &data);
+    let leaves = parameters(&gir);
+    let (after, _) = clean(differentiate(gir, &data, &leaves).expect("attention has a gradient"), &data);
+    assert_eq!(kept_tests(&after), Vec::<String>::new(), "{}", after.print(None));
+    Ok(())
+}
+
+/// Behind a dropout nobody wants the relu's rows; behind none, or another's, they stay.
+#[test]
+fn masks() -> Result<(), Misfit> {
+    let data = citations();
+    let mut builder = Builder::new("masks", &data);
+    let (x, first, second) =
+        (input(&mut builder, Input::Features)?, parameter(&mut builder, "first", &[16, 1433]), parameter(&mut builder, "second", &[7, 16]));
+    let value = builder.make(Op::Product { transposed: true }, &[x, first])?;
+    let rows = builder.unary(Unary::Relu, value)?;
+    let left = builder.make(Op::Dropout { probability: 0.5, site: 0 }, &[rows])?;
+    let value = builder.make(Op::Product { transposed: true }, &[left, second])?;
+    trained(&mut builder, value)?;
+    let leaves = parameters(&builder.gir);
+    let mut gir = differentiate(builder.gir, &data, &leaves).expect("a product has a gradient");
+    for before in ["simplify", "equal", "guards", "dead"] {
+        gir = apply(before, gir, &data).0;
+    }
+    let readers = |gir: &Gir| {
+        let relu = gir.ids().find(|id| gir.node(*id).op == Op::Unary(Unary::Relu)).unwrap();
+        gir.ids().filter(|id| gir.node(*id).inputs.contains(&relu)).count()
+    };
+    assert_eq!(readers(&gir), 2, "{}", gir.print(None));
+    // One of another site is another's.
+    let mut other = gir.clone();
+    let sites = other.nodes.iter_mut().rev().filter(|node| matches!(node.op, Op::Dropout { .. }));
+    sites.take(1).for_each(|node| node.op = Op::Dropout { probability: 0.5, site: 1 });
+    assert_eq!(readers(&apply("masks", other, &data).0), 2);
+    let after = golden("masks", gir, &data);
+    assert_eq!(readers(&after), 1, "{}", after.print(None));
+    Ok(())
+}
+
 /// The gradient of the destination's score needs no pass over the in-edges going backward.
 #[test]
 fn forward_sums() -> Result<(), Misfit> {

@@ -1,5 +1,5 @@
 //! joined: products of rows that an executor may make together with another: of rows that a product has just made, two that are added up, two
-//! outer products with a side in common, and outer products of rows that a product of narrow ones makes.
+//! outer products with a side in common, outer products of rows that a product of narrow ones makes, and two sums of products with the same rows.
 //!
 //! promises  what is joined stays in one part of the list; nothing in between reads or writes what is made earlier or later for it, and the
 //!           timeline (`liveness`) keeps everything in its place for as long, whether an executor joins them or not
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
 use super::{Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View};
-use crate::gir::{Binary, Number, Op};
+use crate::gir::{Binary, EdgeRows, Number, Op};
 
 /// Followers of one product, at most: each has a matrix of its own.
 pub const FOLLOWERS: usize = 2;
@@ -38,6 +38,8 @@ pub struct Joined {
     /// Products of narrow rows whose rows outer products alone read, beside sums of them, and the last of these: it may make the rows where it
     /// multiplies them (`source`).
     pub sources: BTreeMap<usize, usize>,
+    /// Sums, going backward, over all rows of products of two, and a later one of products with the same rows: it may make both.
+    pub sums: BTreeMap<usize, usize>,
 }
 
 /// Rows that are made of a product of narrow rows, or of two that are added up, where other rows are positive, and are 0 elsewhere.
@@ -88,6 +90,9 @@ impl Joined {
             joined.find_followers(list, (&launches, part.clone()), NARROW_COLUMNS + 1..=WIDE_COLUMNS);
             joined.find_twins(list, (&launches, part.clone()));
             joined.find_sources(list, (&launches, part));
+        }
+        if let (Body::Train(_), Some(backward)) = (&list.body, parts(list).pop()) {
+            joined.find_sums(list, (&launches, backward));
         }
         joined
     }
@@ -221,6 +226,22 @@ impl Joined {
         is_fit.then_some(Source { out, columns: made.columns, products, positive })
     }
 
+    fn find_sums(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+        let sums: Vec<usize> = part.filter(|number| multiplied(launches[*number]).is_some()).collect();
+        for (at, sum) in sums.iter().enumerate() {
+            let fits = |later: &&usize| {
+                are_of_same_rows(list, (launches[*sum], launches[**later]))
+                    && launches[**later].operation.reads().iter().all(|read| !launches[*sum].operation.writes().contains(read))
+                    && stays(launches, *sum..**later, launches[*sum])
+                    && is_apart(launches, *sum..**later, launches[*sum])
+            };
+            let is_joined = self.sums.values().any(|later| later == sum);
+            if let Some(later) = sums[at + 1..].iter().filter(|_| !is_joined).find(fits) {
+                self.sums.insert(*sum, *later);
+            }
+        }
+    }
+
     fn find_twins(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
         let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
         let mut joined: BTreeSet<usize> = BTreeSet::new();
@@ -273,6 +294,37 @@ pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<
         _ => return None,
     };
     [[first, second], [third, fourth]].iter().all(|operands| lies(list, operands[side])).then_some(side)
+}
+
+/// What a sum over rows adds up, if these are products of two rows.
+fn multiplied(launch: &Launch) -> Option<&Operand> {
+    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
+    let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
+    Some(sum)
+}
+
+/// Whether two sums are of equally wide rows of as many things, and of products with the same rows.
+fn are_of_same_rows(list: &LaunchList, (one, other): (&Launch, &Launch)) -> bool {
+    let (Some(one), Some(other)) = (multiplied(one), multiplied(other)) else { return false };
+    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
+    let all = elements(one);
+    // The widest rows are what counts.
+    let widest = |operand: &Operand| operand.rows().into_iter().filter(|rows| rows.shape.iter().product::<u64>() == all).cloned().collect::<Vec<Rowed>>();
+    let theirs = widest(other);
+    all == elements(other)
+        && summed_rows(list, std::slice::from_ref(one)) == summed_rows(list, std::slice::from_ref(other))
+        && widest(one).iter().any(|rows| theirs.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view))
+}
+
+/// What rows of these operands stand for: those of the first that has many.
+pub fn summed_rows(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
+    let index = list.index();
+    let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
+        (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
+        (None, Rows::Fixed(_)) => None,
+        (None, rows) => Some(rows),
+    };
+    inputs.iter().flat_map(Operand::rows).find_map(rows)
 }
 
 /// Whether an operand is rows of vertices that lie there, each vertex's own.

@@ -134,7 +134,7 @@ impl<'a> Timeline<'a> {
 
     /// Products may be made with others: what these read lies there until then, and what they make has its place from then on.
     fn join(&mut self, joined: &Joined) {
-        for (first, second) in joined.firsts.iter().chain(&joined.twins) {
+        for (first, second) in joined.firsts.iter().chain(&joined.twins).chain(&joined.sums) {
             let [first, second] = [first, second].map(|launch| self.launches[*launch]);
             let reads = self.moments[first].reads.clone();
             self.moments[second].reads.extend(reads);

@@ -19,6 +19,7 @@ mod fold;
 mod forward_sums;
 mod guards;
 mod hoist;
+mod masks;
 mod order;
 mod powers;
 mod rebuild;
@@ -125,6 +126,13 @@ pub const PASSES: &[Pass] = &[
         run: order::run,
     },
     Pass { name: "guards", reason: "a gradient is not guarded against what cannot be", stage: Stage::Gradients, numbers: Numbers::Reordered, run: guards::run },
+    Pass {
+        name: "masks",
+        reason: "where a slope passes behind a dropout is told by what this left",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: masks::run,
+    },
     Pass {
         name: "forward_sums",
         reason: "sums that gradients need are taken going forward",

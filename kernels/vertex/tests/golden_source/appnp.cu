@@ -112,13 +112,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
   EACH_Q if (own[q]) store<V>(o_dropout_7 + (offset_t)v * 8 + c[q], dropout_7_2[q]);
 }
 
-// dropout.13: 29024 bytes at least, lines 5, 6 of the program
+// dropout.13: 19424 bytes at least, lines 5, 6 of the program
 //   product.9 (nodes x 8) = product transposed(dropout.7, parameter.appnp.appnp.0.linear.0.weight)
 //   add.11 (nodes x 8) = add(product.9, parameter.appnp.appnp.0.linear.0.bias)
-//   h.12 = relu(add.11)
+//   h.12 (nodes x 8) = relu(add.11)
 //   dropout.13 = dropout 0.5 site 1(h.12)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_12, real* __restrict__ o_dropout_13, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_13, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -176,7 +176,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* _
     real add_11_2[Q][V]; EACH add_11_2[q][j] = made[q][j] + parameter_appnp_appnp_0_linear_0_bias_1[q][j];
     real h_12_3[Q][V]; EACH h_12_3[q][j] = relu(add_11_2[q][j]);
     real dropout_13_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_13_4[q][j] = !training ? h_12_3[q][j] : kept_5[j] ? h_12_3[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_12 + (offset_t)v * 8 + c[q], h_12_3[q]);
     EACH_Q if (own[q]) store<V>(o_dropout_13 + (offset_t)v * 8 + c[q], dropout_13_4[q]);
   }
 }
@@ -1222,10 +1221,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_
 // select.170: 24096 bytes at least, lines 5, 6 of the program
 //   product.166 (nodes x 8) = product(slope of first.164, parameter.appnp.appnp.0.linear.1.weight)
 //   slope of h.168 (nodes x 8) = dropout 0.5 site 1(product.166)
-//   less.169 (nodes x 8) = less(0.0, h.12)
+//   less.169 (nodes x 8) = less(0.0, dropout.13)
 //   select.170 = select(less.169, slope of h.168, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_h_12, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_170, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_dropout_13, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_170, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1279,8 +1278,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* 
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_12_1[Q][V]; EACH_Q load<V>(h_12_1[q], b_h_12 + (offset_t)v * 8 + c[q]);
-    bool less_169_2[Q][V]; EACH less_169_2[q][j] = ((real)0.0) < h_12_1[q][j];
+    real dropout_13_1[Q][V]; EACH_Q load<V>(dropout_13_1[q], b_dropout_13 + (offset_t)v * 8 + c[q]);
+    bool less_169_2[Q][V]; EACH less_169_2[q][j] = ((real)0.0) < dropout_13_1[q][j];
     real slope_of_h_168_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_168_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
     real select_170_5[Q][V]; EACH select_170_5[q][j] = less_169_2[q][j] ? slope_of_h_168_3[q][j] : ((real)0.0);
     EACH_Q if (own[q]) store<V>(o_select_170 + (offset_t)v * 8 + c[q], select_170_5[q]);

@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
   }
 }
 
-// reduce.148: 138068 bytes at least, lines 3, 4, 11, 12, 13 of the program
+// reduce.146: 133268 bytes at least, lines 3, 4, 11, 12, 13 of the program
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   reduce.17 (nodes x 2) = reduce maximum.in(leakyrelu.16)
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
 //   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
 //   exp.24 (edges x 2) = exp(subtract.23)
 //   reduce.25 (nodes x 2) = reduce sum.in(exp.24)
-//   equal.27 = equal(reduce.25, 0.0)
+//   equal.27 (nodes x 2) = equal(reduce.25, 0.0)
 //   select.28 = select(equal.27, 1.0, reduce.25)
 //   dropout.30 (edges x 2) = dropout 0.3 site 1(exp.24)
 //   reduce.32 (nodes x 16) = reduce sum.in(dropout.30 * product.3[far.in])
@@ -113,14 +113,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
 //   add.35 (nodes x 16) = add(divide.33, parameter.gat.attend.0.bias.0)
 //   h.36 = elu(add.35)
 //   h.38 = dropout 0.5 site 2(h.36)
-//   less.139 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.140 (edges x 2) = select(less.139, 1.0, 0.2)
-//   multiply.141 (edges x 2) = multiply(exp.24, select.140)
-//   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
-//   reduce.144 = reduce sum.in(dropout.142 * product.3[far.in])
-//   reduce.148 = reduce sum.in(multiply.141)
+//   less.137 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.138 (edges x 2) = select(less.137, 1.0, 0.2)
+//   multiply.139 (edges x 2) = multiply(exp.24, select.138)
+//   dropout.140 (edges x 2) = dropout 0.3 site 1(multiply.139)
+//   reduce.142 = reduce sum.in(dropout.140 * product.3[far.in])
+//   reduce.146 = reduce sum.in(multiply.139)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, whole* __restrict__ o_equal_27, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_144, real* __restrict__ o_reduce_148, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_146(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_142, real* __restrict__ o_reduce_146, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -149,8 +149,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
   real reduce_17_1[Q]; EACH_Q reduce_17_1[q] = (real)-INFINITE;
   real reduce_25_4[Q]; EACH_Q reduce_25_4[q] = 0;
   real reduce_32_7[Q][V]; EACH reduce_32_7[q][j] = 0;
-  real reduce_144_14[Q][V]; EACH reduce_144_14[q][j] = 0;
-  real reduce_148_15[Q]; EACH_Q reduce_148_15[q] = 0;
+  real reduce_142_14[Q][V]; EACH reduce_142_14[q][j] = 0;
+  real reduce_146_15[Q]; EACH_Q reduce_146_15[q] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -182,8 +182,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
         real shift_23[Q]; EACH_Q shift_23[q] = reduce_17_1[q] == (real)-INFINITE ? (real)0 : reduce_17_1[q];
         EACH_Q reduce_25_4[q] = reduce_25_4[q] * scale_22[q];
         EACH reduce_32_7[q][j] = reduce_32_7[q][j] * scale_22[q];
-        EACH reduce_144_14[q][j] = reduce_144_14[q][j] * scale_22[q];
-        EACH_Q reduce_148_15[q] = reduce_148_15[q] * scale_22[q];
+        EACH reduce_142_14[q][j] = reduce_142_14[q][j] * scale_22[q];
+        EACH_Q reduce_146_15[q] = reduce_146_15[q] * scale_22[q];
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real exp_24_24[Q]; EACH_Q exp_24_24[q] = exponential_of_share(score_20[k][q] - shift_23[q]);
@@ -191,13 +191,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
           real dropout_30_25[Q]; EACH_Q dropout_30_25[q] = !training ? exp_24_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_24[q] * (real)1.4285776566757493 : (real)0;
           real product_27[Q][V]; EACH product_27[q][j] = dropout_30_25[q] * product_3_26[k][q][j];
           EACH if (here) reduce_32_7[q][j] = reduce_32_7[q][j] + product_27[q][j];
-          bool less_139_28[Q]; EACH_Q less_139_28[q] = ((real)0.0) < score_20[k][q];
-          real select_140_29[Q]; EACH_Q select_140_29[q] = less_139_28[q] ? ((real)1.0) : ((real)0.2);
-          real multiply_141_30[Q]; EACH_Q multiply_141_30[q] = exp_24_24[q] * select_140_29[q];
-          real dropout_142_31[Q]; EACH_Q dropout_142_31[q] = !training ? multiply_141_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_141_30[q] * (real)1.4285776566757493 : (real)0;
-          real product_32[Q][V]; EACH product_32[q][j] = dropout_142_31[q] * product_3_26[k][q][j];
-          EACH if (here) reduce_144_14[q][j] = reduce_144_14[q][j] + product_32[q][j];
-          EACH_Q if (here) reduce_148_15[q] = reduce_148_15[q] + multiply_141_30[q];
+          bool less_137_28[Q]; EACH_Q less_137_28[q] = ((real)0.0) < score_20[k][q];
+          real select_138_29[Q]; EACH_Q select_138_29[q] = less_137_28[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_139_30[Q]; EACH_Q multiply_139_30[q] = exp_24_24[q] * select_138_29[q];
+          real dropout_140_31[Q]; EACH_Q dropout_140_31[q] = !training ? multiply_139_30[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_139_30[q] * (real)1.4285776566757493 : (real)0;
+          real product_32[Q][V]; EACH product_32[q][j] = dropout_140_31[q] * product_3_26[k][q][j];
+          EACH if (here) reduce_142_14[q][j] = reduce_142_14[q][j] + product_32[q][j];
+          EACH_Q if (here) reduce_146_15[q] = reduce_146_15[q] + multiply_139_30[q];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -236,22 +236,22 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
       EACH { reduce_32_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_32_7[q][j] = reduce_32_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH reduce_144_14[q][j] = reduce_144_14[q][j] * alone_reduce_17_1[q];
-    EACH { const real own_part = reduce_144_14[q][j]; reduce_144_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_144_14[q][j] = reduce_144_14[q][j] + from_lane(own_part, g * L + part); }
+    EACH reduce_142_14[q][j] = reduce_142_14[q][j] * alone_reduce_17_1[q];
+    EACH { const real own_part = reduce_142_14[q][j]; reduce_142_14[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_142_14[q][j] = reduce_142_14[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_144_14[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_142_14[q][j]; }
       __syncthreads();
-      EACH { reduce_144_14[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_144_14[q][j] = reduce_144_14[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_142_14[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_142_14[q][j] = reduce_142_14[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH_Q reduce_148_15[q] = reduce_148_15[q] * alone_reduce_17_1[q];
-    EACH_Q { const real own_part = reduce_148_15[q]; reduce_148_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_148_15[q] = reduce_148_15[q] + from_lane(own_part, g * L + part); }
+    EACH_Q reduce_146_15[q] = reduce_146_15[q] * alone_reduce_17_1[q];
+    EACH_Q { const real own_part = reduce_146_15[q]; reduce_146_15[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_146_15[q] = reduce_146_15[q] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_148_15[q]; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_146_15[q]; }
       __syncthreads();
-      EACH_Q { reduce_148_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_148_15[q] = reduce_148_15[q] + told[(w * L + part) * 1 + q]; }
+      EACH_Q { reduce_146_15[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_146_15[q] = reduce_146_15[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
   }
@@ -261,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH_Q tell(of_piece + (0 + q) * L, reduce_17_1[q]);EACH_Q tell(of_piece + (1 + q) * L, reduce_25_4[q]);EACH tell(of_piece + (2 + q * V + j) * L, reduce_32_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_144_14[q][j]);EACH_Q tell(of_piece + (10 + q) * L, reduce_148_15[q]);
+      EACH_Q tell(of_piece + (0 + q) * L, reduce_17_1[q]);EACH_Q tell(of_piece + (1 + q) * L, reduce_25_4[q]);EACH tell(of_piece + (2 + q * V + j) * L, reduce_32_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_142_14[q][j]);EACH_Q tell(of_piece + (10 + q) * L, reduce_146_15[q]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -281,10 +281,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
     }
     {
       const double* of_piece = of_item;
-      EACH_Q reduce_25_4[q] = heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_144_14[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_148_15[q] = heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
+      EACH_Q reduce_25_4[q] = heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_142_14[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_146_15[q] = heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH_Q reduce_25_4[q] = reduce_25_4[q] + heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = reduce_32_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_144_14[q][j] = reduce_144_14[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_148_15[q] = reduce_148_15[q] + heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
+        EACH_Q reduce_25_4[q] = reduce_25_4[q] + heard<real>(of_piece + (1 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_32_7[q][j] = reduce_32_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH reduce_142_14[q][j] = reduce_142_14[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);EACH_Q reduce_146_15[q] = reduce_146_15[q] + heard<real>(of_piece + (10 + q) * L) * grown(heard<real>(of_piece + (0 + q) * L), reduce_17_1[q]);
       }
     }
   }
@@ -299,13 +299,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_reduce_148(const real* _
   real h_38_12[Q][V]; EACH_Q { bool kept_13[V]; UNROLL for (int j = 0; j < V; j++) kept_13[j] = true; if (training) keeps<V>(kept_13, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_38_12[q][j] = !training ? h_36_11[q][j] : kept_13[j] ? h_36_11[q][j] * (real)2.0 : (real)0; }
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_21[(offset_t)v * 2 + (c[q] / 8u)] = select_21_3[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_equal_27[(offset_t)v * 2 + (c[q] / 8u)] = (whole)(equal_27_5[q]);
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_28[(offset_t)v * 2 + (c[q] / 8u)] = select_28_6[q];
   EACH_Q if (own[q]) store<V>(o_divide_33 + (offset_t)v * 16 + c[q], divide_33_8[q]);
   EACH_Q if (own[q]) store<V>(o_h_36 + (offset_t)v * 16 + c[q], h_36_11[q]);
   EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_12[q]);
-  EACH_Q if (own[q]) store<V>(o_reduce_144 + (offset_t)v * 16 + c[q], reduce_144_14[q]);
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_148[(offset_t)v * 2 + (c[q] / 8u)] = reduce_148_15[q];
+  EACH_Q if (own[q]) store<V>(o_reduce_142 + (offset_t)v * 16 + c[q], reduce_142_14[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_reduce_146[(offset_t)v * 2 + (c[q] / 8u)] = reduce_146_15[q];
 }
 
 // axis.48: 26616 bytes at least, lines 9, 10 of the program
@@ -418,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __re
   }
 }
 
-// reduce.98: 34816 bytes at least, lines 5, 11, 12, 13 of the program
+// reduce.97: 32416 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   reduce.54 (nodes x 1) = reduce maximum.in(leakyrelu.53)
@@ -427,21 +426,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_axis_48(const real* __re
 //   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
 //   exp.59 (edges x 1) = exp(subtract.58)
 //   reduce.60 (nodes x 1) = reduce sum.in(exp.59)
-//   equal.61 = equal(reduce.60, 0.0)
+//   equal.61 (nodes x 1) = equal(reduce.60, 0.0)
 //   select.62 = select(equal.61, 1.0, reduce.60)
 //   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
 //   reduce.66 (nodes x 3) = reduce sum.in(dropout.64 * product.40[far.in])
 //   divide.67 = divide(reduce.66, select.62)
 //   add.69 (nodes x 3) = add(divide.67, parameter.gat.attend.1.bias.0)
 //   add.71 = add(add.69, 0.0)
-//   less.89 (edges x 1) = less(0.0, leakyrelu.53)
-//   select.90 (edges x 1) = select(less.89, 1.0, 0.2)
-//   multiply.91 (edges x 1) = multiply(exp.59, select.90)
-//   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
-//   reduce.94 = reduce sum.in(dropout.92 * product.40[far.in])
-//   reduce.98 = reduce sum.in(multiply.91)
+//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
+//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
+//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
+//   reduce.93 = reduce sum.in(dropout.91 * product.40[far.in])
+//   reduce.97 = reduce sum.in(multiply.90)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, whole* __restrict__ o_equal_61, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_94, real* __restrict__ o_reduce_98, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_93, real* __restrict__ o_reduce_97, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -469,8 +468,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
   real reduce_54_1; reduce_54_1 = (real)-INFINITE;
   real reduce_60_4; reduce_60_4 = 0;
   real reduce_66_7[Q][V]; EACH reduce_66_7[q][j] = 0;
-  real reduce_94_12[Q][V]; EACH reduce_94_12[q][j] = 0;
-  real reduce_98_13; reduce_98_13 = 0;
+  real reduce_93_12[Q][V]; EACH reduce_93_12[q][j] = 0;
+  real reduce_97_13; reduce_97_13 = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -502,8 +501,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
         real shift_21; shift_21 = reduce_54_1 == (real)-INFINITE ? (real)0 : reduce_54_1;
         reduce_60_4 = reduce_60_4 * scale_20;
         EACH reduce_66_7[q][j] = reduce_66_7[q][j] * scale_20;
-        EACH reduce_94_12[q][j] = reduce_94_12[q][j] * scale_20;
-        reduce_98_13 = reduce_98_13 * scale_20;
+        EACH reduce_93_12[q][j] = reduce_93_12[q][j] * scale_20;
+        reduce_97_13 = reduce_97_13 * scale_20;
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real exp_59_22; exp_59_22 = exponential_of_share(score_18[k] - shift_21);
@@ -511,13 +510,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
           real dropout_64_23; dropout_64_23 = !training ? exp_59_22 : stream_2[k] >> 0 & 1 ? exp_59_22 * (real)1.4285776566757493 : (real)0;
           real product_25[Q][V]; EACH product_25[q][j] = dropout_64_23 * product_40_24[k][q][j];
           EACH if (here) reduce_66_7[q][j] = reduce_66_7[q][j] + product_25[q][j];
-          bool less_89_26; less_89_26 = ((real)0.0) < score_18[k];
-          real select_90_27; select_90_27 = less_89_26 ? ((real)1.0) : ((real)0.2);
-          real multiply_91_28; multiply_91_28 = exp_59_22 * select_90_27;
-          real dropout_92_29; dropout_92_29 = !training ? multiply_91_28 : stream_2[k] >> 0 & 1 ? multiply_91_28 * (real)1.4285776566757493 : (real)0;
-          real product_30[Q][V]; EACH product_30[q][j] = dropout_92_29 * product_40_24[k][q][j];
-          EACH if (here) reduce_94_12[q][j] = reduce_94_12[q][j] + product_30[q][j];
-          if (here) reduce_98_13 = reduce_98_13 + multiply_91_28;
+          bool less_88_26; less_88_26 = ((real)0.0) < score_18[k];
+          real select_89_27; select_89_27 = less_88_26 ? ((real)1.0) : ((real)0.2);
+          real multiply_90_28; multiply_90_28 = exp_59_22 * select_89_27;
+          real dropout_91_29; dropout_91_29 = !training ? multiply_90_28 : stream_2[k] >> 0 & 1 ? multiply_90_28 * (real)1.4285776566757493 : (real)0;
+          real product_30[Q][V]; EACH product_30[q][j] = dropout_91_29 * product_40_24[k][q][j];
+          EACH if (here) reduce_93_12[q][j] = reduce_93_12[q][j] + product_30[q][j];
+          if (here) reduce_97_13 = reduce_97_13 + multiply_90_28;
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -556,22 +555,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
       EACH { reduce_66_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_66_7[q][j] = reduce_66_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH reduce_94_12[q][j] = reduce_94_12[q][j] * alone_reduce_54_1;
-    EACH { const real own_part = reduce_94_12[q][j]; reduce_94_12[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_94_12[q][j] = reduce_94_12[q][j] + from_lane(own_part, g * L + part); }
+    EACH reduce_93_12[q][j] = reduce_93_12[q][j] * alone_reduce_54_1;
+    EACH { const real own_part = reduce_93_12[q][j]; reduce_93_12[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_12[q][j] = reduce_93_12[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_94_12[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_93_12[q][j]; }
       __syncthreads();
-      EACH { reduce_94_12[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_94_12[q][j] = reduce_94_12[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_93_12[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_93_12[q][j] = reduce_93_12[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    reduce_98_13 = reduce_98_13 * alone_reduce_54_1;
-    { const real own_part = reduce_98_13; reduce_98_13 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_98_13 = reduce_98_13 + from_lane(own_part, g * L + part); }
+    reduce_97_13 = reduce_97_13 * alone_reduce_54_1;
+    { const real own_part = reduce_97_13; reduce_97_13 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_97_13 = reduce_97_13 + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_98_13; }
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_97_13; }
       __syncthreads();
-      { reduce_98_13 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_98_13 = reduce_98_13 + told[(w * L + part) * 1 + 0]; }
+      { reduce_97_13 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_97_13 = reduce_97_13 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
   }
@@ -581,7 +580,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      tell(of_piece + (0 + 0) * L, reduce_54_1);tell(of_piece + (1 + 0) * L, reduce_60_4);EACH tell(of_piece + (2 + q * V + j) * L, reduce_66_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_94_12[q][j]);tell(of_piece + (10 + 0) * L, reduce_98_13);
+      tell(of_piece + (0 + 0) * L, reduce_54_1);tell(of_piece + (1 + 0) * L, reduce_60_4);EACH tell(of_piece + (2 + q * V + j) * L, reduce_66_7[q][j]);EACH tell(of_piece + (6 + q * V + j) * L, reduce_93_12[q][j]);tell(of_piece + (10 + 0) * L, reduce_97_13);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -601,10 +600,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
     }
     {
       const double* of_piece = of_item;
-      reduce_60_4 = heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_94_12[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_98_13 = heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
+      reduce_60_4 = heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_93_12[q][j] = heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_97_13 = heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        reduce_60_4 = reduce_60_4 + heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = reduce_66_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_94_12[q][j] = reduce_94_12[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_98_13 = reduce_98_13 + heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
+        reduce_60_4 = reduce_60_4 + heard<real>(of_piece + (1 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_66_7[q][j] = reduce_66_7[q][j] + heard<real>(of_piece + (2 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);EACH reduce_93_12[q][j] = reduce_93_12[q][j] + heard<real>(of_piece + (6 + q * V + j) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);reduce_97_13 = reduce_97_13 + heard<real>(of_piece + (10 + 0) * L) * grown(heard<real>(of_piece + (0 + 0) * L), reduce_54_1);
       }
     }
   }
@@ -618,12 +617,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_98(const real* __
   real add_71_11[Q][V]; EACH add_71_11[q][j] = add_69_10[q][j] + ((real)0.0);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_select_56[v + 0] = select_56_3;
-  EACH if (own[q] && (c[q] + j) == 0) o_equal_61[v + 0] = (whole)(equal_61_5);
   EACH if (own[q] && (c[q] + j) == 0) o_select_62[v + 0] = select_62_6;
   EACH_Q if (own[q]) store<V>(o_divide_67 + (offset_t)v * 4 + c[q], divide_67_8[q]);
   EACH_Q if (own[q]) store<V>(o_add_71 + (offset_t)v * 4 + c[q], add_71_11[q]);
-  EACH_Q if (own[q]) store<V>(o_reduce_94 + (offset_t)v * 4 + c[q], reduce_94_12[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_reduce_98[v + 0] = reduce_98_13;
+  EACH_Q if (own[q]) store<V>(o_reduce_93 + (offset_t)v * 4 + c[q], reduce_93_12[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_reduce_97[v + 0] = reduce_97_13;
 }
 
 // loss: 10804 bytes at least
@@ -785,18 +783,17 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
 // with that of loss
 
-// slope of right.100: 26400 bytes at least, lines 11, 12, 13 of the program
+// slope of right.99: 24000 bytes at least, lines 11, 13 of the program
 //   divide.77 = divide(slope.result, select.62)
 //   multiply.78 (nodes x 3) = multiply(divide.77, divide.67)
 //   axis.79 (nodes x 1) = axis sum 1(multiply.78)
-//   negative.80 (nodes x 1) = negative(axis.79)
-//   select.86 = select(equal.61, 0.0, negative.80)
-//   multiply.95 (nodes x 3) = multiply(reduce.94, divide.77)
-//   axis.96 (nodes x 1) = axis sum 1(multiply.95)
-//   multiply.99 (nodes x 1) = multiply(reduce.98, select.86)
-//   slope of right.100 = add(axis.96, multiply.99)
+//   negative.80 = negative(axis.79)
+//   multiply.94 (nodes x 3) = multiply(reduce.93, divide.77)
+//   axis.95 (nodes x 1) = axis sum 1(multiply.94)
+//   multiply.98 (nodes x 1) = multiply(reduce.97, negative.80)
+//   slope of right.99 = add(axis.95, multiply.98)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const whole* __restrict__ b_equal_61, const real* __restrict__ b_reduce_94, const real* __restrict__ b_reduce_98, real* __restrict__ o_divide_77, real* __restrict__ o_select_86, real* __restrict__ o_slope_20_of_20_right_100, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_99(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, real* __restrict__ o_divide_77, real* __restrict__ o_negative_80, real* __restrict__ o_slope_20_of_20_right_99, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -809,55 +806,53 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_100(const
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_62_2; select_62_2 = __ldg(b_select_62 + v + 0);
   real divide_77_3[Q][V]; EACH divide_77_3[q][j] = slope_result_1[q][j] / select_62_2;
-  bool equal_61_4; equal_61_4 = __ldg(b_equal_61 + v + 0) != 0;
-  real divide_67_5[Q][V]; EACH_Q load<V>(divide_67_5[q], b_divide_67 + (offset_t)v * 4 + c[q]);
-  real multiply_78_6[Q][V]; EACH multiply_78_6[q][j] = divide_77_3[q][j] * divide_67_5[q][j];
-  real axis_79_7;
-  axis_79_7 = 0;
-  EACH axis_79_7 = axis_79_7 + (own[q] && c[q] + j < 3u ? multiply_78_6[q][j] : 0);
-  real negative_80_8; negative_80_8 = negative(axis_79_7);
-  real select_86_9; select_86_9 = equal_61_4 ? ((real)0.0) : negative_80_8;
-  real reduce_94_10[Q][V]; EACH_Q load<V>(reduce_94_10[q], b_reduce_94 + (offset_t)v * 4 + c[q]);
-  real multiply_95_11[Q][V]; EACH multiply_95_11[q][j] = reduce_94_10[q][j] * divide_77_3[q][j];
-  real axis_96_12;
-  axis_96_12 = 0;
-  EACH axis_96_12 = axis_96_12 + (own[q] && c[q] + j < 3u ? multiply_95_11[q][j] : 0);
-  real reduce_98_13; reduce_98_13 = __ldg(b_reduce_98 + v + 0);
-  real multiply_99_14; multiply_99_14 = reduce_98_13 * select_86_9;
-  real slope_of_right_100_15; slope_of_right_100_15 = axis_96_12 + multiply_99_14;
+  real divide_67_4[Q][V]; EACH_Q load<V>(divide_67_4[q], b_divide_67 + (offset_t)v * 4 + c[q]);
+  real multiply_78_5[Q][V]; EACH multiply_78_5[q][j] = divide_77_3[q][j] * divide_67_4[q][j];
+  real axis_79_6;
+  axis_79_6 = 0;
+  EACH axis_79_6 = axis_79_6 + (own[q] && c[q] + j < 3u ? multiply_78_5[q][j] : 0);
+  real negative_80_7; negative_80_7 = negative(axis_79_6);
+  real reduce_93_8[Q][V]; EACH_Q load<V>(reduce_93_8[q], b_reduce_93 + (offset_t)v * 4 + c[q]);
+  real multiply_94_9[Q][V]; EACH multiply_94_9[q][j] = reduce_93_8[q][j] * divide_77_3[q][j];
+  real axis_95_10;
+  axis_95_10 = 0;
+  EACH axis_95_10 = axis_95_10 + (own[q] && c[q] + j < 3u ? multiply_94_9[q][j] : 0);
+  real reduce_97_11; reduce_97_11 = __ldg(b_reduce_97 + v + 0);
+  real multiply_98_12; multiply_98_12 = reduce_97_11 * negative_80_7;
+  real slope_of_right_99_13; slope_of_right_99_13 = axis_95_10 + multiply_98_12;
   if (!live) return;
   EACH_Q if (own[q]) store<V>(o_divide_77 + (offset_t)v * 4 + c[q], divide_77_3[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_select_86[v + 0] = select_86_9;
-  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_right_100[v + 0] = slope_of_right_100_15;
+  EACH if (own[q] && (c[q] + j) == 0) o_negative_80[v + 0] = negative_80_7;
+  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_right_99[v + 0] = slope_of_right_99_13;
 }
 
 // gradient.gat.attend.1.param.1: 6012 bytes at least, line 10 of the program
-//   gradient.gat.attend.1.param.1 = sum rows(slope of right.100 * product.40)
+//   gradient.gat.attend.1.param.1 = sum rows(slope of right.99 * product.40)
 // with that of gradient.gat.attend.1.param.0
 
-// slope of z.115: 28828 bytes at least, lines 10, 11, 12, 13 of the program
+// slope of z.114: 28828 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
 //   leakyrelu.53 (edges x 1) = leakyrelu(0.2)(add.52)
 //   subtract.58 (edges x 1) = subtract(leakyrelu.53, select.56[near.in])
 //   exp.59 (edges x 1) = exp(subtract.58)
 //   dropout.64 (edges x 1) = dropout 0.3 site 3(exp.59)
 //   reduce.85 (nodes x 3) = reduce sum.out(divide.77[far.out] * dropout.64)
-//   less.89 (edges x 1) = less(0.0, leakyrelu.53)
-//   select.90 (edges x 1) = select(less.89, 1.0, 0.2)
-//   multiply.91 (edges x 1) = multiply(exp.59, select.90)
-//   dropout.92 (edges x 1) = dropout 0.3 site 3(multiply.91)
-//   reduce.104 (nodes x 3) = reduce sum.out(dropout.92 * divide.77[near.in])
-//   multiply.105 (nodes x 3) = multiply(reduce.104, product.40)
-//   axis.106 (nodes x 1) = axis sum 1(multiply.105)
-//   multiply.101 (edges x 1) = multiply(select.86[near.in], exp.59)
-//   reduce.108 (nodes x 1) = reduce sum.out(multiply.101 * select.90)
-//   slope of left.109 = add(axis.106, reduce.108)
-//   multiply.110 (nodes x 3) = multiply(slope of right.100, parameter.gat.attend.1.param.1)
-//   add.111 (nodes x 3) = add(reduce.85, multiply.110)
-//   multiply.114 (nodes x 3) = multiply(slope of left.109, parameter.gat.attend.1.param.0)
-//   slope of z.115 = add(add.111, multiply.114)
+//   less.88 (edges x 1) = less(0.0, leakyrelu.53)
+//   select.89 (edges x 1) = select(less.88, 1.0, 0.2)
+//   multiply.90 (edges x 1) = multiply(exp.59, select.89)
+//   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
+//   reduce.103 (nodes x 3) = reduce sum.out(dropout.91 * divide.77[near.in])
+//   multiply.104 (nodes x 3) = multiply(reduce.103, product.40)
+//   axis.105 (nodes x 1) = axis sum 1(multiply.104)
+//   multiply.100 (edges x 1) = multiply(negative.80[near.in], exp.59)
+//   reduce.107 (nodes x 1) = reduce sum.out(multiply.100 * select.89)
+//   slope of left.108 = add(axis.105, reduce.107)
+//   multiply.109 (nodes x 3) = multiply(slope of right.99, parameter.gat.attend.1.param.1)
+//   add.110 (nodes x 3) = add(reduce.85, multiply.109)
+//   multiply.113 (nodes x 3) = multiply(slope of left.108, parameter.gat.attend.1.param.0)
+//   slope of z.114 = add(add.110, multiply.113)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_select_86, const real* __restrict__ b_slope_20_of_20_right_100, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_109, real* __restrict__ o_slope_20_of_20_z_115, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_114(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_negative_80, const real* __restrict__ b_slope_20_of_20_right_99, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_108, real* __restrict__ o_slope_20_of_20_z_114, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -881,12 +876,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real slope_of_right_100_8; slope_of_right_100_8 = __ldg(b_slope_20_of_20_right_100 + v + 0);
+  real slope_of_right_99_8; slope_of_right_99_8 = __ldg(b_slope_20_of_20_right_99 + v + 0);
   real parameter_gat_attend_1_param_1_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_1_9[q], b_parameter_gat_attend_1_param_1 + c[q]);
-  real multiply_110_10[Q][V]; EACH multiply_110_10[q][j] = slope_of_right_100_8 * parameter_gat_attend_1_param_1_9[q][j];
+  real multiply_109_10[Q][V]; EACH multiply_109_10[q][j] = slope_of_right_99_8 * parameter_gat_attend_1_param_1_9[q][j];
   real axis_44_15; axis_44_15 = __ldg(b_axis_44 + v + 0);
-  real reduce_104_1[Q][V]; EACH reduce_104_1[q][j] = 0;
-  real reduce_108_5; reduce_108_5 = 0;
+  real reduce_103_1[Q][V]; EACH reduce_103_1[q][j] = 0;
+  real reduce_107_5; reduce_107_5 = 0;
   real reduce_85_7[Q][V]; EACH reduce_85_7[q][j] = 0;
   {
     unsigned at = from;
@@ -908,23 +903,23 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
         UNROLL for (int k = 0; k < B; k++) { select_56_19[k] = __ldg(b_select_56 + u[k] + 0); }
         real divide_77_26[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_77_26[k][q], b_divide_77 + c[q] + (offset_t)u[k] * 4); }
-        real select_86_28[B];
-        UNROLL for (int k = 0; k < B; k++) { select_86_28[k] = __ldg(b_select_86 + u[k] + 0); }
+        real negative_80_28[B];
+        UNROLL for (int k = 0; k < B; k++) { negative_80_28[k] = __ldg(b_negative_80 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_52_17; add_52_17 = axis_44_15 + axis_48_16[k];
           real leakyrelu_53_18; leakyrelu_53_18 = leaky_relu(add_52_17, (real)0.2);
           real subtract_58_20; subtract_58_20 = leakyrelu_53_18 - select_56_19[k];
           real exp_59_21; exp_59_21 = exponential_of_share(subtract_58_20);
-          bool less_89_22; less_89_22 = ((real)0.0) < leakyrelu_53_18;
-          real select_90_23; select_90_23 = less_89_22 ? ((real)1.0) : ((real)0.2);
-          real multiply_91_24; multiply_91_24 = exp_59_21 * select_90_23;
-          real dropout_92_25; dropout_92_25 = !training ? multiply_91_24 : stream_2[k] >> 0 & 1 ? multiply_91_24 * (real)1.4285776566757493 : (real)0;
-          real product_27[Q][V]; EACH product_27[q][j] = dropout_92_25 * divide_77_26[k][q][j];
-          EACH if (here) reduce_104_1[q][j] = reduce_104_1[q][j] + product_27[q][j];
-          real multiply_101_29; multiply_101_29 = select_86_28[k] * exp_59_21;
-          real product_30; product_30 = multiply_101_29 * select_90_23;
-          if (here) reduce_108_5 = reduce_108_5 + product_30;
+          bool less_88_22; less_88_22 = ((real)0.0) < leakyrelu_53_18;
+          real select_89_23; select_89_23 = less_88_22 ? ((real)1.0) : ((real)0.2);
+          real multiply_90_24; multiply_90_24 = exp_59_21 * select_89_23;
+          real dropout_91_25; dropout_91_25 = !training ? multiply_90_24 : stream_2[k] >> 0 & 1 ? multiply_90_24 * (real)1.4285776566757493 : (real)0;
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_91_25 * divide_77_26[k][q][j];
+          EACH if (here) reduce_103_1[q][j] = reduce_103_1[q][j] + product_27[q][j];
+          real multiply_100_29; multiply_100_29 = negative_80_28[k] * exp_59_21;
+          real product_30; product_30 = multiply_100_29 * select_89_23;
+          if (here) reduce_107_5 = reduce_107_5 + product_30;
           real dropout_64_31; dropout_64_31 = !training ? exp_59_21 : stream_2[k] >> 0 & 1 ? exp_59_21 * (real)1.4285776566757493 : (real)0;
           real product_32[Q][V]; EACH product_32[q][j] = divide_77_26[k][q][j] * dropout_64_31;
           EACH if (here) reduce_85_7[q][j] = reduce_85_7[q][j] + product_32[q][j];
@@ -938,20 +933,20 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_104_1[q][j]; reduce_104_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_104_1[q][j] = reduce_104_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_103_1[q][j]; reduce_103_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_1[q][j] = reduce_103_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_104_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_103_1[q][j]; }
       __syncthreads();
-      EACH { reduce_104_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_104_1[q][j] = reduce_104_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_103_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_103_1[q][j] = reduce_103_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    { const real own_part = reduce_108_5; reduce_108_5 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_108_5 = reduce_108_5 + from_lane(own_part, g * L + part); }
+    { const real own_part = reduce_107_5; reduce_107_5 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_107_5 = reduce_107_5 + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_108_5; }
+      if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_107_5; }
       __syncthreads();
-      { reduce_108_5 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_108_5 = reduce_108_5 + told[(w * L + part) * 1 + 0]; }
+      { reduce_107_5 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_107_5 = reduce_107_5 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
     EACH { const real own_part = reduce_85_7[q][j]; reduce_85_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_85_7[q][j] = reduce_85_7[q][j] + from_lane(own_part, g * L + part); }
@@ -969,7 +964,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, reduce_104_1[q][j]);tell(of_piece + (4 + 0) * L, reduce_108_5);EACH tell(of_piece + (5 + q * V + j) * L, reduce_85_7[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_103_1[q][j]);tell(of_piece + (4 + 0) * L, reduce_107_5);EACH tell(of_piece + (5 + q * V + j) * L, reduce_85_7[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -981,31 +976,31 @@ extern "C" __global__ void __launch_bounds__(256, 3) k9_slope_of_z_115(const rea
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH reduce_104_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);reduce_108_5 = heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
+      EACH reduce_103_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);reduce_107_5 = heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH reduce_104_1[q][j] = reduce_104_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);reduce_108_5 = reduce_108_5 + heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = reduce_85_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
+        EACH reduce_103_1[q][j] = reduce_103_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);reduce_107_5 = reduce_107_5 + heard<real>(of_piece + (4 + 0) * L);EACH reduce_85_7[q][j] = reduce_85_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
       }
     }
   }
   real product_40_2[Q][V]; EACH_Q load<V>(product_40_2[q], b_product_40 + (offset_t)v * 4 + c[q]);
-  real multiply_105_3[Q][V]; EACH multiply_105_3[q][j] = reduce_104_1[q][j] * product_40_2[q][j];
-  real axis_106_4;
-  axis_106_4 = 0;
-  EACH axis_106_4 = axis_106_4 + (own[q] && c[q] + j < 3u ? multiply_105_3[q][j] : 0);
-  real slope_of_left_109_6; slope_of_left_109_6 = axis_106_4 + reduce_108_5;
-  real add_111_11[Q][V]; EACH add_111_11[q][j] = reduce_85_7[q][j] + multiply_110_10[q][j];
+  real multiply_104_3[Q][V]; EACH multiply_104_3[q][j] = reduce_103_1[q][j] * product_40_2[q][j];
+  real axis_105_4;
+  axis_105_4 = 0;
+  EACH axis_105_4 = axis_105_4 + (own[q] && c[q] + j < 3u ? multiply_104_3[q][j] : 0);
+  real slope_of_left_108_6; slope_of_left_108_6 = axis_105_4 + reduce_107_5;
+  real add_110_11[Q][V]; EACH add_110_11[q][j] = reduce_85_7[q][j] + multiply_109_10[q][j];
   real parameter_gat_attend_1_param_0_12[Q][V]; EACH_Q load<V>(parameter_gat_attend_1_param_0_12[q], b_parameter_gat_attend_1_param_0 + c[q]);
-  real multiply_114_13[Q][V]; EACH multiply_114_13[q][j] = slope_of_left_109_6 * parameter_gat_attend_1_param_0_12[q][j];
-  real slope_of_z_115_14[Q][V]; EACH slope_of_z_115_14[q][j] = add_111_11[q][j] + multiply_114_13[q][j];
+  real multiply_113_13[Q][V]; EACH multiply_113_13[q][j] = slope_of_left_108_6 * parameter_gat_attend_1_param_0_12[q][j];
+  real slope_of_z_114_14[Q][V]; EACH slope_of_z_114_14[q][j] = add_110_11[q][j] + multiply_113_13[q][j];
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_left_109[v + 0] = slope_of_left_109_6;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q], slope_of_z_115_14[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_slope_20_of_20_left_108[v + 0] = slope_of_left_108_6;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q], slope_of_z_114_14[q]);
 }
 
 // gradient.gat.attend.1.param.0: 6012 bytes at least, line 10 of the program
-//   gradient.gat.attend.1.param.0 = sum rows(slope of left.109 * product.40)
-extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_109, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_100, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+//   gradient.gat.attend.1.param.0 = sum rows(slope of left.108 * product.40)
+extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_108, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_99, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
   const unsigned rows = rows_given;
@@ -1016,11 +1011,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real slope_of_left_109_1; slope_of_left_109_1 = __ldg(b_slope_20_of_20_left_109 + v + 0);
+    real slope_of_left_108_1; slope_of_left_108_1 = __ldg(b_slope_20_of_20_left_108 + v + 0);
     real product_40_2[Q]; EACH_Q product_40_2[q] = __ldg(b_product_40 + (offset_t)v * 4 + c[q]);
-    real product_3[Q]; EACH_Q product_3[q] = slope_of_left_109_1 * product_40_2[q];
-    real slope_of_right_100_4; slope_of_right_100_4 = __ldg(b_slope_20_of_20_right_100 + v + 0);
-    real product_5[Q]; EACH_Q product_5[q] = slope_of_right_100_4 * product_40_2[q];
+    real product_3[Q]; EACH_Q product_3[q] = slope_of_left_108_1 * product_40_2[q];
+    real slope_of_right_99_4; slope_of_right_99_4 = __ldg(b_slope_20_of_20_right_99 + v + 0);
+    real product_5[Q]; EACH_Q product_5[q] = slope_of_right_99_4 * product_40_2[q];
     EACH sums[0][j] += product_3[q];
     EACH sums[1][j] += product_5[q];
   }
@@ -1058,9 +1053,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
 }
 
 // gradient.gat.attend.1.linear.0.weight: 24192 bytes at least, line 9 of the program
-//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.115, h.38)
+//   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 48;
@@ -1090,7 +1085,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
         if (PIECES % 32 != 0 && place >= PIECES) continue;
         float* const to = stage + GROUPS * 256 + r * Z_TILE + (within / 4 ^ twist(r)) * 4 + within % 4;
         const bool here = row < end && column < Z;
-        copy_later<16>(to, b_slope_20_of_20_z_115 + (here ? (offset_t)row * 4 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_114 + (here ? (offset_t)row * 4 + column : 0), here);
       }
       coming += 8 * TURNS;
     }
@@ -1181,16 +1176,16 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
   }
 }
 
-// divide.128: 64992 bytes at least, lines 3, 4, 9, 13 of the program
-//   slope of h.119 (nodes x 16) = product(slope of z.115, parameter.gat.attend.1.linear.0.weight)
-//   dropout.121 (nodes x 16) = dropout 0.5 site 2(slope of h.119)
-//   add.123 (nodes x 16) = add(h.36, 1.0)
-//   multiply.124 (nodes x 16) = multiply(dropout.121, add.123)
-//   less.125 (nodes x 16) = less(0.0, h.36)
-//   select.126 = select(less.125, dropout.121, multiply.124)
-//   divide.128 = divide(select.126, select.28)
+// divide.127: 64992 bytes at least, lines 3, 4, 9, 13 of the program
+//   slope of h.118 (nodes x 16) = product(slope of z.114, parameter.gat.attend.1.linear.0.weight)
+//   dropout.120 (nodes x 16) = dropout 0.5 site 2(slope of h.118)
+//   add.122 (nodes x 16) = add(h.36, 1.0)
+//   multiply.123 (nodes x 16) = multiply(dropout.120, add.122)
+//   less.124 (nodes x 16) = less(0.0, h.36)
+//   select.125 = select(less.124, dropout.120, multiply.123)
+//   divide.127 = divide(select.125, select.28)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_115, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_128, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_127, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1209,8 +1204,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_of_z_115_1[Q]; EACH_Q slope_of_z_115_1[q] = __ldg(b_slope_20_of_20_z_115 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_z_115_1[q] : (real)0;
+      real slope_of_z_114_1[Q]; EACH_Q slope_of_z_114_1[q] = __ldg(b_slope_20_of_20_z_114 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here ? slope_of_z_114_1[q] : (real)0;
     }
   };
   fetch(0);
@@ -1246,15 +1241,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_36_1[Q][V]; EACH_Q load<V>(h_36_1[q], b_h_36 + (offset_t)v * 16 + c[q]);
-    bool less_125_2[Q][V]; EACH less_125_2[q][j] = ((real)0.0) < h_36_1[q][j];
-    real dropout_121_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_121_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
-    real add_123_5[Q][V]; EACH add_123_5[q][j] = h_36_1[q][j] + ((real)1.0);
-    real multiply_124_6[Q][V]; EACH multiply_124_6[q][j] = dropout_121_3[q][j] * add_123_5[q][j];
-    real select_126_7[Q][V]; EACH select_126_7[q][j] = less_125_2[q][j] ? dropout_121_3[q][j] : multiply_124_6[q][j];
+    bool less_124_2[Q][V]; EACH less_124_2[q][j] = ((real)0.0) < h_36_1[q][j];
+    real dropout_120_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_120_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
+    real add_122_5[Q][V]; EACH add_122_5[q][j] = h_36_1[q][j] + ((real)1.0);
+    real multiply_123_6[Q][V]; EACH multiply_123_6[q][j] = dropout_120_3[q][j] * add_122_5[q][j];
+    real select_125_7[Q][V]; EACH select_125_7[q][j] = less_124_2[q][j] ? dropout_120_3[q][j] : multiply_123_6[q][j];
     real select_28_8[Q]; EACH_Q select_28_8[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_128_9[Q][V]; EACH divide_128_9[q][j] = select_126_7[q][j] / select_28_8[q];
-    EACH_Q if (own[q]) store<V>(o_divide_128 + (offset_t)v * 16 + c[q], divide_128_9[q]);
-    EACH if (own[q]) of_sums[q][j] += select_126_7[q][j];
+    real divide_127_9[Q][V]; EACH divide_127_9[q][j] = select_125_7[q][j] / select_28_8[q];
+    EACH_Q if (own[q]) store<V>(o_divide_127 + (offset_t)v * 16 + c[q], divide_127_9[q]);
+    EACH if (own[q]) of_sums[q][j] += select_125_7[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -1293,20 +1288,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_128(const real* 
 }
 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least, line 13 of the program
-//   gradient.gat.attend.0.bias.0 = sum rows(select.126)
-// with that of divide.128
+//   gradient.gat.attend.0.bias.0 = sum rows(select.125)
+// with that of divide.127
 
-// slope of right.150: 69600 bytes at least, lines 11, 12, 13 of the program
-//   multiply.129 (nodes x 16) = multiply(divide.128, divide.33)
-//   axis.130 (nodes x 2) = axis sum 1(multiply.129)
-//   negative.131 (nodes x 2) = negative(axis.130)
-//   select.137 = select(equal.27, 0.0, negative.131)
-//   multiply.145 (nodes x 16) = multiply(reduce.144, divide.128)
-//   axis.146 (nodes x 2) = axis sum 1(multiply.145)
-//   multiply.149 (nodes x 2) = multiply(reduce.148, select.137)
-//   slope of right.150 = add(axis.146, multiply.149)
+// slope of right.148: 64800 bytes at least, lines 11, 13 of the program
+//   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
+//   axis.129 (nodes x 2) = axis sum 1(multiply.128)
+//   negative.130 = negative(axis.129)
+//   multiply.143 (nodes x 16) = multiply(reduce.142, divide.127)
+//   axis.144 (nodes x 2) = axis sum 1(multiply.143)
+//   multiply.147 (nodes x 2) = multiply(reduce.146, negative.130)
+//   slope of right.148 = add(axis.144, multiply.147)
 //   (4 lanes of 4 columns a row, 64 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(const real* __restrict__ b_divide_128, const real* __restrict__ b_divide_33, const whole* __restrict__ b_equal_27, const real* __restrict__ b_reduce_144, const real* __restrict__ b_reduce_148, real* __restrict__ o_select_137, real* __restrict__ o_slope_20_of_20_right_150, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_148(const real* __restrict__ b_divide_127, const real* __restrict__ b_divide_33, const real* __restrict__ b_reduce_142, const real* __restrict__ b_reduce_146, real* __restrict__ o_negative_130, real* __restrict__ o_slope_20_of_20_right_148, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1316,57 +1310,55 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_150(cons
   const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
   const bool live = number < rows;
   [[maybe_unused]] const unsigned v = live ? number : 0;
-  bool equal_27_1[Q]; EACH_Q equal_27_1[q] = __ldg(b_equal_27 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
-  real divide_128_2[Q][V]; EACH_Q load<V>(divide_128_2[q], b_divide_128 + (offset_t)v * 16 + c[q]);
-  real divide_33_3[Q][V]; EACH_Q load<V>(divide_33_3[q], b_divide_33 + (offset_t)v * 16 + c[q]);
-  real multiply_129_4[Q][V]; EACH multiply_129_4[q][j] = divide_128_2[q][j] * divide_33_3[q][j];
-  real axis_130_5[Q];
-  EACH_Q axis_130_5[q] = 0;
-  EACH axis_130_5[q] = axis_130_5[q] + multiply_129_4[q][j];
-  EACH_Q axis_130_5[q] = axis_130_5[q] + across(axis_130_5[q], 1);
-  real negative_131_6[Q]; EACH_Q negative_131_6[q] = negative(axis_130_5[q]);
-  real select_137_7[Q]; EACH_Q select_137_7[q] = equal_27_1[q] ? ((real)0.0) : negative_131_6[q];
-  real reduce_144_8[Q][V]; EACH_Q load<V>(reduce_144_8[q], b_reduce_144 + (offset_t)v * 16 + c[q]);
-  real multiply_145_9[Q][V]; EACH multiply_145_9[q][j] = reduce_144_8[q][j] * divide_128_2[q][j];
-  real axis_146_10[Q];
-  EACH_Q axis_146_10[q] = 0;
-  EACH axis_146_10[q] = axis_146_10[q] + multiply_145_9[q][j];
-  EACH_Q axis_146_10[q] = axis_146_10[q] + across(axis_146_10[q], 1);
-  real reduce_148_11[Q]; EACH_Q reduce_148_11[q] = __ldg(b_reduce_148 + (offset_t)v * 2 + (c[q] / 8u));
-  real multiply_149_12[Q]; EACH_Q multiply_149_12[q] = reduce_148_11[q] * select_137_7[q];
-  real slope_of_right_150_13[Q]; EACH_Q slope_of_right_150_13[q] = axis_146_10[q] + multiply_149_12[q];
+  real divide_127_1[Q][V]; EACH_Q load<V>(divide_127_1[q], b_divide_127 + (offset_t)v * 16 + c[q]);
+  real divide_33_2[Q][V]; EACH_Q load<V>(divide_33_2[q], b_divide_33 + (offset_t)v * 16 + c[q]);
+  real multiply_128_3[Q][V]; EACH multiply_128_3[q][j] = divide_127_1[q][j] * divide_33_2[q][j];
+  real axis_129_4[Q];
+  EACH_Q axis_129_4[q] = 0;
+  EACH axis_129_4[q] = axis_129_4[q] + multiply_128_3[q][j];
+  EACH_Q axis_129_4[q] = axis_129_4[q] + across(axis_129_4[q], 1);
+  real negative_130_5[Q]; EACH_Q negative_130_5[q] = negative(axis_129_4[q]);
+  real reduce_142_6[Q][V]; EACH_Q load<V>(reduce_142_6[q], b_reduce_142 + (offset_t)v * 16 + c[q]);
+  real multiply_143_7[Q][V]; EACH multiply_143_7[q][j] = reduce_142_6[q][j] * divide_127_1[q][j];
+  real axis_144_8[Q];
+  EACH_Q axis_144_8[q] = 0;
+  EACH axis_144_8[q] = axis_144_8[q] + multiply_143_7[q][j];
+  EACH_Q axis_144_8[q] = axis_144_8[q] + across(axis_144_8[q], 1);
+  real reduce_146_9[Q]; EACH_Q reduce_146_9[q] = __ldg(b_reduce_146 + (offset_t)v * 2 + (c[q] / 8u));
+  real multiply_147_10[Q]; EACH_Q multiply_147_10[q] = reduce_146_9[q] * negative_130_5[q];
+  real slope_of_right_148_11[Q]; EACH_Q slope_of_right_148_11[q] = axis_144_8[q] + multiply_147_10[q];
   if (!live) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_137[(offset_t)v * 2 + (c[q] / 8u)] = select_137_7[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_150[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_150_13[q];
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_130[(offset_t)v * 2 + (c[q] / 8u)] = negative_130_5[q];
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_148[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_148_11[q];
 }
 
 // gradient.gat.attend.0.param.1: 21664 bytes at least, line 10 of the program
-//   gradient.gat.attend.0.param.1 = sum rows(slope of right.150 * product.3)
+//   gradient.gat.attend.0.param.1 = sum rows(slope of right.148 * product.3)
 // with that of gradient.gat.attend.0.param.0
 
-// slope of z.165: 97332 bytes at least, lines 10, 11, 12, 13 of the program
+// slope of z.163: 97332 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
 //   leakyrelu.16 (edges x 2) = leakyrelu(0.2)(add.15)
 //   subtract.23 (edges x 2) = subtract(leakyrelu.16, select.21[near.in])
 //   exp.24 (edges x 2) = exp(subtract.23)
 //   dropout.30 (edges x 2) = dropout 0.3 site 1(exp.24)
-//   reduce.136 (nodes x 16) = reduce sum.out(divide.128[far.out] * dropout.30)
-//   less.139 (edges x 2) = less(0.0, leakyrelu.16)
-//   select.140 (edges x 2) = select(less.139, 1.0, 0.2)
-//   multiply.141 (edges x 2) = multiply(exp.24, select.140)
-//   dropout.142 (edges x 2) = dropout 0.3 site 1(multiply.141)
-//   reduce.154 (nodes x 16) = reduce sum.out(dropout.142 * divide.128[near.in])
-//   multiply.155 (nodes x 16) = multiply(reduce.154, product.3)
-//   axis.156 (nodes x 2) = axis sum 1(multiply.155)
-//   multiply.151 (edges x 2) = multiply(select.137[near.in], exp.24)
-//   reduce.158 (nodes x 2) = reduce sum.out(multiply.151 * select.140)
-//   slope of left.159 = add(axis.156, reduce.158)
-//   multiply.160 (nodes x 16) = multiply(slope of right.150, parameter.gat.attend.0.param.1)
-//   add.161 (nodes x 16) = add(reduce.136, multiply.160)
-//   multiply.164 (nodes x 16) = multiply(slope of left.159, parameter.gat.attend.0.param.0)
-//   slope of z.165 = add(add.161, multiply.164)
+//   reduce.135 (nodes x 16) = reduce sum.out(divide.127[far.out] * dropout.30)
+//   less.137 (edges x 2) = less(0.0, leakyrelu.16)
+//   select.138 (edges x 2) = select(less.137, 1.0, 0.2)
+//   multiply.139 (edges x 2) = multiply(exp.24, select.138)
+//   dropout.140 (edges x 2) = dropout 0.3 site 1(multiply.139)
+//   reduce.152 (nodes x 16) = reduce sum.out(dropout.140 * divide.127[near.in])
+//   multiply.153 (nodes x 16) = multiply(reduce.152, product.3)
+//   axis.154 (nodes x 2) = axis sum 1(multiply.153)
+//   multiply.149 (edges x 2) = multiply(negative.130[near.in], exp.24)
+//   reduce.156 (nodes x 2) = reduce sum.out(multiply.149 * select.138)
+//   slope of left.157 = add(axis.154, reduce.156)
+//   multiply.158 (nodes x 16) = multiply(slope of right.148, parameter.gat.attend.0.param.1)
+//   add.159 (nodes x 16) = add(reduce.135, multiply.158)
+//   multiply.162 (nodes x 16) = multiply(slope of left.157, parameter.gat.attend.0.param.0)
+//   slope of z.163 = add(add.159, multiply.162)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_128, const real* __restrict__ b_product_3, const real* __restrict__ b_select_137, const real* __restrict__ b_slope_20_of_20_right_150, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_159, real* __restrict__ o_slope_20_of_20_z_165, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_163(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_negative_130, const real* __restrict__ b_slope_20_of_20_right_148, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_157, real* __restrict__ o_slope_20_of_20_z_163, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1390,13 +1382,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real slope_of_right_150_8[Q]; EACH_Q slope_of_right_150_8[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_right_148_8[Q]; EACH_Q slope_of_right_148_8[q] = __ldg(b_slope_20_of_20_right_148 + (offset_t)v * 2 + (c[q] / 8u));
   real parameter_gat_attend_0_param_1_9[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_1_9[q], b_parameter_gat_attend_0_param_1 + c[q]);
-  real multiply_160_10[Q][V]; EACH multiply_160_10[q][j] = slope_of_right_150_8[q] * parameter_gat_attend_0_param_1_9[q][j];
+  real multiply_158_10[Q][V]; EACH multiply_158_10[q][j] = slope_of_right_148_8[q] * parameter_gat_attend_0_param_1_9[q][j];
   real axis_7_15[Q]; EACH_Q axis_7_15[q] = __ldg(b_axis_7 + (offset_t)v * 2 + (c[q] / 8u));
-  real reduce_154_1[Q][V]; EACH reduce_154_1[q][j] = 0;
-  real reduce_158_5[Q]; EACH_Q reduce_158_5[q] = 0;
-  real reduce_136_7[Q][V]; EACH reduce_136_7[q][j] = 0;
+  real reduce_152_1[Q][V]; EACH reduce_152_1[q][j] = 0;
+  real reduce_156_5[Q]; EACH_Q reduce_156_5[q] = 0;
+  real reduce_135_7[Q][V]; EACH reduce_135_7[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1415,28 +1407,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
         UNROLL for (int k = 0; k < B; k++) { EACH_Q axis_11_16[k][q] = __ldg(b_axis_11 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         real select_21_19[B][Q];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q select_21_19[k][q] = __ldg(b_select_21 + (c[q] / 8u) + (offset_t)u[k] * 2); }
-        real divide_128_26[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_128_26[k][q], b_divide_128 + c[q] + (offset_t)u[k] * 16); }
-        real select_137_28[B][Q];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_137_28[k][q] = __ldg(b_select_137 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        real divide_127_26[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_127_26[k][q], b_divide_127 + c[q] + (offset_t)u[k] * 16); }
+        real negative_130_28[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q negative_130_28[k][q] = __ldg(b_negative_130 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_15_17[Q]; EACH_Q add_15_17[q] = axis_7_15[q] + axis_11_16[k][q];
           real leakyrelu_16_18[Q]; EACH_Q leakyrelu_16_18[q] = leaky_relu(add_15_17[q], (real)0.2);
           real subtract_23_20[Q]; EACH_Q subtract_23_20[q] = leakyrelu_16_18[q] - select_21_19[k][q];
           real exp_24_21[Q]; EACH_Q exp_24_21[q] = exponential_of_share(subtract_23_20[q]);
-          bool less_139_22[Q]; EACH_Q less_139_22[q] = ((real)0.0) < leakyrelu_16_18[q];
-          real select_140_23[Q]; EACH_Q select_140_23[q] = less_139_22[q] ? ((real)1.0) : ((real)0.2);
-          real multiply_141_24[Q]; EACH_Q multiply_141_24[q] = exp_24_21[q] * select_140_23[q];
-          real dropout_142_25[Q]; EACH_Q dropout_142_25[q] = !training ? multiply_141_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_141_24[q] * (real)1.4285776566757493 : (real)0;
-          real product_27[Q][V]; EACH product_27[q][j] = dropout_142_25[q] * divide_128_26[k][q][j];
-          EACH if (here) reduce_154_1[q][j] = reduce_154_1[q][j] + product_27[q][j];
-          real multiply_151_29[Q]; EACH_Q multiply_151_29[q] = select_137_28[k][q] * exp_24_21[q];
-          real product_30[Q]; EACH_Q product_30[q] = multiply_151_29[q] * select_140_23[q];
-          EACH_Q if (here) reduce_158_5[q] = reduce_158_5[q] + product_30[q];
+          bool less_137_22[Q]; EACH_Q less_137_22[q] = ((real)0.0) < leakyrelu_16_18[q];
+          real select_138_23[Q]; EACH_Q select_138_23[q] = less_137_22[q] ? ((real)1.0) : ((real)0.2);
+          real multiply_139_24[Q]; EACH_Q multiply_139_24[q] = exp_24_21[q] * select_138_23[q];
+          real dropout_140_25[Q]; EACH_Q dropout_140_25[q] = !training ? multiply_139_24[q] : stream_2[k] >> (c[q] / 8u) & 1 ? multiply_139_24[q] * (real)1.4285776566757493 : (real)0;
+          real product_27[Q][V]; EACH product_27[q][j] = dropout_140_25[q] * divide_127_26[k][q][j];
+          EACH if (here) reduce_152_1[q][j] = reduce_152_1[q][j] + product_27[q][j];
+          real multiply_149_29[Q]; EACH_Q multiply_149_29[q] = negative_130_28[k][q] * exp_24_21[q];
+          real product_30[Q]; EACH_Q product_30[q] = multiply_149_29[q] * select_138_23[q];
+          EACH_Q if (here) reduce_156_5[q] = reduce_156_5[q] + product_30[q];
           real dropout_30_31[Q]; EACH_Q dropout_30_31[q] = !training ? exp_24_21[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_24_21[q] * (real)1.4285776566757493 : (real)0;
-          real product_32[Q][V]; EACH product_32[q][j] = divide_128_26[k][q][j] * dropout_30_31[q];
-          EACH if (here) reduce_136_7[q][j] = reduce_136_7[q][j] + product_32[q][j];
+          real product_32[Q][V]; EACH product_32[q][j] = divide_127_26[k][q][j] * dropout_30_31[q];
+          EACH if (here) reduce_135_7[q][j] = reduce_135_7[q][j] + product_32[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1447,28 +1439,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = reduce_154_1[q][j]; reduce_154_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_154_1[q][j] = reduce_154_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_152_1[q][j]; reduce_152_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_152_1[q][j] = reduce_152_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_154_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_152_1[q][j]; }
       __syncthreads();
-      EACH { reduce_154_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_154_1[q][j] = reduce_154_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_152_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_152_1[q][j] = reduce_152_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH_Q { const real own_part = reduce_158_5[q]; reduce_158_5[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_158_5[q] = reduce_158_5[q] + from_lane(own_part, g * L + part); }
+    EACH_Q { const real own_part = reduce_156_5[q]; reduce_156_5[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_156_5[q] = reduce_156_5[q] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_158_5[q]; }
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = reduce_156_5[q]; }
       __syncthreads();
-      EACH_Q { reduce_158_5[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_158_5[q] = reduce_158_5[q] + told[(w * L + part) * 1 + q]; }
+      EACH_Q { reduce_156_5[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) reduce_156_5[q] = reduce_156_5[q] + told[(w * L + part) * 1 + q]; }
       __syncthreads();
     }
-    EACH { const real own_part = reduce_136_7[q][j]; reduce_136_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_136_7[q][j] = reduce_136_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_135_7[q][j]; reduce_135_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_135_7[q][j] = reduce_135_7[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_136_7[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_135_7[q][j]; }
       __syncthreads();
-      EACH { reduce_136_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_136_7[q][j] = reduce_136_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_135_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_135_7[q][j] = reduce_135_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1478,7 +1470,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, reduce_154_1[q][j]);EACH_Q tell(of_piece + (4 + q) * L, reduce_158_5[q]);EACH tell(of_piece + (5 + q * V + j) * L, reduce_136_7[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_152_1[q][j]);EACH_Q tell(of_piece + (4 + q) * L, reduce_156_5[q]);EACH tell(of_piece + (5 + q * V + j) * L, reduce_135_7[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1490,32 +1482,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_165(const re
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH reduce_154_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_158_5[q] = heard<real>(of_piece + (4 + q) * L);EACH reduce_136_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
+      EACH reduce_152_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_156_5[q] = heard<real>(of_piece + (4 + q) * L);EACH reduce_135_7[q][j] = heard<real>(of_piece + (5 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH reduce_154_1[q][j] = reduce_154_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_158_5[q] = reduce_158_5[q] + heard<real>(of_piece + (4 + q) * L);EACH reduce_136_7[q][j] = reduce_136_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
+        EACH reduce_152_1[q][j] = reduce_152_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH_Q reduce_156_5[q] = reduce_156_5[q] + heard<real>(of_piece + (4 + q) * L);EACH reduce_135_7[q][j] = reduce_135_7[q][j] + heard<real>(of_piece + (5 + q * V + j) * L);
       }
     }
   }
   real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
-  real multiply_155_3[Q][V]; EACH multiply_155_3[q][j] = reduce_154_1[q][j] * product_3_2[q][j];
-  real axis_156_4[Q];
-  EACH_Q axis_156_4[q] = 0;
-  EACH axis_156_4[q] = axis_156_4[q] + multiply_155_3[q][j];
-  EACH_Q axis_156_4[q] = axis_156_4[q] + across(axis_156_4[q], 1);
-  real slope_of_left_159_6[Q]; EACH_Q slope_of_left_159_6[q] = axis_156_4[q] + reduce_158_5[q];
-  real add_161_11[Q][V]; EACH add_161_11[q][j] = reduce_136_7[q][j] + multiply_160_10[q][j];
+  real multiply_153_3[Q][V]; EACH multiply_153_3[q][j] = reduce_152_1[q][j] * product_3_2[q][j];
+  real axis_154_4[Q];
+  EACH_Q axis_154_4[q] = 0;
+  EACH axis_154_4[q] = axis_154_4[q] + multiply_153_3[q][j];
+  EACH_Q axis_154_4[q] = axis_154_4[q] + across(axis_154_4[q], 1);
+  real slope_of_left_157_6[Q]; EACH_Q slope_of_left_157_6[q] = axis_154_4[q] + reduce_156_5[q];
+  real add_159_11[Q][V]; EACH add_159_11[q][j] = reduce_135_7[q][j] + multiply_158_10[q][j];
   real parameter_gat_attend_0_param_0_12[Q][V]; EACH_Q load<V>(parameter_gat_attend_0_param_0_12[q], b_parameter_gat_attend_0_param_0 + c[q]);
-  real multiply_164_13[Q][V]; EACH multiply_164_13[q][j] = slope_of_left_159_6[q] * parameter_gat_attend_0_param_0_12[q][j];
-  real slope_of_z_165_14[Q][V]; EACH slope_of_z_165_14[q][j] = add_161_11[q][j] + multiply_164_13[q][j];
+  real multiply_162_13[Q][V]; EACH multiply_162_13[q][j] = slope_of_left_157_6[q] * parameter_gat_attend_0_param_0_12[q][j];
+  real slope_of_z_163_14[Q][V]; EACH slope_of_z_163_14[q][j] = add_159_11[q][j] + multiply_162_13[q][j];
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_left_159[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_left_159_6[q];
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_165 + (offset_t)v * 16 + c[q], slope_of_z_165_14[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_left_157[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_left_157_6[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_z_163 + (offset_t)v * 16 + c[q], slope_of_z_163_14[q]);
 }
 
 // gradient.gat.attend.0.param.0: 21664 bytes at least, line 10 of the program
-//   gradient.gat.attend.0.param.0 = sum rows(slope of left.159 * product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_159, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_150, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+//   gradient.gat.attend.0.param.0 = sum rows(slope of left.157 * product.3)
+extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_157, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_148, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
   const unsigned rows = rows_given;
@@ -1526,11 +1518,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real slope_of_left_159_1[Q]; EACH_Q slope_of_left_159_1[q] = __ldg(b_slope_20_of_20_left_159 + (offset_t)v * 2 + (c[q] / 8u));
+    real slope_of_left_157_1[Q]; EACH_Q slope_of_left_157_1[q] = __ldg(b_slope_20_of_20_left_157 + (offset_t)v * 2 + (c[q] / 8u));
     real product_3_2[Q][V]; EACH_Q load<V>(product_3_2[q], b_product_3 + (offset_t)v * 16 + c[q]);
-    real product_3[Q][V]; EACH product_3[q][j] = slope_of_left_159_1[q] * product_3_2[q][j];
-    real slope_of_right_150_4[Q]; EACH_Q slope_of_right_150_4[q] = __ldg(b_slope_20_of_20_right_150 + (offset_t)v * 2 + (c[q] / 8u));
-    real product_5[Q][V]; EACH product_5[q][j] = slope_of_right_150_4[q] * product_3_2[q][j];
+    real product_3[Q][V]; EACH product_3[q][j] = slope_of_left_157_1[q] * product_3_2[q][j];
+    real slope_of_right_148_4[Q]; EACH_Q slope_of_right_148_4[q] = __ldg(b_slope_20_of_20_right_148 + (offset_t)v * 2 + (c[q] / 8u));
+    real product_5[Q][V]; EACH product_5[q][j] = slope_of_right_148_4[q] * product_3_2[q][j];
     EACH sums[0][j] += product_3[q][j];
     EACH sums[1][j] += product_5[q][j];
   }
@@ -1568,9 +1560,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
 }
 
 // gradient.gat.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
-//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.165, dropout.1)
+//   gradient.gat.attend.0.linear.0.weight = outer(slope of z.163, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_165, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_163, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 96;
@@ -1592,7 +1584,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_l
         const unsigned row = coming + r, column = x0 + (beside * GROUPS + of_group) * 32 + within;
         float* const to = stage + (of_group * 8 + r) * 32 + (within / 4 ^ r % 4 * 2) * 4 + within % 4;
         const bool here = row < end && column < X;
-        copy_later<16>(to, b_slope_20_of_20_z_165 + (here ? (offset_t)row * 16 + column : 0), here);
+        copy_later<16>(to, b_slope_20_of_20_z_163 + (here ? (offset_t)row * 16 + column : 0), here);
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
       UNROLL for (int i = 0; i < (PIECES + 31) / 32; i++) {

@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 // as k1_add_5
 
-// h.40: 128532 bytes at least, lines 3, 4, 11, 12, 13 of the program
+// h.40: 123732 bytes at least, lines 3, 4, 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
 //   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
 //   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
 //   exp.27 (edges x 2) = exp(subtract.26)
 //   reduce.28 (nodes x 2) = reduce sum.in(exp.27)
-//   equal.30 = equal(reduce.28, 0.0)
+//   equal.30 (nodes x 2) = equal(reduce.28, 0.0)
 //   select.31 = select(equal.30, 1.0, reduce.28)
 //   dropout.32 (edges x 2) = dropout 0.3 site 1(exp.27)
 //   reduce.34 (nodes x 16) = reduce sum.in(dropout.32 * add.5[far.in])
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   h.38 = elu(add.37)
 //   h.40 = dropout 0.5 site 2(h.38)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_24, whole* __restrict__ o_equal_30, real* __restrict__ o_select_31, real* __restrict__ o_divide_35, real* __restrict__ o_h_38, real* __restrict__ o_h_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_24, real* __restrict__ o_select_31, real* __restrict__ o_divide_35, real* __restrict__ o_h_38, real* __restrict__ o_h_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -260,7 +260,6 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_h_40(const real* __restr
   real h_40_12[Q][V]; EACH_Q { bool kept_13[V]; UNROLL for (int j = 0; j < V; j++) kept_13[j] = true; if (training) keeps<V>(kept_13, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_40_12[q][j] = !training ? h_38_11[q][j] : kept_13[j] ? h_38_11[q][j] * (real)2.0 : (real)0; }
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_24[(offset_t)v * 2 + (c[q] / 8u)] = select_24_3[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_equal_30[(offset_t)v * 2 + (c[q] / 8u)] = (whole)(equal_30_5[q]);
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_31[(offset_t)v * 2 + (c[q] / 8u)] = select_31_6[q];
   EACH_Q if (own[q]) store<V>(o_divide_35 + (offset_t)v * 16 + c[q], divide_35_8[q]);
   EACH_Q if (own[q]) store<V>(o_h_38 + (offset_t)v * 16 + c[q], h_38_11[q]);
@@ -366,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __res
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 // as k4_add_44
 
-// add.75: 30028 bytes at least, lines 5, 11, 12, 13 of the program
+// add.75: 27628 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
 //   leakyrelu.55 (edges x 3) = leakyrelu(0.2)(add.54)
 //   axis.57 (edges x 1) = axis sum 1(leakyrelu.55 * parameter.gatv2.attend.1.param.0)
@@ -376,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __res
 //   subtract.63 (edges x 1) = subtract(axis.57, select.61[near.in])
 //   exp.64 (edges x 1) = exp(subtract.63)
 //   reduce.65 (nodes x 1) = reduce sum.in(exp.64)
-//   equal.66 = equal(reduce.65, 0.0)
+//   equal.66 (nodes x 1) = equal(reduce.65, 0.0)
 //   select.67 = select(equal.66, 1.0, reduce.65)
 //   dropout.68 (edges x 1) = dropout 0.3 site 3(exp.64)
 //   reduce.70 (nodes x 3) = reduce sum.in(dropout.68 * add.44[far.in])
@@ -384,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_add_44(const real* __res
 //   add.73 (nodes x 3) = add(divide.71, parameter.gatv2.attend.1.bias.0)
 //   add.75 = add(add.73, 0.0)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_parameter_gatv2_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_61, whole* __restrict__ o_equal_66, real* __restrict__ o_select_67, real* __restrict__ o_divide_71, real* __restrict__ o_add_75, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_parameter_gatv2_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_61, real* __restrict__ o_select_67, real* __restrict__ o_divide_71, real* __restrict__ o_add_75, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -535,7 +534,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
   real add_75_11[Q][V]; EACH add_75_11[q][j] = add_73_10[q][j] + ((real)0.0);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_select_61[v + 0] = select_61_3;
-  EACH if (own[q] && (c[q] + j) == 0) o_equal_66[v + 0] = (whole)(equal_66_5);
   EACH if (own[q] && (c[q] + j) == 0) o_select_67[v + 0] = select_67_6;
   EACH_Q if (own[q]) store<V>(o_divide_71 + (offset_t)v * 4 + c[q], divide_71_8[q]);
   EACH_Q if (own[q]) store<V>(o_add_75 + (offset_t)v * 4 + c[q], add_75_11[q]);
@@ -700,12 +698,11 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
 //   gradient.gatv2.attend.1.bias.0 = sum rows(slope.result)
 // with that of loss
 
-// slope of right.102: 40816 bytes at least, lines 11, 12, 13 of the program
+// slope of right.101: 38416 bytes at least, lines 11, 12, 13 of the program
 //   divide.81 = divide(slope.result, select.67)
 //   multiply.82 (nodes x 3) = multiply(divide.81, divide.71)
 //   axis.83 (nodes x 1) = axis sum 1(multiply.82)
-//   negative.84 (nodes x 1) = negative(axis.83)
-//   select.91 = select(equal.66, 0.0, negative.84)
+//   negative.84 = negative(axis.83)
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
 //   leakyrelu.55 (edges x 3) = leakyrelu(0.2)(add.54)
 //   axis.57 (edges x 1) = axis sum 1(leakyrelu.55 * parameter.gatv2.attend.1.param.0)
@@ -713,15 +710,15 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
 //   exp.64 (edges x 1) = exp(subtract.63)
 //   axis.88 (edges x 1) = axis sum 1(divide.81[near.in] * add.44[far.in])
 //   dropout.90 (edges x 1) = dropout 0.3 site 3(axis.88)
-//   add.93 (edges x 1) = add(dropout.90, select.91[near.in])
-//   multiply.94 (edges x 1) = multiply(add.93, exp.64)
-//   multiply.95 (edges x 3) = multiply(multiply.94, parameter.gatv2.attend.1.param.0)
-//   multiply.99 (edges x 3) = multiply(multiply.95, 0.2)
-//   less.100 (edges x 3) = less(0.0, leakyrelu.55)
-//   select.101 (edges x 3) = select(less.100, multiply.95, multiply.99)
-//   slope of right.102 = reduce sum.in(select.101)
+//   add.92 (edges x 1) = add(dropout.90, negative.84[near.in])
+//   multiply.93 (edges x 1) = multiply(add.92, exp.64)
+//   multiply.94 (edges x 3) = multiply(multiply.93, parameter.gatv2.attend.1.param.0)
+//   multiply.98 (edges x 3) = multiply(multiply.94, 0.2)
+//   less.99 (edges x 3) = less(0.0, leakyrelu.55)
+//   select.100 (edges x 3) = select(less.99, multiply.94, multiply.98)
+//   slope of right.101 = reduce sum.in(select.100)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_67, const real* __restrict__ b_divide_71, const whole* __restrict__ b_equal_66, const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_81, real* __restrict__ o_select_91, real* __restrict__ o_slope_20_of_20_right_102, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_67, const real* __restrict__ b_divide_71, const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_81, real* __restrict__ o_negative_84, real* __restrict__ o_slope_20_of_20_right_101, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -748,18 +745,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_67_2; select_67_2 = __ldg(b_select_67 + v + 0);
   real divide_81_3[Q][V]; EACH divide_81_3[q][j] = slope_result_1[q][j] / select_67_2;
-  bool equal_66_4; equal_66_4 = __ldg(b_equal_66 + v + 0) != 0;
-  real divide_71_5[Q][V]; EACH_Q load<V>(divide_71_5[q], b_divide_71 + (offset_t)v * 4 + c[q]);
-  real multiply_82_6[Q][V]; EACH multiply_82_6[q][j] = divide_81_3[q][j] * divide_71_5[q][j];
-  real axis_83_7;
-  axis_83_7 = 0;
-  EACH axis_83_7 = axis_83_7 + (own[q] && c[q] + j < 3u ? multiply_82_6[q][j] : 0);
-  real negative_84_8; negative_84_8 = negative(axis_83_7);
-  real select_91_9; select_91_9 = equal_66_4 ? ((real)0.0) : negative_84_8;
-  real add_49_12[Q][V]; EACH_Q load<V>(add_49_12[q], b_add_49 + (offset_t)v * 4 + c[q]);
-  real parameter_gatv2_attend_1_param_0_20[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_20[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
-  real select_61_23; select_61_23 = __ldg(b_select_61 + v + 0);
-  real slope_of_right_102_10[Q][V]; EACH slope_of_right_102_10[q][j] = 0;
+  real divide_71_4[Q][V]; EACH_Q load<V>(divide_71_4[q], b_divide_71 + (offset_t)v * 4 + c[q]);
+  real multiply_82_5[Q][V]; EACH multiply_82_5[q][j] = divide_81_3[q][j] * divide_71_4[q][j];
+  real axis_83_6;
+  axis_83_6 = 0;
+  EACH axis_83_6 = axis_83_6 + (own[q] && c[q] + j < 3u ? multiply_82_5[q][j] : 0);
+  real negative_84_7; negative_84_7 = negative(axis_83_6);
+  real add_49_10[Q][V]; EACH_Q load<V>(add_49_10[q], b_add_49 + (offset_t)v * 4 + c[q]);
+  real parameter_gatv2_attend_1_param_0_18[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_18[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
+  real select_61_21; select_61_21 = __ldg(b_select_61 + v + 0);
+  real slope_of_right_101_8[Q][V]; EACH slope_of_right_101_8[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -774,30 +769,30 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_44_11[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_11[k][q], b_add_44 + c[q] + (offset_t)u[k] * 4); }
+        real add_44_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_44_9[k][q], b_add_44 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_54_13[Q][V]; EACH add_54_13[q][j] = add_44_11[k][q][j] + add_49_12[q][j];
-          real leakyrelu_55_14[Q][V]; EACH leakyrelu_55_14[q][j] = leaky_relu(add_54_13[q][j], (real)0.2);
-          bool less_100_15[Q][V]; EACH less_100_15[q][j] = ((real)0.0) < leakyrelu_55_14[q][j];
-          real product_16[Q][V]; EACH product_16[q][j] = divide_81_3[q][j] * add_44_11[k][q][j];
-          real axis_88_17;
-          axis_88_17 = 0;
-          EACH axis_88_17 = axis_88_17 + (own[q] && c[q] + j < 3u ? product_16[q][j] : 0);
-          real dropout_90_18; dropout_90_18 = !training ? axis_88_17 : stream_2[k] >> 0 & 1 ? axis_88_17 * (real)1.4285776566757493 : (real)0;
-          real add_93_19; add_93_19 = dropout_90_18 + select_91_9;
-          real product_21[Q][V]; EACH product_21[q][j] = leakyrelu_55_14[q][j] * parameter_gatv2_attend_1_param_0_20[q][j];
-          real axis_57_22;
-          axis_57_22 = 0;
-          EACH axis_57_22 = axis_57_22 + (own[q] && c[q] + j < 3u ? product_21[q][j] : 0);
-          real subtract_63_24; subtract_63_24 = axis_57_22 - select_61_23;
-          real exp_64_25; exp_64_25 = exponential_of_share(subtract_63_24);
-          real multiply_94_26; multiply_94_26 = add_93_19 * exp_64_25;
-          real multiply_95_27[Q][V]; EACH multiply_95_27[q][j] = multiply_94_26 * parameter_gatv2_attend_1_param_0_20[q][j];
-          real multiply_99_28[Q][V]; EACH multiply_99_28[q][j] = multiply_95_27[q][j] * ((real)0.2);
-          real select_101_29[Q][V]; EACH select_101_29[q][j] = less_100_15[q][j] ? multiply_95_27[q][j] : multiply_99_28[q][j];
-          EACH if (here) slope_of_right_102_10[q][j] = slope_of_right_102_10[q][j] + select_101_29[q][j];
+          real add_54_11[Q][V]; EACH add_54_11[q][j] = add_44_9[k][q][j] + add_49_10[q][j];
+          real leakyrelu_55_12[Q][V]; EACH leakyrelu_55_12[q][j] = leaky_relu(add_54_11[q][j], (real)0.2);
+          bool less_99_13[Q][V]; EACH less_99_13[q][j] = ((real)0.0) < leakyrelu_55_12[q][j];
+          real product_14[Q][V]; EACH product_14[q][j] = divide_81_3[q][j] * add_44_9[k][q][j];
+          real axis_88_15;
+          axis_88_15 = 0;
+          EACH axis_88_15 = axis_88_15 + (own[q] && c[q] + j < 3u ? product_14[q][j] : 0);
+          real dropout_90_16; dropout_90_16 = !training ? axis_88_15 : stream_2[k] >> 0 & 1 ? axis_88_15 * (real)1.4285776566757493 : (real)0;
+          real add_92_17; add_92_17 = dropout_90_16 + negative_84_7;
+          real product_19[Q][V]; EACH product_19[q][j] = leakyrelu_55_12[q][j] * parameter_gatv2_attend_1_param_0_18[q][j];
+          real axis_57_20;
+          axis_57_20 = 0;
+          EACH axis_57_20 = axis_57_20 + (own[q] && c[q] + j < 3u ? product_19[q][j] : 0);
+          real subtract_63_22; subtract_63_22 = axis_57_20 - select_61_21;
+          real exp_64_23; exp_64_23 = exponential_of_share(subtract_63_22);
+          real multiply_93_24; multiply_93_24 = add_92_17 * exp_64_23;
+          real multiply_94_25[Q][V]; EACH multiply_94_25[q][j] = multiply_93_24 * parameter_gatv2_attend_1_param_0_18[q][j];
+          real multiply_98_26[Q][V]; EACH multiply_98_26[q][j] = multiply_94_25[q][j] * ((real)0.2);
+          real select_100_27[Q][V]; EACH select_100_27[q][j] = less_99_13[q][j] ? multiply_94_25[q][j] : multiply_98_26[q][j];
+          EACH if (here) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + select_100_27[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -808,12 +803,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_right_102_10[q][j]; slope_of_right_102_10[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_102_10[q][j] = slope_of_right_102_10[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_right_101_8[q][j]; slope_of_right_101_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_102_10[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_101_8[q][j]; }
       __syncthreads();
-      EACH { slope_of_right_102_10[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_102_10[q][j] = slope_of_right_102_10[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_right_101_8[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -823,7 +818,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_102_10[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_101_8[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -835,28 +830,28 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_right_102_10[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_right_101_8[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_right_102_10[q][j] = slope_of_right_102_10[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
   EACH_Q if (own[q]) store<V>(o_divide_81 + (offset_t)v * 4 + c[q], divide_81_3[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_select_91[v + 0] = select_91_9;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_102 + (offset_t)v * 4 + c[q], slope_of_right_102_10[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_negative_84[v + 0] = negative_84_7;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_101 + (offset_t)v * 4 + c[q], slope_of_right_101_8[q]);
 }
 
 // gradient.gatv2.attend.1.linear.1.bias: 4812 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.1.linear.1.bias = sum rows(slope of right.102)
+//   gradient.gatv2.attend.1.linear.1.bias = sum rows(slope of right.101)
 // with that of gradient.gatv2.attend.1.linear.0.weight
 
 // gradient.gatv2.attend.1.linear.1.weight: 24192 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.1.linear.1.weight = outer(slope of right.102, h.40)
+//   gradient.gatv2.attend.1.linear.1.weight = outer(slope of right.101, h.40)
 // with that of gradient.gatv2.attend.1.linear.0.weight
 
-// multiply.96: 31212 bytes at least, lines 11, 12, 13 of the program
+// multiply.95: 31212 bytes at least, lines 11, 12, 13 of the program
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
 //   leakyrelu.55 (edges x 3) = leakyrelu(0.2)(add.54)
 //   axis.57 (edges x 1) = axis sum 1(leakyrelu.55 * parameter.gatv2.attend.1.param.0)
@@ -864,11 +859,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_102(const
 //   exp.64 (edges x 1) = exp(subtract.63)
 //   axis.88 (edges x 1) = axis sum 1(divide.81[near.in] * add.44[far.in])
 //   dropout.90 (edges x 1) = dropout 0.3 site 3(axis.88)
-//   add.93 (edges x 1) = add(dropout.90, select.91[near.in])
-//   multiply.94 (edges x 1) = multiply(add.93, exp.64)
-//   multiply.96 = multiply(multiply.94, leakyrelu.55)
+//   add.92 (edges x 1) = add(dropout.90, negative.84[near.in])
+//   multiply.93 (edges x 1) = multiply(add.92, exp.64)
+//   multiply.95 = multiply(multiply.93, leakyrelu.55)
 //   (4 lanes of 1 columns a row, 64 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_96(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_select_91, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_96, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_negative_84, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_95, const unsigned rows) {
   after_others();
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -890,8 +885,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_96(const real*
   axis_88_4 = axis_88_4 + across(axis_88_4, 1);
   axis_88_4 = axis_88_4 + across(axis_88_4, 2);
   real dropout_90_5; { bool kept_6[1] = {true}; if (training) keeps<1>(kept_6, (unsigned)v, 0, clock->epoch, 3u, seed, 19661u); dropout_90_5 = !training ? axis_88_4 : kept_6[0] ? axis_88_4 * (real)1.4285776566757493 : (real)0; }
-  real select_91_7; select_91_7 = __ldg(b_select_91 + near + 0);
-  real add_93_8; add_93_8 = dropout_90_5 + select_91_7;
+  real negative_84_7; negative_84_7 = __ldg(b_negative_84 + near + 0);
+  real add_92_8; add_92_8 = dropout_90_5 + negative_84_7;
   real add_49_9[Q]; EACH_Q add_49_9[q] = __ldg(b_add_49 + (offset_t)near * 4 + c[q]);
   real add_54_10[Q]; EACH_Q add_54_10[q] = add_44_2[q] + add_49_9[q];
   real leakyrelu_55_11[Q]; EACH_Q leakyrelu_55_11[q] = leaky_relu(add_54_10[q], (real)0.2);
@@ -905,15 +900,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_96(const real*
   real select_61_15; select_61_15 = __ldg(b_select_61 + near + 0);
   real subtract_63_16; subtract_63_16 = axis_57_14 - select_61_15;
   real exp_64_17; exp_64_17 = exponential_of_share(subtract_63_16);
-  real multiply_94_18; multiply_94_18 = add_93_8 * exp_64_17;
-  real multiply_96_19[Q]; EACH_Q multiply_96_19[q] = multiply_94_18 * leakyrelu_55_11[q];
+  real multiply_93_18; multiply_93_18 = add_92_8 * exp_64_17;
+  real multiply_95_19[Q]; EACH_Q multiply_95_19[q] = multiply_93_18 * leakyrelu_55_11[q];
   if (!live) return;
-  EACH if (own[q]) o_multiply_96[(offset_t)v * 3 + c[q]] = multiply_96_19[q];
+  EACH if (own[q]) o_multiply_95[(offset_t)v * 3 + c[q]] = multiply_95_19[q];
 }
 
 // gradient.gatv2.attend.1.param.0: 7212 bytes at least, line 11 of the program
-//   gradient.gatv2.attend.1.param.0 = sum rows(multiply.96)
-extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1_param_0(const real* __restrict__ b_multiply_96, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
+//   gradient.gatv2.attend.1.param.0 = sum rows(multiply.95)
+extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1_param_0(const real* __restrict__ b_multiply_95, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
@@ -924,8 +919,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real multiply_96_1[Q]; EACH_Q multiply_96_1[q] = __ldg(b_multiply_96 + (offset_t)v * 3 + c[q]);
-    EACH sums[0][j] += multiply_96_1[q];
+    real multiply_95_1[Q]; EACH_Q multiply_95_1[q] = __ldg(b_multiply_95 + (offset_t)v * 3 + c[q]);
+    EACH sums[0][j] += multiply_95_1[q];
   }
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int s = 0; s < SUMS; s++) {
@@ -960,7 +955,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
   }
 }
 
-// slope of left.106: 30016 bytes at least, lines 11, 12, 13 of the program
+// slope of left.105: 30016 bytes at least, lines 11, 12, 13 of the program
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
 //   leakyrelu.55 (edges x 3) = leakyrelu(0.2)(add.54)
 //   axis.57 (edges x 1) = axis sum 1(leakyrelu.55 * parameter.gatv2.attend.1.param.0)
@@ -969,17 +964,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
 //   dropout.68 (edges x 1) = dropout 0.3 site 3(exp.64)
 //   axis.88 (edges x 1) = axis sum 1(divide.81[near.in] * add.44[far.in])
 //   dropout.90 (edges x 1) = dropout 0.3 site 3(axis.88)
-//   add.93 (edges x 1) = add(dropout.90, select.91[near.in])
-//   multiply.94 (edges x 1) = multiply(add.93, exp.64)
-//   multiply.95 (edges x 3) = multiply(multiply.94, parameter.gatv2.attend.1.param.0)
-//   multiply.99 (edges x 3) = multiply(multiply.95, 0.2)
-//   less.100 (edges x 3) = less(0.0, leakyrelu.55)
-//   select.101 (edges x 3) = select(less.100, multiply.95, multiply.99)
-//   multiply.104 (edges x 3) = multiply(divide.81[far.out], dropout.68)
-//   add.105 (edges x 3) = add(multiply.104, select.101)
-//   slope of left.106 = reduce sum.out(add.105)
+//   add.92 (edges x 1) = add(dropout.90, negative.84[near.in])
+//   multiply.93 (edges x 1) = multiply(add.92, exp.64)
+//   multiply.94 (edges x 3) = multiply(multiply.93, parameter.gatv2.attend.1.param.0)
+//   multiply.98 (edges x 3) = multiply(multiply.94, 0.2)
+//   less.99 (edges x 3) = less(0.0, leakyrelu.55)
+//   select.100 (edges x 3) = select(less.99, multiply.94, multiply.98)
+//   multiply.103 (edges x 3) = multiply(divide.81[far.out], dropout.68)
+//   add.104 (edges x 3) = add(multiply.103, select.100)
+//   slope of left.105 = reduce sum.out(add.104)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 1 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_select_91, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_106, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_negative_84, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_105, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1005,7 +1000,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
   after_others();
   real add_44_3[Q][V]; EACH_Q load<V>(add_44_3[q], b_add_44 + (offset_t)v * 4 + c[q]);
   real parameter_gatv2_attend_1_param_0_7[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_1_param_0_7[q], b_parameter_gatv2_attend_1_param_0 + c[q]);
-  real slope_of_left_106_1[Q][V]; EACH slope_of_left_106_1[q][j] = 0;
+  real slope_of_left_105_1[Q][V]; EACH slope_of_left_105_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1026,8 +1021,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
         UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_49_4[k][q], b_add_49 + c[q] + (offset_t)u[k] * 4); }
         real select_61_10[B];
         UNROLL for (int k = 0; k < B; k++) { select_61_10[k] = __ldg(b_select_61 + u[k] + 0); }
-        real select_91_19[B];
-        UNROLL for (int k = 0; k < B; k++) { select_91_19[k] = __ldg(b_select_91 + u[k] + 0); }
+        real negative_84_19[B];
+        UNROLL for (int k = 0; k < B; k++) { negative_84_19[k] = __ldg(b_negative_84 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_54_5[Q][V]; EACH add_54_5[q][j] = add_44_3[q][j] + add_49_4[k][q][j];
@@ -1039,20 +1034,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
           real subtract_63_11; subtract_63_11 = axis_57_9 - select_61_10[k];
           real exp_64_12; exp_64_12 = exponential_of_share(subtract_63_11);
           real dropout_68_13; dropout_68_13 = !training ? exp_64_12 : stream_2[k] >> 0 & 1 ? exp_64_12 * (real)1.4285776566757493 : (real)0;
-          real multiply_104_14[Q][V]; EACH multiply_104_14[q][j] = divide_81_2[k][q][j] * dropout_68_13;
-          bool less_100_15[Q][V]; EACH less_100_15[q][j] = ((real)0.0) < leakyrelu_55_6[q][j];
+          real multiply_103_14[Q][V]; EACH multiply_103_14[q][j] = divide_81_2[k][q][j] * dropout_68_13;
+          bool less_99_15[Q][V]; EACH less_99_15[q][j] = ((real)0.0) < leakyrelu_55_6[q][j];
           real product_16[Q][V]; EACH product_16[q][j] = divide_81_2[k][q][j] * add_44_3[q][j];
           real axis_88_17;
           axis_88_17 = 0;
           EACH axis_88_17 = axis_88_17 + (own[q] && c[q] + j < 3u ? product_16[q][j] : 0);
           real dropout_90_18; dropout_90_18 = !training ? axis_88_17 : stream_2[k] >> 0 & 1 ? axis_88_17 * (real)1.4285776566757493 : (real)0;
-          real add_93_20; add_93_20 = dropout_90_18 + select_91_19[k];
-          real multiply_94_21; multiply_94_21 = add_93_20 * exp_64_12;
-          real multiply_95_22[Q][V]; EACH multiply_95_22[q][j] = multiply_94_21 * parameter_gatv2_attend_1_param_0_7[q][j];
-          real multiply_99_23[Q][V]; EACH multiply_99_23[q][j] = multiply_95_22[q][j] * ((real)0.2);
-          real select_101_24[Q][V]; EACH select_101_24[q][j] = less_100_15[q][j] ? multiply_95_22[q][j] : multiply_99_23[q][j];
-          real add_105_25[Q][V]; EACH add_105_25[q][j] = multiply_104_14[q][j] + select_101_24[q][j];
-          EACH if (here) slope_of_left_106_1[q][j] = slope_of_left_106_1[q][j] + add_105_25[q][j];
+          real add_92_20; add_92_20 = dropout_90_18 + negative_84_19[k];
+          real multiply_93_21; multiply_93_21 = add_92_20 * exp_64_12;
+          real multiply_94_22[Q][V]; EACH multiply_94_22[q][j] = multiply_93_21 * parameter_gatv2_attend_1_param_0_7[q][j];
+          real multiply_98_23[Q][V]; EACH multiply_98_23[q][j] = multiply_94_22[q][j] * ((real)0.2);
+          real select_100_24[Q][V]; EACH select_100_24[q][j] = less_99_15[q][j] ? multiply_94_22[q][j] : multiply_98_23[q][j];
+          real add_104_25[Q][V]; EACH add_104_25[q][j] = multiply_103_14[q][j] + select_100_24[q][j];
+          EACH if (here) slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + add_104_25[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1063,12 +1058,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_left_106_1[q][j]; slope_of_left_106_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_106_1[q][j] = slope_of_left_106_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_left_105_1[q][j]; slope_of_left_105_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_left_106_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_left_105_1[q][j]; }
       __syncthreads();
-      EACH { slope_of_left_106_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_left_106_1[q][j] = slope_of_left_106_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_left_105_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1078,7 +1073,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_left_106_1[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_left_105_1[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1090,26 +1085,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_106(const
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_left_106_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_left_105_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_left_106_1[q][j] = slope_of_left_106_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_left_106 + (offset_t)v * 4 + c[q], slope_of_left_106_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_left_105 + (offset_t)v * 4 + c[q], slope_of_left_105_1[q]);
 }
 
 // gradient.gatv2.attend.1.linear.0.bias: 4812 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.1.linear.0.bias = sum rows(slope of left.106)
+//   gradient.gatv2.attend.1.linear.0.bias = sum rows(slope of left.105)
 // with that of gradient.gatv2.attend.1.linear.0.weight
 
 // gradient.gatv2.attend.1.linear.0.weight: 24192 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.1.linear.0.weight = outer(slope of left.106, h.40)
+//   gradient.gatv2.attend.1.linear.0.weight = outer(slope of left.105, h.40)
 //   (and gradient.gatv2.attend.1.linear.1.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_106, const real* __restrict__ b_h_40, const real* __restrict__ b_slope_20_of_20_right_102, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
+extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_h_40, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 16, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 96;
@@ -1143,11 +1138,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
         if (of_both < 4) {
           const unsigned column = of_both;
           const bool here = row < end && column < 3;
-          copy_later<16>(to, b_slope_20_of_20_left_106 + (here ? (offset_t)row * 4 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_left_105 + (here ? (offset_t)row * 4 + column : 0), here);
         } else {
           const unsigned column = of_both - 4;
           const bool here = row < end && column < 3;
-          copy_later<16>(to, b_slope_20_of_20_right_102 + (here ? (offset_t)row * 4 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_right_101 + (here ? (offset_t)row * 4 + column : 0), here);
         }
       }
       coming += 8 * TURNS;
@@ -1250,10 +1245,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
   }
 }
 
-// product.109: 24192 bytes at least, line 9 of the program
-//   product.109 = product(slope of right.102, parameter.gatv2.attend.1.linear.1.weight)
+// product.108: 24192 bytes at least, line 9 of the program
+//   product.108 = product(slope of right.101, parameter.gatv2.attend.1.linear.1.weight)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_product_109(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_right_102, real* __restrict__ o_product_109, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ o_product_108, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1272,8 +1267,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_109(const real*
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_of_right_102_1[Q]; EACH_Q slope_of_right_102_1[q] = __ldg(b_slope_20_of_20_right_102 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_right_102_1[q] : (real)0;
+      real slope_of_right_101_1[Q]; EACH_Q slope_of_right_101_1[q] = __ldg(b_slope_20_of_20_right_101 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here ? slope_of_right_101_1[q] : (real)0;
     }
   };
   fetch(0);
@@ -1306,21 +1301,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_109(const real*
     [[maybe_unused]] const unsigned v = live ? row : 0;
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
-    EACH_Q if (own[q]) store<V>(o_product_109 + (offset_t)v * 16 + c[q], made[q]);
+    EACH_Q if (own[q]) store<V>(o_product_108 + (offset_t)v * 16 + c[q], made[q]);
   }
 }
 
-// divide.123: 84192 bytes at least, lines 3, 4, 9, 13 of the program
-//   product.113 (nodes x 16) = product(slope of left.106, parameter.gatv2.attend.1.linear.0.weight)
-//   slope of h.114 (nodes x 16) = add(product.109, product.113)
-//   dropout.116 (nodes x 16) = dropout 0.5 site 2(slope of h.114)
-//   add.118 (nodes x 16) = add(h.38, 1.0)
-//   multiply.119 (nodes x 16) = multiply(dropout.116, add.118)
-//   less.120 (nodes x 16) = less(0.0, h.38)
-//   select.121 = select(less.120, dropout.116, multiply.119)
-//   divide.123 = divide(select.121, select.31)
+// divide.122: 84192 bytes at least, lines 3, 4, 9, 13 of the program
+//   product.112 (nodes x 16) = product(slope of left.105, parameter.gatv2.attend.1.linear.0.weight)
+//   slope of h.113 (nodes x 16) = add(product.108, product.112)
+//   dropout.115 (nodes x 16) = dropout 0.5 site 2(slope of h.113)
+//   add.117 (nodes x 16) = add(h.38, 1.0)
+//   multiply.118 (nodes x 16) = multiply(dropout.115, add.117)
+//   less.119 (nodes x 16) = less(0.0, h.38)
+//   select.120 = select(less.119, dropout.115, multiply.118)
+//   divide.122 = divide(select.120, select.31)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_123(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_106, const real* __restrict__ b_product_109, const real* __restrict__ b_h_38, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_123, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_122(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_product_108, const real* __restrict__ b_h_38, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1339,8 +1334,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_123(const real* 
       [[maybe_unused]] const unsigned v = here ? row : 0;
       constexpr unsigned V = KV;
       [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-      real slope_of_left_106_1[Q]; EACH_Q slope_of_left_106_1[q] = __ldg(b_slope_20_of_20_left_106 + (offset_t)v * 4 + c[q]);
-      EACH piece[p][j] = here ? slope_of_left_106_1[q] : (real)0;
+      real slope_of_left_105_1[Q]; EACH_Q slope_of_left_105_1[q] = __ldg(b_slope_20_of_20_left_105 + (offset_t)v * 4 + c[q]);
+      EACH piece[p][j] = here ? slope_of_left_105_1[q] : (real)0;
     }
   };
   fetch(0);
@@ -1376,17 +1371,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_123(const real* 
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
     real h_38_1[Q][V]; EACH_Q load<V>(h_38_1[q], b_h_38 + (offset_t)v * 16 + c[q]);
-    bool less_120_2[Q][V]; EACH less_120_2[q][j] = ((real)0.0) < h_38_1[q][j];
-    real product_109_3[Q][V]; EACH_Q load<V>(product_109_3[q], b_product_109 + (offset_t)v * 16 + c[q]);
-    real slope_of_h_114_4[Q][V]; EACH slope_of_h_114_4[q][j] = product_109_3[q][j] + made[q][j];
-    real dropout_116_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_116_5[q][j] = !training ? slope_of_h_114_4[q][j] : kept_6[j] ? slope_of_h_114_4[q][j] * (real)2.0 : (real)0; }
-    real add_118_7[Q][V]; EACH add_118_7[q][j] = h_38_1[q][j] + ((real)1.0);
-    real multiply_119_8[Q][V]; EACH multiply_119_8[q][j] = dropout_116_5[q][j] * add_118_7[q][j];
-    real select_121_9[Q][V]; EACH select_121_9[q][j] = less_120_2[q][j] ? dropout_116_5[q][j] : multiply_119_8[q][j];
+    bool less_119_2[Q][V]; EACH less_119_2[q][j] = ((real)0.0) < h_38_1[q][j];
+    real product_108_3[Q][V]; EACH_Q load<V>(product_108_3[q], b_product_108 + (offset_t)v * 16 + c[q]);
+    real slope_of_h_113_4[Q][V]; EACH slope_of_h_113_4[q][j] = product_108_3[q][j] + made[q][j];
+    real dropout_115_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_115_5[q][j] = !training ? slope_of_h_113_4[q][j] : kept_6[j] ? slope_of_h_113_4[q][j] * (real)2.0 : (real)0; }
+    real add_117_7[Q][V]; EACH add_117_7[q][j] = h_38_1[q][j] + ((real)1.0);
+    real multiply_118_8[Q][V]; EACH multiply_118_8[q][j] = dropout_115_5[q][j] * add_117_7[q][j];
+    real select_120_9[Q][V]; EACH select_120_9[q][j] = less_119_2[q][j] ? dropout_115_5[q][j] : multiply_118_8[q][j];
     real select_31_10[Q]; EACH_Q select_31_10[q] = __ldg(b_select_31 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_123_11[Q][V]; EACH divide_123_11[q][j] = select_121_9[q][j] / select_31_10[q];
-    EACH_Q if (own[q]) store<V>(o_divide_123 + (offset_t)v * 16 + c[q], divide_123_11[q]);
-    EACH if (own[q]) of_sums[q][j] += select_121_9[q][j];
+    real divide_122_11[Q][V]; EACH divide_122_11[q][j] = select_120_9[q][j] / select_31_10[q];
+    EACH_Q if (own[q]) store<V>(o_divide_122 + (offset_t)v * 16 + c[q], divide_122_11[q]);
+    EACH if (own[q]) of_sums[q][j] += select_120_9[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -1425,30 +1420,29 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_123(const real* 
 }
 
 // gradient.gatv2.attend.0.bias.0: 19264 bytes at least, line 13 of the program
-//   gradient.gatv2.attend.0.bias.0 = sum rows(select.121)
-// with that of divide.123
+//   gradient.gatv2.attend.0.bias.0 = sum rows(select.120)
+// with that of divide.122
 
-// slope of right.143: 128468 bytes at least, lines 11, 12, 13 of the program
-//   multiply.124 (nodes x 16) = multiply(divide.123, divide.35)
-//   axis.125 (nodes x 2) = axis sum 1(multiply.124)
-//   negative.126 (nodes x 2) = negative(axis.125)
-//   select.133 = select(equal.30, 0.0, negative.126)
+// slope of right.141: 123668 bytes at least, lines 11, 12, 13 of the program
+//   multiply.123 (nodes x 16) = multiply(divide.122, divide.35)
+//   axis.124 (nodes x 2) = axis sum 1(multiply.123)
+//   negative.125 = negative(axis.124)
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
 //   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
 //   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
 //   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
 //   exp.27 (edges x 2) = exp(subtract.26)
-//   axis.130 (edges x 2) = axis sum 1(divide.123[near.in] * add.5[far.in])
-//   dropout.132 (edges x 2) = dropout 0.3 site 1(axis.130)
-//   add.135 (edges x 2) = add(dropout.132, select.133[near.in])
-//   multiply.136 (edges x 2) = multiply(add.135, exp.27)
-//   multiply.137 (edges x 16) = multiply(multiply.136, parameter.gatv2.attend.0.param.0)
-//   multiply.140 (edges x 16) = multiply(multiply.137, 0.2)
-//   less.141 (edges x 16) = less(0.0, leakyrelu.16)
-//   select.142 (edges x 16) = select(less.141, multiply.137, multiply.140)
-//   slope of right.143 = reduce sum.in(select.142)
+//   axis.129 (edges x 2) = axis sum 1(divide.122[near.in] * add.5[far.in])
+//   dropout.131 (edges x 2) = dropout 0.3 site 1(axis.129)
+//   add.133 (edges x 2) = add(dropout.131, negative.125[near.in])
+//   multiply.134 (edges x 2) = multiply(add.133, exp.27)
+//   multiply.135 (edges x 16) = multiply(multiply.134, parameter.gatv2.attend.0.param.0)
+//   multiply.138 (edges x 16) = multiply(multiply.135, 0.2)
+//   less.139 (edges x 16) = less(0.0, leakyrelu.16)
+//   select.140 (edges x 16) = select(less.139, multiply.135, multiply.138)
+//   slope of right.141 = reduce sum.in(select.140)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(const real* __restrict__ b_divide_123, const real* __restrict__ b_divide_35, const whole* __restrict__ b_equal_30, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_133, real* __restrict__ o_slope_20_of_20_right_143, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_141(const real* __restrict__ b_divide_122, const real* __restrict__ b_divide_35, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_negative_125, real* __restrict__ o_slope_20_of_20_right_141, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1472,20 +1466,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(cons
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  bool equal_30_1[Q]; EACH_Q equal_30_1[q] = __ldg(b_equal_30 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
-  real divide_123_2[Q][V]; EACH_Q load<V>(divide_123_2[q], b_divide_123 + (offset_t)v * 16 + c[q]);
-  real divide_35_3[Q][V]; EACH_Q load<V>(divide_35_3[q], b_divide_35 + (offset_t)v * 16 + c[q]);
-  real multiply_124_4[Q][V]; EACH multiply_124_4[q][j] = divide_123_2[q][j] * divide_35_3[q][j];
-  real axis_125_5[Q];
-  EACH_Q axis_125_5[q] = 0;
-  EACH axis_125_5[q] = axis_125_5[q] + multiply_124_4[q][j];
-  EACH_Q axis_125_5[q] = axis_125_5[q] + across(axis_125_5[q], 1);
-  real negative_126_6[Q]; EACH_Q negative_126_6[q] = negative(axis_125_5[q]);
-  real select_133_7[Q]; EACH_Q select_133_7[q] = equal_30_1[q] ? ((real)0.0) : negative_126_6[q];
-  real add_10_10[Q][V]; EACH_Q load<V>(add_10_10[q], b_add_10 + (offset_t)v * 16 + c[q]);
-  real parameter_gatv2_attend_0_param_0_18[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_18[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
-  real select_24_21[Q]; EACH_Q select_24_21[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
-  real slope_of_right_143_8[Q][V]; EACH slope_of_right_143_8[q][j] = 0;
+  real divide_122_1[Q][V]; EACH_Q load<V>(divide_122_1[q], b_divide_122 + (offset_t)v * 16 + c[q]);
+  real divide_35_2[Q][V]; EACH_Q load<V>(divide_35_2[q], b_divide_35 + (offset_t)v * 16 + c[q]);
+  real multiply_123_3[Q][V]; EACH multiply_123_3[q][j] = divide_122_1[q][j] * divide_35_2[q][j];
+  real axis_124_4[Q];
+  EACH_Q axis_124_4[q] = 0;
+  EACH axis_124_4[q] = axis_124_4[q] + multiply_123_3[q][j];
+  EACH_Q axis_124_4[q] = axis_124_4[q] + across(axis_124_4[q], 1);
+  real negative_125_5[Q]; EACH_Q negative_125_5[q] = negative(axis_124_4[q]);
+  real add_10_8[Q][V]; EACH_Q load<V>(add_10_8[q], b_add_10 + (offset_t)v * 16 + c[q]);
+  real parameter_gatv2_attend_0_param_0_16[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_16[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
+  real select_24_19[Q]; EACH_Q select_24_19[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_right_141_6[Q][V]; EACH slope_of_right_141_6[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1500,32 +1492,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_5_9[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_9[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
+        real add_5_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_7[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real add_15_11[Q][V]; EACH add_15_11[q][j] = add_5_9[k][q][j] + add_10_10[q][j];
-          real leakyrelu_16_12[Q][V]; EACH leakyrelu_16_12[q][j] = leaky_relu(add_15_11[q][j], (real)0.2);
-          bool less_141_13[Q][V]; EACH less_141_13[q][j] = ((real)0.0) < leakyrelu_16_12[q][j];
-          real product_14[Q][V]; EACH product_14[q][j] = divide_123_2[q][j] * add_5_9[k][q][j];
-          real axis_130_15[Q];
-          EACH_Q axis_130_15[q] = 0;
-          EACH axis_130_15[q] = axis_130_15[q] + product_14[q][j];
-          EACH_Q axis_130_15[q] = axis_130_15[q] + across(axis_130_15[q], 1);
-          real dropout_132_16[Q]; EACH_Q dropout_132_16[q] = !training ? axis_130_15[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_130_15[q] * (real)1.4285776566757493 : (real)0;
-          real add_135_17[Q]; EACH_Q add_135_17[q] = dropout_132_16[q] + select_133_7[q];
-          real product_19[Q][V]; EACH product_19[q][j] = leakyrelu_16_12[q][j] * parameter_gatv2_attend_0_param_0_18[q][j];
-          real axis_18_20[Q];
-          EACH_Q axis_18_20[q] = 0;
-          EACH axis_18_20[q] = axis_18_20[q] + product_19[q][j];
-          EACH_Q axis_18_20[q] = axis_18_20[q] + across(axis_18_20[q], 1);
-          real subtract_26_22[Q]; EACH_Q subtract_26_22[q] = axis_18_20[q] - select_24_21[q];
-          real exp_27_23[Q]; EACH_Q exp_27_23[q] = exponential_of_share(subtract_26_22[q]);
-          real multiply_136_24[Q]; EACH_Q multiply_136_24[q] = add_135_17[q] * exp_27_23[q];
-          real multiply_137_25[Q][V]; EACH multiply_137_25[q][j] = multiply_136_24[q] * parameter_gatv2_attend_0_param_0_18[q][j];
-          real multiply_140_26[Q][V]; EACH multiply_140_26[q][j] = multiply_137_25[q][j] * ((real)0.2);
-          real select_142_27[Q][V]; EACH select_142_27[q][j] = less_141_13[q][j] ? multiply_137_25[q][j] : multiply_140_26[q][j];
-          EACH if (here) slope_of_right_143_8[q][j] = slope_of_right_143_8[q][j] + select_142_27[q][j];
+          real add_15_9[Q][V]; EACH add_15_9[q][j] = add_5_7[k][q][j] + add_10_8[q][j];
+          real leakyrelu_16_10[Q][V]; EACH leakyrelu_16_10[q][j] = leaky_relu(add_15_9[q][j], (real)0.2);
+          bool less_139_11[Q][V]; EACH less_139_11[q][j] = ((real)0.0) < leakyrelu_16_10[q][j];
+          real product_12[Q][V]; EACH product_12[q][j] = divide_122_1[q][j] * add_5_7[k][q][j];
+          real axis_129_13[Q];
+          EACH_Q axis_129_13[q] = 0;
+          EACH axis_129_13[q] = axis_129_13[q] + product_12[q][j];
+          EACH_Q axis_129_13[q] = axis_129_13[q] + across(axis_129_13[q], 1);
+          real dropout_131_14[Q]; EACH_Q dropout_131_14[q] = !training ? axis_129_13[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_13[q] * (real)1.4285776566757493 : (real)0;
+          real add_133_15[Q]; EACH_Q add_133_15[q] = dropout_131_14[q] + negative_125_5[q];
+          real product_17[Q][V]; EACH product_17[q][j] = leakyrelu_16_10[q][j] * parameter_gatv2_attend_0_param_0_16[q][j];
+          real axis_18_18[Q];
+          EACH_Q axis_18_18[q] = 0;
+          EACH axis_18_18[q] = axis_18_18[q] + product_17[q][j];
+          EACH_Q axis_18_18[q] = axis_18_18[q] + across(axis_18_18[q], 1);
+          real subtract_26_20[Q]; EACH_Q subtract_26_20[q] = axis_18_18[q] - select_24_19[q];
+          real exp_27_21[Q]; EACH_Q exp_27_21[q] = exponential_of_share(subtract_26_20[q]);
+          real multiply_134_22[Q]; EACH_Q multiply_134_22[q] = add_133_15[q] * exp_27_21[q];
+          real multiply_135_23[Q][V]; EACH multiply_135_23[q][j] = multiply_134_22[q] * parameter_gatv2_attend_0_param_0_16[q][j];
+          real multiply_138_24[Q][V]; EACH multiply_138_24[q][j] = multiply_135_23[q][j] * ((real)0.2);
+          real select_140_25[Q][V]; EACH select_140_25[q][j] = less_139_11[q][j] ? multiply_135_23[q][j] : multiply_138_24[q][j];
+          EACH if (here) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + select_140_25[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1536,12 +1528,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(cons
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_right_143_8[q][j]; slope_of_right_143_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_143_8[q][j] = slope_of_right_143_8[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_right_141_6[q][j]; slope_of_right_141_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_143_8[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_141_6[q][j]; }
       __syncthreads();
-      EACH { slope_of_right_143_8[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_143_8[q][j] = slope_of_right_143_8[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_right_141_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1551,7 +1543,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(cons
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_143_8[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_141_6[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1563,39 +1555,39 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_143(cons
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_right_143_8[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_right_141_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_right_143_8[q][j] = slope_of_right_143_8[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_133[(offset_t)v * 2 + (c[q] / 8u)] = select_133_7[q];
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_143 + (offset_t)v * 16 + c[q], slope_of_right_143_8[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_5[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_141 + (offset_t)v * 16 + c[q], slope_of_right_141_6[q]);
 }
 
 // gradient.gatv2.attend.0.linear.1.bias: 19264 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.1.bias = sum rows(slope of right.143)
+//   gradient.gatv2.attend.0.linear.1.bias = sum rows(slope of right.141)
 // with that of gradient.gatv2.attend.0.linear.0.weight
 
 // gradient.gatv2.attend.0.linear.1.weight: 29184 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.1.weight = outer(slope of right.143, dropout.1)
+//   gradient.gatv2.attend.0.linear.1.weight = outer(slope of right.141, dropout.1)
 // with that of gradient.gatv2.attend.0.linear.0.weight
 
-// multiply.138: 124864 bytes at least, lines 11, 12, 13 of the program
+// multiply.136: 124864 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
 //   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
 //   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
 //   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
 //   exp.27 (edges x 2) = exp(subtract.26)
-//   axis.130 (edges x 2) = axis sum 1(divide.123[near.in] * add.5[far.in])
-//   dropout.132 (edges x 2) = dropout 0.3 site 1(axis.130)
-//   add.135 (edges x 2) = add(dropout.132, select.133[near.in])
-//   multiply.136 (edges x 2) = multiply(add.135, exp.27)
-//   multiply.138 = multiply(multiply.136, leakyrelu.16)
+//   axis.129 (edges x 2) = axis sum 1(divide.122[near.in] * add.5[far.in])
+//   dropout.131 (edges x 2) = dropout 0.3 site 1(axis.129)
+//   add.133 (edges x 2) = add(dropout.131, negative.125[near.in])
+//   multiply.134 (edges x 2) = multiply(add.133, exp.27)
+//   multiply.136 = multiply(multiply.134, leakyrelu.16)
 //   (4 lanes of 4 columns a row, 64 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_138(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_123, const real* __restrict__ b_select_133, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_138, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_136(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_136, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1608,16 +1600,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_138(const real
   const bool turned = v >= edges_once;
   const unsigned edge_once = turned ? v - edges_once : v;
   const unsigned near = __ldg((turned ? source : target) + edge_once), far = __ldg((turned ? target : source) + edge_once);
-  real divide_123_1[Q][V]; EACH_Q load<V>(divide_123_1[q], b_divide_123 + (offset_t)near * 16 + c[q]);
+  real divide_122_1[Q][V]; EACH_Q load<V>(divide_122_1[q], b_divide_122 + (offset_t)near * 16 + c[q]);
   real add_5_2[Q][V]; EACH_Q load<V>(add_5_2[q], b_add_5 + (offset_t)far * 16 + c[q]);
-  real product_3[Q][V]; EACH product_3[q][j] = divide_123_1[q][j] * add_5_2[q][j];
-  real axis_130_4[Q];
-  EACH_Q axis_130_4[q] = 0;
-  EACH axis_130_4[q] = axis_130_4[q] + product_3[q][j];
-  EACH_Q axis_130_4[q] = axis_130_4[q] + across(axis_130_4[q], 1);
-  real dropout_132_5[Q]; EACH_Q { bool kept_6[1] = {true}; if (training) keeps<1>(kept_6, (unsigned)v, (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_132_5[q] = !training ? axis_130_4[q] : kept_6[0] ? axis_130_4[q] * (real)1.4285776566757493 : (real)0; }
-  real select_133_7[Q]; EACH_Q select_133_7[q] = __ldg(b_select_133 + (offset_t)near * 2 + (c[q] / 8u));
-  real add_135_8[Q]; EACH_Q add_135_8[q] = dropout_132_5[q] + select_133_7[q];
+  real product_3[Q][V]; EACH product_3[q][j] = divide_122_1[q][j] * add_5_2[q][j];
+  real axis_129_4[Q];
+  EACH_Q axis_129_4[q] = 0;
+  EACH axis_129_4[q] = axis_129_4[q] + product_3[q][j];
+  EACH_Q axis_129_4[q] = axis_129_4[q] + across(axis_129_4[q], 1);
+  real dropout_131_5[Q]; EACH_Q { bool kept_6[1] = {true}; if (training) keeps<1>(kept_6, (unsigned)v, (c[q] / 8u), clock->epoch, 1u, seed, 19661u); dropout_131_5[q] = !training ? axis_129_4[q] : kept_6[0] ? axis_129_4[q] * (real)1.4285776566757493 : (real)0; }
+  real negative_125_7[Q]; EACH_Q negative_125_7[q] = __ldg(b_negative_125 + (offset_t)near * 2 + (c[q] / 8u));
+  real add_133_8[Q]; EACH_Q add_133_8[q] = dropout_131_5[q] + negative_125_7[q];
   real add_10_9[Q][V]; EACH_Q load<V>(add_10_9[q], b_add_10 + (offset_t)near * 16 + c[q]);
   real add_15_10[Q][V]; EACH add_15_10[q][j] = add_5_2[q][j] + add_10_9[q][j];
   real leakyrelu_16_11[Q][V]; EACH leakyrelu_16_11[q][j] = leaky_relu(add_15_10[q][j], (real)0.2);
@@ -1630,15 +1622,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_138(const real
   real select_24_15[Q]; EACH_Q select_24_15[q] = __ldg(b_select_24 + (offset_t)near * 2 + (c[q] / 8u));
   real subtract_26_16[Q]; EACH_Q subtract_26_16[q] = axis_18_14[q] - select_24_15[q];
   real exp_27_17[Q]; EACH_Q exp_27_17[q] = exponential_of_share(subtract_26_16[q]);
-  real multiply_136_18[Q]; EACH_Q multiply_136_18[q] = add_135_8[q] * exp_27_17[q];
-  real multiply_138_19[Q][V]; EACH multiply_138_19[q][j] = multiply_136_18[q] * leakyrelu_16_11[q][j];
+  real multiply_134_18[Q]; EACH_Q multiply_134_18[q] = add_133_8[q] * exp_27_17[q];
+  real multiply_136_19[Q][V]; EACH multiply_136_19[q][j] = multiply_134_18[q] * leakyrelu_16_11[q][j];
   if (!live) return;
-  EACH_Q if (own[q]) store<V>(o_multiply_138 + (offset_t)v * 16 + c[q], multiply_138_19[q]);
+  EACH_Q if (own[q]) store<V>(o_multiply_136 + (offset_t)v * 16 + c[q], multiply_136_19[q]);
 }
 
 // gradient.gatv2.attend.0.param.0: 38464 bytes at least, line 11 of the program
-//   gradient.gatv2.attend.0.param.0 = sum rows(multiply.138)
-extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_138, real* __restrict__ scratch, const unsigned rows_given) {
+//   gradient.gatv2.attend.0.param.0 = sum rows(multiply.136)
+extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
@@ -1649,8 +1641,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gatv2_attend_0
   real sums[SUMS][V] = {};
   _Pragma("unroll 4") for (unsigned row = begin + strand; row < end; row += STRANDS) {
     [[maybe_unused]] const unsigned v = row;
-    real multiply_138_1[Q][V]; EACH_Q load<V>(multiply_138_1[q], b_multiply_138 + (offset_t)v * 16 + c[q]);
-    EACH sums[0][j] += multiply_138_1[q][j];
+    real multiply_136_1[Q][V]; EACH_Q load<V>(multiply_136_1[q], b_multiply_136 + (offset_t)v * 16 + c[q]);
+    EACH sums[0][j] += multiply_136_1[q][j];
   }
   __shared__ real told[STRANDS][L * V];
   UNROLL for (int s = 0; s < SUMS; s++) {
@@ -1679,26 +1671,26 @@ extern "C" __global__ void __launch_bounds__(256, 1) k24_gradient_gatv2_attend_0
   if (of_warp == 0) out[element] = sum;
 }
 
-// slope of left.147: 123668 bytes at least, lines 11, 12, 13 of the program
+// slope of left.145: 123668 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
 //   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
 //   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
 //   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
 //   exp.27 (edges x 2) = exp(subtract.26)
 //   dropout.32 (edges x 2) = dropout 0.3 site 1(exp.27)
-//   axis.130 (edges x 2) = axis sum 1(divide.123[near.in] * add.5[far.in])
-//   dropout.132 (edges x 2) = dropout 0.3 site 1(axis.130)
-//   add.135 (edges x 2) = add(dropout.132, select.133[near.in])
-//   multiply.136 (edges x 2) = multiply(add.135, exp.27)
-//   multiply.137 (edges x 16) = multiply(multiply.136, parameter.gatv2.attend.0.param.0)
-//   multiply.140 (edges x 16) = multiply(multiply.137, 0.2)
-//   less.141 (edges x 16) = less(0.0, leakyrelu.16)
-//   select.142 (edges x 16) = select(less.141, multiply.137, multiply.140)
-//   multiply.145 (edges x 16) = multiply(divide.123[far.out], dropout.32)
-//   add.146 (edges x 16) = add(multiply.145, select.142)
-//   slope of left.147 = reduce sum.out(add.146)
+//   axis.129 (edges x 2) = axis sum 1(divide.122[near.in] * add.5[far.in])
+//   dropout.131 (edges x 2) = dropout 0.3 site 1(axis.129)
+//   add.133 (edges x 2) = add(dropout.131, negative.125[near.in])
+//   multiply.134 (edges x 2) = multiply(add.133, exp.27)
+//   multiply.135 (edges x 16) = multiply(multiply.134, parameter.gatv2.attend.0.param.0)
+//   multiply.138 (edges x 16) = multiply(multiply.135, 0.2)
+//   less.139 (edges x 16) = less(0.0, leakyrelu.16)
+//   select.140 (edges x 16) = select(less.139, multiply.135, multiply.138)
+//   multiply.143 (edges x 16) = multiply(divide.122[far.out], dropout.32)
+//   add.144 (edges x 16) = add(multiply.143, select.140)
+//   slope of left.145 = reduce sum.out(add.144)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 1 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_123, const real* __restrict__ b_select_133, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_147, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_145(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_145, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1724,7 +1716,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
   after_others();
   real add_5_3[Q][V]; EACH_Q load<V>(add_5_3[q], b_add_5 + (offset_t)v * 16 + c[q]);
   real parameter_gatv2_attend_0_param_0_7[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_7[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
-  real slope_of_left_147_1[Q][V]; EACH slope_of_left_147_1[q][j] = 0;
+  real slope_of_left_145_1[Q][V]; EACH slope_of_left_145_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1739,14 +1731,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_123_2[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_123_2[k][q], b_divide_123 + c[q] + (offset_t)u[k] * 16); }
+        real divide_122_2[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_122_2[k][q], b_divide_122 + c[q] + (offset_t)u[k] * 16); }
         real add_10_4[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_4[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
         real select_24_10[B][Q];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q select_24_10[k][q] = __ldg(b_select_24 + (c[q] / 8u) + (offset_t)u[k] * 2); }
-        real select_133_19[B][Q];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_133_19[k][q] = __ldg(b_select_133 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        real negative_125_19[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q negative_125_19[k][q] = __ldg(b_negative_125 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real add_15_5[Q][V]; EACH add_15_5[q][j] = add_5_3[q][j] + add_10_4[k][q][j];
@@ -1759,21 +1751,21 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
           real subtract_26_11[Q]; EACH_Q subtract_26_11[q] = axis_18_9[q] - select_24_10[k][q];
           real exp_27_12[Q]; EACH_Q exp_27_12[q] = exponential_of_share(subtract_26_11[q]);
           real dropout_32_13[Q]; EACH_Q dropout_32_13[q] = !training ? exp_27_12[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_27_12[q] * (real)1.4285776566757493 : (real)0;
-          real multiply_145_14[Q][V]; EACH multiply_145_14[q][j] = divide_123_2[k][q][j] * dropout_32_13[q];
-          bool less_141_15[Q][V]; EACH less_141_15[q][j] = ((real)0.0) < leakyrelu_16_6[q][j];
-          real product_16[Q][V]; EACH product_16[q][j] = divide_123_2[k][q][j] * add_5_3[q][j];
-          real axis_130_17[Q];
-          EACH_Q axis_130_17[q] = 0;
-          EACH axis_130_17[q] = axis_130_17[q] + product_16[q][j];
-          EACH_Q axis_130_17[q] = axis_130_17[q] + across(axis_130_17[q], 1);
-          real dropout_132_18[Q]; EACH_Q dropout_132_18[q] = !training ? axis_130_17[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_130_17[q] * (real)1.4285776566757493 : (real)0;
-          real add_135_20[Q]; EACH_Q add_135_20[q] = dropout_132_18[q] + select_133_19[k][q];
-          real multiply_136_21[Q]; EACH_Q multiply_136_21[q] = add_135_20[q] * exp_27_12[q];
-          real multiply_137_22[Q][V]; EACH multiply_137_22[q][j] = multiply_136_21[q] * parameter_gatv2_attend_0_param_0_7[q][j];
-          real multiply_140_23[Q][V]; EACH multiply_140_23[q][j] = multiply_137_22[q][j] * ((real)0.2);
-          real select_142_24[Q][V]; EACH select_142_24[q][j] = less_141_15[q][j] ? multiply_137_22[q][j] : multiply_140_23[q][j];
-          real add_146_25[Q][V]; EACH add_146_25[q][j] = multiply_145_14[q][j] + select_142_24[q][j];
-          EACH if (here) slope_of_left_147_1[q][j] = slope_of_left_147_1[q][j] + add_146_25[q][j];
+          real multiply_143_14[Q][V]; EACH multiply_143_14[q][j] = divide_122_2[k][q][j] * dropout_32_13[q];
+          bool less_139_15[Q][V]; EACH less_139_15[q][j] = ((real)0.0) < leakyrelu_16_6[q][j];
+          real product_16[Q][V]; EACH product_16[q][j] = divide_122_2[k][q][j] * add_5_3[q][j];
+          real axis_129_17[Q];
+          EACH_Q axis_129_17[q] = 0;
+          EACH axis_129_17[q] = axis_129_17[q] + product_16[q][j];
+          EACH_Q axis_129_17[q] = axis_129_17[q] + across(axis_129_17[q], 1);
+          real dropout_131_18[Q]; EACH_Q dropout_131_18[q] = !training ? axis_129_17[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_17[q] * (real)1.4285776566757493 : (real)0;
+          real add_133_20[Q]; EACH_Q add_133_20[q] = dropout_131_18[q] + negative_125_19[k][q];
+          real multiply_134_21[Q]; EACH_Q multiply_134_21[q] = add_133_20[q] * exp_27_12[q];
+          real multiply_135_22[Q][V]; EACH multiply_135_22[q][j] = multiply_134_21[q] * parameter_gatv2_attend_0_param_0_7[q][j];
+          real multiply_138_23[Q][V]; EACH multiply_138_23[q][j] = multiply_135_22[q][j] * ((real)0.2);
+          real select_140_24[Q][V]; EACH select_140_24[q][j] = less_139_15[q][j] ? multiply_135_22[q][j] : multiply_138_23[q][j];
+          real add_144_25[Q][V]; EACH add_144_25[q][j] = multiply_143_14[q][j] + select_140_24[q][j];
+          EACH if (here) slope_of_left_145_1[q][j] = slope_of_left_145_1[q][j] + add_144_25[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1784,12 +1776,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_left_147_1[q][j]; slope_of_left_147_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_147_1[q][j] = slope_of_left_147_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_left_145_1[q][j]; slope_of_left_145_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_145_1[q][j] = slope_of_left_145_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_left_147_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_left_145_1[q][j]; }
       __syncthreads();
-      EACH { slope_of_left_147_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_left_147_1[q][j] = slope_of_left_147_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_left_145_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_left_145_1[q][j] = slope_of_left_145_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1799,7 +1791,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_left_147_1[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_left_145_1[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1811,26 +1803,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_147(const
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_left_147_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_left_145_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_left_147_1[q][j] = slope_of_left_147_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_left_145_1[q][j] = slope_of_left_145_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_left_147 + (offset_t)v * 16 + c[q], slope_of_left_147_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_left_145 + (offset_t)v * 16 + c[q], slope_of_left_145_1[q]);
 }
 
 // gradient.gatv2.attend.0.linear.0.bias: 19264 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.0.bias = sum rows(slope of left.147)
+//   gradient.gatv2.attend.0.linear.0.bias = sum rows(slope of left.145)
 // with that of gradient.gatv2.attend.0.linear.0.weight
 
 // gradient.gatv2.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.0.weight = outer(slope of left.147, dropout.1)
+//   gradient.gatv2.attend.0.linear.0.weight = outer(slope of left.145, dropout.1)
 //   (and gradient.gatv2.attend.0.linear.1.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_147, const real* __restrict__ b_dropout_1, const real* __restrict__ b_slope_20_of_20_right_143, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
+extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_145, const real* __restrict__ b_dropout_1, const real* __restrict__ b_slope_20_of_20_right_141, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
   after_others();
   constexpr unsigned X = 32, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 192;
@@ -1856,11 +1848,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
         if (of_both < 16) {
           const unsigned column = of_both;
           const bool here = row < end && column < 16;
-          copy_later<16>(to, b_slope_20_of_20_left_147 + (here ? (offset_t)row * 16 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_left_145 + (here ? (offset_t)row * 16 + column : 0), here);
         } else {
           const unsigned column = of_both - 16;
           const bool here = row < end && column < 16;
-          copy_later<16>(to, b_slope_20_of_20_right_143 + (here ? (offset_t)row * 16 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_right_141 + (here ? (offset_t)row * 16 + column : 0), here);
         }
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;

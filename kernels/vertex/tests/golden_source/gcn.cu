@@ -210,14 +210,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
   EACH_Q if (own[q]) store<V>(o_reduce_12 + (offset_t)v * 8 + c[q], reduce_12_1[q]);
 }
 
-// dropout.18: 30224 bytes at least, lines 8, 9, 11 of the program
+// dropout.18: 20624 bytes at least, lines 8, 9, 11 of the program
 //   product.13 (nodes x 8) = product transposed(reduce.12, parameter.gcn.gcn.0.linear.0.weight)
 //   multiply.14 (nodes x 8) = multiply(scale.5, product.13)
 //   h.16 (nodes x 8) = add(multiply.14, parameter.gcn.gcn.0.bias.0)
-//   h.17 = relu(h.16)
+//   h.17 (nodes x 8) = relu(h.16)
 //   dropout.18 = dropout 0.5 site 1(h.17)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, real* __restrict__ o_dropout_18, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -277,7 +277,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
     real h_16_4[Q][V]; EACH h_16_4[q][j] = multiply_14_2[q][j] + parameter_gcn_gcn_0_bias_0_3[q][j];
     real h_17_5[Q][V]; EACH h_17_5[q][j] = relu(h_16_4[q][j]);
     real dropout_18_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_18_6[q][j] = !training ? h_17_5[q][j] : kept_7[j] ? h_17_5[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_5[q]);
     EACH_Q if (own[q]) store<V>(o_dropout_18 + (offset_t)v * 8 + c[q], dropout_18_6[q]);
   }
 }
@@ -880,11 +879,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
 // multiply.43: 34896 bytes at least, lines 8, 9, 11 of the program
 //   product.37 (nodes x 8) = product(slope of z.36, parameter.gcn.gcn.0.linear.1.weight)
 //   slope of h.39 (nodes x 8) = dropout 0.5 site 1(product.37)
-//   less.40 (nodes x 8) = less(0.0, h.17)
+//   less.40 (nodes x 8) = less(0.0, dropout.18)
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_h_17, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -939,8 +938,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
-    bool less_40_2[Q][V]; EACH less_40_2[q][j] = ((real)0.0) < h_17_1[q][j];
+    real dropout_18_1[Q][V]; EACH_Q load<V>(dropout_18_1[q], b_dropout_18 + (offset_t)v * 8 + c[q]);
+    bool less_40_2[Q][V]; EACH less_40_2[q][j] = ((real)0.0) < dropout_18_1[q][j];
     real slope_of_h_39_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_39_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
     real slope_of_h_41_5[Q][V]; EACH slope_of_h_41_5[q][j] = less_40_2[q][j] ? slope_of_h_39_3[q][j] : ((real)0.0);
     real scale_5_6; scale_5_6 = __ldg(b_scale_5 + v + 0);

@@ -296,11 +296,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
 //   multiply.25 (nodes x 8) = multiply(0.5945348918918356, mixed.23)
 //   multiply.29 (nodes x 8) = multiply(0.4054651081081644, product.27)
 //   add.30 (nodes x 8) = add(multiply.25, multiply.29)
-//   h.31 = relu(add.30)
-//   z.32 (nodes x 8) = dropout 0.5 site 2(h.31)
+//   h.31 (nodes x 8) = relu(add.30)
+//   z.32 = dropout 0.5 site 2(h.31)
 //   multiply.33 = multiply(scale.5, z.32)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_mixed_23, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_31, real* __restrict__ o_multiply_33, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_mixed_23, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_z_32, real* __restrict__ o_multiply_33, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -388,10 +388,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* 
       real multiply_29_3[Q][V]; EACH multiply_29_3[q][j] = ((real)0.4054651081081644) * made[q][j];
       real add_30_4[Q][V]; EACH add_30_4[q][j] = multiply_25_2[q][j] + multiply_29_3[q][j];
       real h_31_5[Q][V]; EACH h_31_5[q][j] = relu(add_30_4[q][j]);
-      real scale_5_6; scale_5_6 = __ldg(b_scale_5 + v + 0);
-      real z_32_7[Q][V]; EACH_Q { bool kept_8[V]; UNROLL for (int j = 0; j < V; j++) kept_8[j] = true; if (training) keeps<V>(kept_8, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) z_32_7[q][j] = !training ? h_31_5[q][j] : kept_8[j] ? h_31_5[q][j] * (real)2.0 : (real)0; }
-      real multiply_33_9[Q][V]; EACH multiply_33_9[q][j] = scale_5_6 * z_32_7[q][j];
-      EACH_Q if (own[q]) store<V>(o_h_31 + (offset_t)v * 8 + c[q], h_31_5[q]);
+      real z_32_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) z_32_6[q][j] = !training ? h_31_5[q][j] : kept_7[j] ? h_31_5[q][j] * (real)2.0 : (real)0; }
+      real scale_5_8; scale_5_8 = __ldg(b_scale_5 + v + 0);
+      real multiply_33_9[Q][V]; EACH multiply_33_9[q][j] = scale_5_8 * z_32_6[q][j];
+      EACH_Q if (own[q]) store<V>(o_z_32 + (offset_t)v * 8 + c[q], z_32_6[q]);
       EACH_Q if (own[q]) store<V>(o_multiply_33 + (offset_t)v * 8 + c[q], multiply_33_9[q]);
     }
   }
@@ -498,15 +498,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
   EACH_Q if (own[q]) store<V>(o_mixed_38 + (offset_t)v * 8 + c[q], mixed_38_5[q]);
 }
 
-// dropout.47: 29056 bytes at least, lines 11, 12 of the program
+// dropout.47: 19456 bytes at least, lines 11, 12 of the program
 //   product.42 (nodes x 8) = product transposed(mixed.38, parameter.gcnii.gcnii.0.linear.2.weight)
 //   multiply.40 (nodes x 8) = multiply(0.7768564486857903, mixed.38)
 //   multiply.44 (nodes x 8) = multiply(0.22314355131420976, product.42)
 //   add.45 (nodes x 8) = add(multiply.40, multiply.44)
-//   h.46 = relu(add.45)
+//   h.46 (nodes x 8) = relu(add.45)
 //   dropout.47 = dropout 0.5 site 3(h.46)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_mixed_38, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_46, real* __restrict__ o_dropout_47, const unsigned rows_given, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_bias, real* __restrict__ o_add_51) {
+extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_mixed_38, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_47, const unsigned rows_given, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_bias, real* __restrict__ o_add_51) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -614,7 +614,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
       real add_45_4[Q][V]; EACH add_45_4[q][j] = multiply_40_2[q][j] + multiply_44_3[q][j];
       real h_46_5[Q][V]; EACH h_46_5[q][j] = relu(add_45_4[q][j]);
       real dropout_47_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 3u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_47_6[q][j] = !training ? h_46_5[q][j] : kept_7[j] ? h_46_5[q][j] * (real)2.0 : (real)0; }
-      EACH_Q if (own[q]) store<V>(o_h_46 + (offset_t)v * 8 + c[q], h_46_5[q]);
       EACH_Q if (own[q]) store<V>(o_dropout_47 + (offset_t)v * 8 + c[q], dropout_47_6[q]);
       EACH_Q {
         const unsigned place = (q * L + part) * V;
@@ -917,12 +916,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcnii_gcnii_0_
 // multiply.64: 33696 bytes at least, lines 11, 12 of the program
 //   product.56 (nodes x 8) = product(slope.result, parameter.gcnii.gcnii.0.linear.3.weight)
 //   slope of h.58 (nodes x 8) = dropout 0.5 site 3(product.56)
-//   less.59 (nodes x 8) = less(0.0, h.46)
+//   less.59 (nodes x 8) = less(0.0, dropout.47)
 //   select.60 (nodes x 8) = select(less.59, slope of h.58, 0.0)
 //   multiply.61 = multiply(select.60, 0.22314355131420976)
 //   multiply.64 = multiply(select.60, 0.7768564486857903)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_h_46, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_61, real* __restrict__ o_multiply_64, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_dropout_47, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_61, real* __restrict__ o_multiply_64, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -976,8 +975,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real*
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_46_1[Q][V]; EACH_Q load<V>(h_46_1[q], b_h_46 + (offset_t)v * 8 + c[q]);
-    bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < h_46_1[q][j];
+    real dropout_47_1[Q][V]; EACH_Q load<V>(dropout_47_1[q], b_dropout_47 + (offset_t)v * 8 + c[q]);
+    bool less_59_2[Q][V]; EACH less_59_2[q][j] = ((real)0.0) < dropout_47_1[q][j];
     real slope_of_h_58_3[Q][V]; EACH_Q { bool kept_4[V]; UNROLL for (int j = 0; j < V; j++) kept_4[j] = true; if (training) keeps<V>(kept_4, row_in_graph, c[q], clock->epoch, 3u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_58_3[q][j] = !training ? made[q][j] : kept_4[j] ? made[q][j] * (real)2.0 : (real)0; }
     real select_60_5[Q][V]; EACH select_60_5[q][j] = less_59_2[q][j] ? slope_of_h_58_3[q][j] : ((real)0.0);
     real multiply_61_6[Q][V]; EACH multiply_61_6[q][j] = select_60_5[q][j] * ((real)0.22314355131420976);
@@ -1212,12 +1211,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real*
 //   reduce.69 (nodes x 8) = reduce sum.out(multiply.66[far.out] * given.weight)
 //   slope of z.70 (nodes x 8) = multiply(reduce.69, scale.5)
 //   slope of h.71 (nodes x 8) = dropout 0.5 site 2(slope of z.70)
-//   less.72 (nodes x 8) = less(0.0, h.31)
+//   less.72 (nodes x 8) = less(0.0, z.32)
 //   select.73 (nodes x 8) = select(less.72, slope of h.71, 0.0)
 //   multiply.74 = multiply(select.73, 0.4054651081081644)
 //   multiply.77 = multiply(select.73, 0.5945348918918356)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real* __restrict__ b_multiply_66, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_h_31, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_74, real* __restrict__ o_multiply_77, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real* __restrict__ b_multiply_66, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_z_32, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_74, real* __restrict__ o_multiply_77, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1242,8 +1241,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-  real h_31_1[Q][V]; EACH_Q load<V>(h_31_1[q], b_h_31 + (offset_t)v * 8 + c[q]);
-  bool less_72_2[Q][V]; EACH less_72_2[q][j] = ((real)0.0) < h_31_1[q][j];
+  real z_32_1[Q][V]; EACH_Q load<V>(z_32_1[q], b_z_32 + (offset_t)v * 8 + c[q]);
+  bool less_72_2[Q][V]; EACH less_72_2[q][j] = ((real)0.0) < z_32_1[q][j];
   real reduce_69_3[Q][V]; EACH reduce_69_3[q][j] = 0;
   {
     unsigned at = from;

@@ -200,13 +200,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
   }
 }
 
-// h.18: 58688 bytes at least, lines 7, 11 of the program
+// h.18: 39488 bytes at least, lines 7, 11 of the program
 //   product.14 (nodes x 16) = product transposed(relu.12, parameter.gin.gin.0.mlp.0.1.weight)
 //   h.16 (nodes x 16) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
-//   relu.17 = relu(h.16)
+//   relu.17 (nodes x 16) = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
 //   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_relu_17, real* __restrict__ o_h_18, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -293,7 +293,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
       real h_16_2[Q][V]; EACH h_16_2[q][j] = made[q][j] + parameter_gin_gin_0_mlp_0_1_bias_1[q][j];
       real relu_17_3[Q][V]; EACH relu_17_3[q][j] = relu(h_16_2[q][j]);
       real h_18_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_18_4[q][j] = !training ? relu_17_3[q][j] : kept_5[j] ? relu_17_3[q][j] * (real)2.0 : (real)0; }
-      EACH_Q if (own[q]) store<V>(o_relu_17 + (offset_t)v * 16 + c[q], relu_17_3[q]);
       EACH_Q if (own[q]) store<V>(o_h_18 + (offset_t)v * 16 + c[q], h_18_4[q]);
     }
   }
@@ -1088,17 +1087,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_44(const rea
   }
 }
 
-// slope of h.55: 100808 bytes at least, lines 6, 11 of the program
+// slope of h.55: 81608 bytes at least, lines 6, 11 of the program
 //   reduce.47 (nodes x 16) = reduce sum.out(slope of z.44[far.out])
 //   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
 //   axis.49 = axis sum 0(multiply.48)
 //   multiply.51 (nodes x 16) = multiply(slope of z.44, add.20)
 //   slope of h.52 (nodes x 16) = add(reduce.47, multiply.51)
 //   dropout.53 (nodes x 16) = dropout 0.5 site 0(slope of h.52)
-//   less.54 (nodes x 16) = less(0.0, relu.17)
+//   less.54 (nodes x 16) = less(0.0, h.18)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const real* __restrict__ b_relu_17, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_h_18, const real* __restrict__ b_add_20, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_axis_49, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1131,11 +1130,10 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   EACH axis_49_4 = axis_49_4 + multiply_48_3[q][j];
   axis_49_4 = axis_49_4 + across(axis_49_4, 1);
   axis_49_4 = axis_49_4 + across(axis_49_4, 2);
-  real relu_17_5[Q][V]; EACH_Q load<V>(relu_17_5[q], b_relu_17 + (offset_t)v * 16 + c[q]);
-  bool less_54_6[Q][V]; EACH less_54_6[q][j] = ((real)0.0) < relu_17_5[q][j];
-  real add_20_8; add_20_8 = __ldg(b_add_20 + 0);
-  real multiply_51_9[Q][V]; EACH multiply_51_9[q][j] = slope_of_z_44_1[q][j] * add_20_8;
-  real reduce_47_7[Q][V]; EACH reduce_47_7[q][j] = 0;
+  bool less_54_5[Q][V]; EACH less_54_5[q][j] = ((real)0.0) < h_18_2[q][j];
+  real add_20_7; add_20_7 = __ldg(b_add_20 + 0);
+  real multiply_51_8[Q][V]; EACH multiply_51_8[q][j] = slope_of_z_44_1[q][j] * add_20_7;
+  real reduce_47_6[Q][V]; EACH reduce_47_6[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1146,11 +1144,11 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
         if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real slope_of_z_44_14[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_14[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 16); }
+        real slope_of_z_44_13[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(slope_of_z_44_13[k][q], b_slope_20_of_20_z_44 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          EACH if (here) reduce_47_7[q][j] = reduce_47_7[q][j] + slope_of_z_44_14[k][q][j];
+          EACH if (here) reduce_47_6[q][j] = reduce_47_6[q][j] + slope_of_z_44_13[k][q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1160,12 +1158,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = reduce_47_7[q][j]; reduce_47_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_7[q][j] = reduce_47_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = reduce_47_6[q][j]; reduce_47_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_47_6[q][j] = reduce_47_6[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_7[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_47_6[q][j]; }
       __syncthreads();
-      EACH { reduce_47_7[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_7[q][j] = reduce_47_7[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { reduce_47_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_47_6[q][j] = reduce_47_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1175,7 +1173,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, reduce_47_7[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, reduce_47_6[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1187,19 +1185,19 @@ extern "C" __global__ void __launch_bounds__(256, 3) k16_slope_of_h_55(const rea
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH reduce_47_7[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH reduce_47_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH reduce_47_7[q][j] = reduce_47_7[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH reduce_47_6[q][j] = reduce_47_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
-  real slope_of_h_52_10[Q][V]; EACH slope_of_h_52_10[q][j] = reduce_47_7[q][j] + multiply_51_9[q][j];
-  real dropout_53_11[Q][V]; EACH_Q { bool kept_12[V]; UNROLL for (int j = 0; j < V; j++) kept_12[j] = true; if (training) keeps<V>(kept_12, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_53_11[q][j] = !training ? slope_of_h_52_10[q][j] : kept_12[j] ? slope_of_h_52_10[q][j] * (real)2.0 : (real)0; }
-  real slope_of_h_55_13[Q][V]; EACH slope_of_h_55_13[q][j] = less_54_6[q][j] ? dropout_53_11[q][j] : ((real)0.0);
+  real slope_of_h_52_9[Q][V]; EACH slope_of_h_52_9[q][j] = reduce_47_6[q][j] + multiply_51_8[q][j];
+  real dropout_53_10[Q][V]; EACH_Q { bool kept_11[V]; UNROLL for (int j = 0; j < V; j++) kept_11[j] = true; if (training) keeps<V>(kept_11, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_53_10[q][j] = !training ? slope_of_h_52_9[q][j] : kept_11[j] ? slope_of_h_52_9[q][j] * (real)2.0 : (real)0; }
+  real slope_of_h_55_12[Q][V]; EACH slope_of_h_55_12[q][j] = less_54_5[q][j] ? dropout_53_10[q][j] : ((real)0.0);
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_axis_49[v + 0] = axis_49_4;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_13[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_55 + (offset_t)v * 16 + c[q], slope_of_h_55_12[q]);
 }
 
 // gradient.gin.gin.0.param.1: 1204 bytes at least, line 6 of the program

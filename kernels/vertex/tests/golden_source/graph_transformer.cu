@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
 // as k1_add_5
 
-// divide.40: 128404 bytes at least, lines 15, 16, 17 of the program
+// divide.40: 123604 bytes at least, lines 15, 16, 17 of the program
 //   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
 //   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
 //   reduce.25 (nodes x 2) = reduce maximum.in(divide.24)
@@ -102,13 +102,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
 //   exp.32 (edges x 2) = exp(subtract.31)
 //   reduce.33 (nodes x 2) = reduce sum.in(exp.32)
-//   equal.35 = equal(reduce.33, 0.0)
+//   equal.35 (nodes x 2) = equal(reduce.33, 0.0)
 //   select.36 = select(equal.35, 1.0, reduce.33)
 //   dropout.37 (edges x 2) = dropout 0.3 site 1(exp.32)
 //   reduce.39 (nodes x 16) = reduce sum.in(dropout.37 * add.15[far.in])
 //   divide.40 = divide(reduce.39, select.36)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_29, whole* __restrict__ o_equal_35, real* __restrict__ o_select_36, real* __restrict__ o_divide_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_29, real* __restrict__ o_select_36, real* __restrict__ o_divide_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -257,19 +257,18 @@ extern "C" __global__ void __launch_bounds__(256, 3) k4_divide_40(const real* __
   real divide_40_8[Q][V]; EACH divide_40_8[q][j] = reduce_39_7[q][j] / select_36_6[q];
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_29[(offset_t)v * 2 + (c[q] / 8u)] = select_29_3[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_equal_35[(offset_t)v * 2 + (c[q] / 8u)] = (whole)(equal_35_5[q]);
   EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_36[(offset_t)v * 2 + (c[q] / 8u)] = select_36_6[q];
   EACH_Q if (own[q]) store<V>(o_divide_40 + (offset_t)v * 16 + c[q], divide_40_8[q]);
 }
 
-// dropout.48: 67648 bytes at least, lines 3, 4, 17 of the program
+// dropout.48: 48448 bytes at least, lines 3, 4, 17 of the program
 //   product.43 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.3.weight)
 //   add.45 (nodes x 16) = add(product.43, parameter.graph_transformer.attend.0.linear.3.bias)
 //   add.46 (nodes x 16) = add(divide.40, add.45)
-//   h.47 = relu(add.46)
+//   h.47 (nodes x 16) = relu(add.46)
 //   dropout.48 = dropout 0.5 site 2(h.47)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_47, real* __restrict__ o_dropout_48, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_48, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -329,7 +328,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* _
     real add_46_4[Q][V]; EACH add_46_4[q][j] = divide_40_1[q][j] + add_45_3[q][j];
     real h_47_5[Q][V]; EACH h_47_5[q][j] = relu(add_46_4[q][j]);
     real dropout_48_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) dropout_48_6[q][j] = !training ? h_47_5[q][j] : kept_7[j] ? h_47_5[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_47 + (offset_t)v * 16 + c[q], h_47_5[q]);
     EACH_Q if (own[q]) store<V>(o_dropout_48 + (offset_t)v * 16 + c[q], dropout_48_6[q]);
   }
 }
@@ -439,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
 // as k6_add_52
 
-// divide.84: 32404 bytes at least, lines 15, 16, 17 of the program
+// divide.84: 30004 bytes at least, lines 15, 16, 17 of the program
 //   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
 //   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
 //   reduce.72 (nodes x 1) = reduce maximum.in(divide.71)
@@ -448,13 +446,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
 //   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
 //   exp.77 (edges x 1) = exp(subtract.76)
 //   reduce.78 (nodes x 1) = reduce sum.in(exp.77)
-//   equal.79 = equal(reduce.78, 0.0)
+//   equal.79 (nodes x 1) = equal(reduce.78, 0.0)
 //   select.80 = select(equal.79, 1.0, reduce.78)
 //   dropout.81 (edges x 1) = dropout 0.3 site 3(exp.77)
 //   reduce.83 (nodes x 3) = reduce sum.in(dropout.81 * add.62[far.in])
 //   divide.84 = divide(reduce.83, select.80)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_74, whole* __restrict__ o_equal_79, real* __restrict__ o_select_80, real* __restrict__ o_divide_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_74, real* __restrict__ o_select_80, real* __restrict__ o_divide_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -602,7 +600,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
   real divide_84_8[Q][V]; EACH divide_84_8[q][j] = reduce_83_7[q][j] / select_80_6;
   if (!writes) return;
   EACH if (own[q] && (c[q] + j) == 0) o_select_74[v + 0] = select_74_3;
-  EACH if (own[q] && (c[q] + j) == 0) o_equal_79[v + 0] = (whole)(equal_79_5);
   EACH if (own[q] && (c[q] + j) == 0) o_select_80[v + 0] = select_80_6;
   EACH_Q if (own[q]) store<V>(o_divide_84 + (offset_t)v * 4 + c[q], divide_84_8[q]);
 }
@@ -842,26 +839,25 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
 
 // product.95: 24192 bytes at least, line 17 of the program
 //   product.95 = product(slope.result, parameter.graph_transformer.attend.1.linear.3.weight)
-// with that of add.124
+// with that of add.123
 
-// slope of query.114: 48004 bytes at least, lines 15, 16, 17 of the program
+// slope of query.113: 45604 bytes at least, lines 15, 16, 17 of the program
 //   divide.98 = divide(slope.result, select.80)
 //   multiply.99 (nodes x 3) = multiply(divide.98, divide.84)
 //   axis.100 (nodes x 1) = axis sum 1(multiply.99)
-//   negative.101 (nodes x 1) = negative(axis.100)
-//   select.108 = select(equal.79, 0.0, negative.101)
+//   negative.101 = negative(axis.100)
 //   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
 //   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
 //   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
 //   exp.77 (edges x 1) = exp(subtract.76)
 //   axis.105 (edges x 1) = axis sum 1(divide.98[near.in] * add.62[far.in])
 //   dropout.107 (edges x 1) = dropout 0.3 site 3(axis.105)
-//   add.110 (edges x 1) = add(dropout.107, select.108[near.in])
-//   multiply.111 (edges x 1) = multiply(add.110, exp.77)
-//   divide.112 (edges x 1) = divide(multiply.111, 1.7320508075688772)
-//   slope of query.114 = reduce sum.in(divide.112 * add.57[far.in])
+//   add.109 (edges x 1) = add(dropout.107, negative.101[near.in])
+//   multiply.110 (edges x 1) = multiply(add.109, exp.77)
+//   divide.111 (edges x 1) = divide(multiply.110, 1.7320508075688772)
+//   slope of query.113 = reduce sum.in(divide.111 * add.57[far.in])
 //   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_80, const real* __restrict__ b_divide_84, const whole* __restrict__ b_equal_79, const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_98, real* __restrict__ o_select_108, real* __restrict__ o_slope_20_of_20_query_114, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_113(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_80, const real* __restrict__ b_divide_84, const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_98, real* __restrict__ o_negative_101, real* __restrict__ o_slope_20_of_20_query_113, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -888,17 +884,15 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(cons
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
   real select_80_2; select_80_2 = __ldg(b_select_80 + v + 0);
   real divide_98_3[Q][V]; EACH divide_98_3[q][j] = slope_result_1[q][j] / select_80_2;
-  bool equal_79_4; equal_79_4 = __ldg(b_equal_79 + v + 0) != 0;
-  real divide_84_5[Q][V]; EACH_Q load<V>(divide_84_5[q], b_divide_84 + (offset_t)v * 4 + c[q]);
-  real multiply_99_6[Q][V]; EACH multiply_99_6[q][j] = divide_98_3[q][j] * divide_84_5[q][j];
-  real axis_100_7;
-  axis_100_7 = 0;
-  EACH axis_100_7 = axis_100_7 + (own[q] && c[q] + j < 3u ? multiply_99_6[q][j] : 0);
-  real negative_101_8; negative_101_8 = negative(axis_100_7);
-  real select_108_9; select_108_9 = equal_79_4 ? ((real)0.0) : negative_101_8;
-  real add_52_16[Q][V]; EACH_Q load<V>(add_52_16[q], b_add_52 + (offset_t)v * 4 + c[q]);
-  real select_74_21; select_74_21 = __ldg(b_select_74 + v + 0);
-  real slope_of_query_114_10[Q][V]; EACH slope_of_query_114_10[q][j] = 0;
+  real divide_84_4[Q][V]; EACH_Q load<V>(divide_84_4[q], b_divide_84 + (offset_t)v * 4 + c[q]);
+  real multiply_99_5[Q][V]; EACH multiply_99_5[q][j] = divide_98_3[q][j] * divide_84_4[q][j];
+  real axis_100_6;
+  axis_100_6 = 0;
+  EACH axis_100_6 = axis_100_6 + (own[q] && c[q] + j < 3u ? multiply_99_5[q][j] : 0);
+  real negative_101_7; negative_101_7 = negative(axis_100_6);
+  real add_52_14[Q][V]; EACH_Q load<V>(add_52_14[q], b_add_52 + (offset_t)v * 4 + c[q]);
+  real select_74_19; select_74_19 = __ldg(b_select_74 + v + 0);
+  real slope_of_query_113_8[Q][V]; EACH slope_of_query_113_8[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -913,29 +907,29 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_62_11[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_11[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
-        real add_57_17[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_17[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
+        real add_62_9[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_62_9[k][q], b_add_62 + c[q] + (offset_t)u[k] * 4); }
+        real add_57_15[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_57_15[k][q], b_add_57 + c[q] + (offset_t)u[k] * 4); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_12[Q][V]; EACH product_12[q][j] = divide_98_3[q][j] * add_62_11[k][q][j];
-          real axis_105_13;
-          axis_105_13 = 0;
-          EACH axis_105_13 = axis_105_13 + (own[q] && c[q] + j < 3u ? product_12[q][j] : 0);
-          real dropout_107_14; dropout_107_14 = !training ? axis_105_13 : stream_2[k] >> 0 & 1 ? axis_105_13 * (real)1.4285776566757493 : (real)0;
-          real add_110_15; add_110_15 = dropout_107_14 + select_108_9;
-          real product_18[Q][V]; EACH product_18[q][j] = add_52_16[q][j] * add_57_17[k][q][j];
-          real axis_68_19;
-          axis_68_19 = 0;
-          EACH axis_68_19 = axis_68_19 + (own[q] && c[q] + j < 3u ? product_18[q][j] : 0);
-          real divide_71_20; divide_71_20 = axis_68_19 / ((real)1.7320508075688772);
-          real subtract_76_22; subtract_76_22 = divide_71_20 - select_74_21;
-          real exp_77_23; exp_77_23 = exponential_of_share(subtract_76_22);
-          real multiply_111_24; multiply_111_24 = add_110_15 * exp_77_23;
-          real divide_112_25; divide_112_25 = multiply_111_24 / ((real)1.7320508075688772);
-          real product_26[Q][V]; EACH product_26[q][j] = divide_112_25 * add_57_17[k][q][j];
-          EACH if (here) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + product_26[q][j];
+          real product_10[Q][V]; EACH product_10[q][j] = divide_98_3[q][j] * add_62_9[k][q][j];
+          real axis_105_11;
+          axis_105_11 = 0;
+          EACH axis_105_11 = axis_105_11 + (own[q] && c[q] + j < 3u ? product_10[q][j] : 0);
+          real dropout_107_12; dropout_107_12 = !training ? axis_105_11 : stream_2[k] >> 0 & 1 ? axis_105_11 * (real)1.4285776566757493 : (real)0;
+          real add_109_13; add_109_13 = dropout_107_12 + negative_101_7;
+          real product_16[Q][V]; EACH product_16[q][j] = add_52_14[q][j] * add_57_15[k][q][j];
+          real axis_68_17;
+          axis_68_17 = 0;
+          EACH axis_68_17 = axis_68_17 + (own[q] && c[q] + j < 3u ? product_16[q][j] : 0);
+          real divide_71_18; divide_71_18 = axis_68_17 / ((real)1.7320508075688772);
+          real subtract_76_20; subtract_76_20 = divide_71_18 - select_74_19;
+          real exp_77_21; exp_77_21 = exponential_of_share(subtract_76_20);
+          real multiply_110_22; multiply_110_22 = add_109_13 * exp_77_21;
+          real divide_111_23; divide_111_23 = multiply_110_22 / ((real)1.7320508075688772);
+          real product_24[Q][V]; EACH product_24[q][j] = divide_111_23 * add_57_15[k][q][j];
+          EACH if (here) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + product_24[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -946,12 +940,12 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(cons
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_query_114_10[q][j]; slope_of_query_114_10[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_query_113_8[q][j]; slope_of_query_113_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_114_10[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_113_8[q][j]; }
       __syncthreads();
-      EACH { slope_of_query_114_10[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_query_113_8[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -961,7 +955,7 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(cons
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_114_10[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_113_8[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -973,28 +967,28 @@ extern "C" __global__ void __launch_bounds__(256, 3) k15_slope_of_query_114(cons
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_query_114_10[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_query_113_8[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_query_114_10[q][j] = slope_of_query_114_10[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
   EACH_Q if (own[q]) store<V>(o_divide_98 + (offset_t)v * 4 + c[q], divide_98_3[q]);
-  EACH if (own[q] && (c[q] + j) == 0) o_select_108[v + 0] = select_108_9;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_114 + (offset_t)v * 4 + c[q], slope_of_query_114_10[q]);
+  EACH if (own[q] && (c[q] + j) == 0) o_negative_101[v + 0] = negative_101_7;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_113 + (offset_t)v * 4 + c[q], slope_of_query_113_8[q]);
 }
 
 // gradient.graph_transformer.attend.1.linear.0.bias: 4812 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.0.bias = sum rows(slope of query.114)
+//   gradient.graph_transformer.attend.1.linear.0.bias = sum rows(slope of query.113)
 // with that of gradient.graph_transformer.attend.1.linear.0.weight
 
 // gradient.graph_transformer.attend.1.linear.0.weight: 24192 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.0.weight = outer(slope of query.114, dropout.48)
+//   gradient.graph_transformer.attend.1.linear.0.weight = outer(slope of query.113, dropout.48)
 //   (and gradient.graph_transformer.attend.1.linear.3.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transformer_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_114, const real* __restrict__ b_dropout_48, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
+extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transformer_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 16, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 96;
@@ -1028,7 +1022,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transfor
         if (of_both < 4) {
           const unsigned column = of_both;
           const bool here = row < end && column < 3;
-          copy_later<16>(to, b_slope_20_of_20_query_114 + (here ? (offset_t)row * 4 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_query_113 + (here ? (offset_t)row * 4 + column : 0), here);
         } else {
           const unsigned column = of_both - 4;
           const bool here = row < end && column < 3;
@@ -1135,21 +1129,21 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transfor
   }
 }
 
-// slope of key.120: 44404 bytes at least, lines 14, 15, 16, 17 of the program
+// slope of key.119: 44404 bytes at least, lines 14, 15, 16, 17 of the program
 //   axis.68 (edges x 1) = axis sum 1(add.52[near.in] * add.57[far.in])
 //   divide.71 (edges x 1) = divide(axis.68, 1.7320508075688772)
 //   subtract.76 (edges x 1) = subtract(divide.71, select.74[near.in])
 //   exp.77 (edges x 1) = exp(subtract.76)
 //   dropout.81 (edges x 1) = dropout 0.3 site 3(exp.77)
-//   slope of value.117 = reduce sum.out(divide.98[far.out] * dropout.81)
+//   slope of value.116 = reduce sum.out(divide.98[far.out] * dropout.81)
 //   axis.105 (edges x 1) = axis sum 1(divide.98[near.in] * add.62[far.in])
 //   dropout.107 (edges x 1) = dropout 0.3 site 3(axis.105)
-//   add.110 (edges x 1) = add(dropout.107, select.108[near.in])
-//   multiply.111 (edges x 1) = multiply(add.110, exp.77)
-//   divide.112 (edges x 1) = divide(multiply.111, 1.7320508075688772)
-//   slope of key.120 = reduce sum.out(divide.112 * add.52[far.out])
+//   add.109 (edges x 1) = add(dropout.107, negative.101[near.in])
+//   multiply.110 (edges x 1) = multiply(add.109, exp.77)
+//   divide.111 (edges x 1) = divide(multiply.110, 1.7320508075688772)
+//   slope of key.119 = reduce sum.out(divide.111 * add.52[far.out])
 //   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_divide_98, const real* __restrict__ b_add_62, const real* __restrict__ b_select_108, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_117, real* __restrict__ o_slope_20_of_20_key_120, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_divide_98, const real* __restrict__ b_add_62, const real* __restrict__ b_negative_101, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_116, real* __restrict__ o_slope_20_of_20_key_119, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1175,8 +1169,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
   after_others();
   real add_57_5[Q][V]; EACH_Q load<V>(add_57_5[q], b_add_57 + (offset_t)v * 4 + c[q]);
   real add_62_14[Q][V]; EACH_Q load<V>(add_62_14[q], b_add_62 + (offset_t)v * 4 + c[q]);
-  real slope_of_value_117_1[Q][V]; EACH slope_of_value_117_1[q][j] = 0;
-  real slope_of_key_120_2[Q][V]; EACH slope_of_key_120_2[q][j] = 0;
+  real slope_of_value_116_1[Q][V]; EACH slope_of_value_116_1[q][j] = 0;
+  real slope_of_key_119_2[Q][V]; EACH slope_of_key_119_2[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1197,8 +1191,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
         UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_52_4[k][q], b_add_52 + c[q] + (offset_t)u[k] * 4); }
         real select_74_9[B];
         UNROLL for (int k = 0; k < B; k++) { select_74_9[k] = __ldg(b_select_74 + u[k] + 0); }
-        real select_108_18[B];
-        UNROLL for (int k = 0; k < B; k++) { select_108_18[k] = __ldg(b_select_108 + u[k] + 0); }
+        real negative_101_18[B];
+        UNROLL for (int k = 0; k < B; k++) { negative_101_18[k] = __ldg(b_negative_101 + u[k] + 0); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_6[Q][V]; EACH product_6[q][j] = add_52_4[k][q][j] * add_57_5[q][j];
@@ -1210,17 +1204,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
           real exp_77_11; exp_77_11 = exponential_of_share(subtract_76_10);
           real dropout_81_12; dropout_81_12 = !training ? exp_77_11 : stream_2[k] >> 0 & 1 ? exp_77_11 * (real)1.4285776566757493 : (real)0;
           real product_13[Q][V]; EACH product_13[q][j] = divide_98_3[k][q][j] * dropout_81_12;
-          EACH if (here) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + product_13[q][j];
+          EACH if (here) slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + product_13[q][j];
           real product_15[Q][V]; EACH product_15[q][j] = divide_98_3[k][q][j] * add_62_14[q][j];
           real axis_105_16;
           axis_105_16 = 0;
           EACH axis_105_16 = axis_105_16 + (own[q] && c[q] + j < 3u ? product_15[q][j] : 0);
           real dropout_107_17; dropout_107_17 = !training ? axis_105_16 : stream_2[k] >> 0 & 1 ? axis_105_16 * (real)1.4285776566757493 : (real)0;
-          real add_110_19; add_110_19 = dropout_107_17 + select_108_18[k];
-          real multiply_111_20; multiply_111_20 = add_110_19 * exp_77_11;
-          real divide_112_21; divide_112_21 = multiply_111_20 / ((real)1.7320508075688772);
-          real product_22[Q][V]; EACH product_22[q][j] = divide_112_21 * add_52_4[k][q][j];
-          EACH if (here) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + product_22[q][j];
+          real add_109_19; add_109_19 = dropout_107_17 + negative_101_18[k];
+          real multiply_110_20; multiply_110_20 = add_109_19 * exp_77_11;
+          real divide_111_21; divide_111_21 = multiply_110_20 / ((real)1.7320508075688772);
+          real product_22[Q][V]; EACH product_22[q][j] = divide_111_21 * add_52_4[k][q][j];
+          EACH if (here) slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + product_22[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1231,20 +1225,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_value_117_1[q][j]; slope_of_value_117_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_value_116_1[q][j]; slope_of_value_116_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_117_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_116_1[q][j]; }
       __syncthreads();
-      EACH { slope_of_value_117_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_value_116_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = slope_of_key_120_2[q][j]; slope_of_key_120_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_key_119_2[q][j]; slope_of_key_119_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_120_2[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_119_2[q][j]; }
       __syncthreads();
-      EACH { slope_of_key_120_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_key_119_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1254,7 +1248,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_117_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_120_2[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_116_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_119_2[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1266,41 +1260,41 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_120(const 
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_value_117_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_120_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
+      EACH slope_of_value_116_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_119_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_value_117_1[q][j] = slope_of_value_117_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_120_2[q][j] = slope_of_key_120_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
+        EACH slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_117 + (offset_t)v * 4 + c[q], slope_of_value_117_1[q]);
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_120 + (offset_t)v * 4 + c[q], slope_of_key_120_2[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_116 + (offset_t)v * 4 + c[q], slope_of_value_116_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_119 + (offset_t)v * 4 + c[q], slope_of_key_119_2[q]);
 }
 
 // gradient.graph_transformer.attend.1.linear.2.bias: 4812 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.2.bias = sum rows(slope of value.117)
+//   gradient.graph_transformer.attend.1.linear.2.bias = sum rows(slope of value.116)
 // with that of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.2.weight: 24192 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.2.weight = outer(slope of value.117, dropout.48)
+//   gradient.graph_transformer.attend.1.linear.2.weight = outer(slope of value.116, dropout.48)
 // with that of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.1.bias: 4812 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.1.bias = sum rows(slope of key.120)
+//   gradient.graph_transformer.attend.1.linear.1.bias = sum rows(slope of key.119)
 // with that of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.1.weight: 24192 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.1.linear.1.weight = outer(slope of key.120, dropout.48)
+//   gradient.graph_transformer.attend.1.linear.1.weight = outer(slope of key.119, dropout.48)
 //   (and gradient.graph_transformer.attend.1.linear.2.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k17_gradient_graph_transformer_attend_1_linear_0_weight
 
-// add.124: 43392 bytes at least, line 8 of the program
-//   product.123 (nodes x 16) = product(slope of value.117, parameter.graph_transformer.attend.1.linear.2.weight)
-//   add.124 = add(product.95, product.123)
+// add.123: 43392 bytes at least, line 8 of the program
+//   product.122 (nodes x 16) = product(slope of value.116, parameter.graph_transformer.attend.1.linear.2.weight)
+//   add.123 = add(product.95, product.122)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k23_add_124(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_slope_20_of_20_value_117, real* __restrict__ o_add_124, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_2_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_slope_20_of_20_value_116, real* __restrict__ o_add_123, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1324,8 +1318,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_124(const real* __r
         EACH piece[p][j] = here ? slope_result_1[q] : (real)0;
       } else {
         [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 3 : 0};
-        real slope_of_value_117_1[Q]; EACH_Q slope_of_value_117_1[q] = __ldg(b_slope_20_of_20_value_117 + (offset_t)v * 4 + c[q]);
-        EACH piece[p][j] = here ? slope_of_value_117_1[q] : (real)0;
+        real slope_of_value_116_1[Q]; EACH_Q slope_of_value_116_1[q] = __ldg(b_slope_20_of_20_value_116 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_value_116_1[q] : (real)0;
       }
     }
   };
@@ -1359,25 +1353,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_124(const real* __r
     [[maybe_unused]] const unsigned v = live ? row : 0;
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
-    real add_124_1[Q][V]; EACH add_124_1[q][j] = made[q][j] + nothing[q][j];
-    EACH_Q if (own[q]) store<V>(o_add_124 + (offset_t)v * 16 + c[q], add_124_1[q]);
+    real add_123_1[Q][V]; EACH add_123_1[q][j] = made[q][j] + nothing[q][j];
+    EACH_Q if (own[q]) store<V>(o_add_123 + (offset_t)v * 16 + c[q], add_123_1[q]);
   }
 }
 
-// add.129: 43392 bytes at least, line 8 of the program
-//   product.128 (nodes x 16) = product(slope of key.120, parameter.graph_transformer.attend.1.linear.1.weight)
-//   add.129 = add(add.124, product.128)
-// with that of divide.142
+// add.128: 43392 bytes at least, line 8 of the program
+//   product.127 (nodes x 16) = product(slope of key.119, parameter.graph_transformer.attend.1.linear.1.weight)
+//   add.128 = add(add.123, product.127)
+// with that of divide.141
 
-// divide.142: 84192 bytes at least, lines 3, 4, 8, 17 of the program
-//   product.133 (nodes x 16) = product(slope of query.114, parameter.graph_transformer.attend.1.linear.0.weight)
-//   add.134 (nodes x 16) = add(add.129, product.133)
-//   slope of h.136 (nodes x 16) = dropout 0.5 site 2(add.134)
-//   less.137 (nodes x 16) = less(0.0, h.47)
-//   select.138 = select(less.137, slope of h.136, 0.0)
-//   divide.142 = divide(select.138, select.36)
+// divide.141: 84192 bytes at least, lines 3, 4, 8, 17 of the program
+//   product.132 (nodes x 16) = product(slope of query.113, parameter.graph_transformer.attend.1.linear.0.weight)
+//   add.133 (nodes x 16) = add(add.128, product.132)
+//   slope of h.135 (nodes x 16) = dropout 0.5 site 2(add.133)
+//   less.136 (nodes x 16) = less(0.0, dropout.48)
+//   select.137 = select(less.136, slope of h.135, 0.0)
+//   divide.141 = divide(select.137, select.36)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_142(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_120, const real* __restrict__ b_add_124, const real* __restrict__ b_slope_20_of_20_query_114, const real* __restrict__ b_h_47, const real* __restrict__ b_select_36, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_138, real* __restrict__ o_divide_142, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_141(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_119, const real* __restrict__ b_add_123, const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_select_36, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_137, real* __restrict__ o_divide_141, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1397,12 +1391,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_142(const real* 
       constexpr unsigned V = KV;
       if (k0 + kk < 3) {
         [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
-        real slope_of_key_120_1[Q]; EACH_Q slope_of_key_120_1[q] = __ldg(b_slope_20_of_20_key_120 + (offset_t)v * 4 + c[q]);
-        EACH piece[p][j] = here ? slope_of_key_120_1[q] : (real)0;
+        real slope_of_key_119_1[Q]; EACH_Q slope_of_key_119_1[q] = __ldg(b_slope_20_of_20_key_119 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_key_119_1[q] : (real)0;
       } else {
         [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk - 3 : 0};
-        real slope_of_query_114_1[Q]; EACH_Q slope_of_query_114_1[q] = __ldg(b_slope_20_of_20_query_114 + (offset_t)v * 4 + c[q]);
-        EACH piece[p][j] = here ? slope_of_query_114_1[q] : (real)0;
+        real slope_of_query_113_1[Q]; EACH_Q slope_of_query_113_1[q] = __ldg(b_slope_20_of_20_query_113 + (offset_t)v * 4 + c[q]);
+        EACH piece[p][j] = here ? slope_of_query_113_1[q] : (real)0;
       }
     }
   };
@@ -1437,45 +1431,44 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_142(const real* 
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_47_1[Q][V]; EACH_Q load<V>(h_47_1[q], b_h_47 + (offset_t)v * 16 + c[q]);
-    bool less_137_2[Q][V]; EACH less_137_2[q][j] = ((real)0.0) < h_47_1[q][j];
-    real add_124_3[Q][V]; EACH_Q load<V>(add_124_3[q], b_add_124 + (offset_t)v * 16 + c[q]);
-    real add_129_4[Q][V]; EACH add_129_4[q][j] = add_124_3[q][j] + made[q][j];
-    real add_134_5[Q][V]; EACH add_134_5[q][j] = add_129_4[q][j] + nothing[q][j];
-    real slope_of_h_136_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_136_6[q][j] = !training ? add_134_5[q][j] : kept_7[j] ? add_134_5[q][j] * (real)2.0 : (real)0; }
-    real select_138_8[Q][V]; EACH select_138_8[q][j] = less_137_2[q][j] ? slope_of_h_136_6[q][j] : ((real)0.0);
+    real dropout_48_1[Q][V]; EACH_Q load<V>(dropout_48_1[q], b_dropout_48 + (offset_t)v * 16 + c[q]);
+    bool less_136_2[Q][V]; EACH less_136_2[q][j] = ((real)0.0) < dropout_48_1[q][j];
+    real add_123_3[Q][V]; EACH_Q load<V>(add_123_3[q], b_add_123 + (offset_t)v * 16 + c[q]);
+    real add_128_4[Q][V]; EACH add_128_4[q][j] = add_123_3[q][j] + made[q][j];
+    real add_133_5[Q][V]; EACH add_133_5[q][j] = add_128_4[q][j] + nothing[q][j];
+    real slope_of_h_135_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 2u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_135_6[q][j] = !training ? add_133_5[q][j] : kept_7[j] ? add_133_5[q][j] * (real)2.0 : (real)0; }
+    real select_137_8[Q][V]; EACH select_137_8[q][j] = less_136_2[q][j] ? slope_of_h_135_6[q][j] : ((real)0.0);
     real select_36_9[Q]; EACH_Q select_36_9[q] = __ldg(b_select_36 + (offset_t)v * 2 + (c[q] / 8u));
-    real divide_142_10[Q][V]; EACH divide_142_10[q][j] = select_138_8[q][j] / select_36_9[q];
-    EACH_Q if (own[q]) store<V>(o_select_138 + (offset_t)v * 16 + c[q], select_138_8[q]);
-    EACH_Q if (own[q]) store<V>(o_divide_142 + (offset_t)v * 16 + c[q], divide_142_10[q]);
+    real divide_141_10[Q][V]; EACH divide_141_10[q][j] = select_137_8[q][j] / select_36_9[q];
+    EACH_Q if (own[q]) store<V>(o_select_137 + (offset_t)v * 16 + c[q], select_137_8[q]);
+    EACH_Q if (own[q]) store<V>(o_divide_141 + (offset_t)v * 16 + c[q], divide_141_10[q]);
   }
 }
 
 // gradient.graph_transformer.attend.0.linear.3.bias: 19264 bytes at least, line 17 of the program
-//   gradient.graph_transformer.attend.0.linear.3.bias = sum rows(select.138)
+//   gradient.graph_transformer.attend.0.linear.3.bias = sum rows(select.137)
 // with that of gradient.graph_transformer.attend.0.linear.0.weight
 
 // gradient.graph_transformer.attend.0.linear.3.weight: 29184 bytes at least, line 17 of the program
-//   gradient.graph_transformer.attend.0.linear.3.weight = outer(select.138, dropout.1)
+//   gradient.graph_transformer.attend.0.linear.3.weight = outer(select.137, dropout.1)
 // with that of gradient.graph_transformer.attend.0.linear.0.weight
 
-// slope of query.158: 166804 bytes at least, lines 15, 16, 17 of the program
-//   multiply.143 (nodes x 16) = multiply(divide.142, divide.40)
-//   axis.144 (nodes x 2) = axis sum 1(multiply.143)
-//   negative.145 (nodes x 2) = negative(axis.144)
-//   select.152 = select(equal.35, 0.0, negative.145)
+// slope of query.156: 162004 bytes at least, lines 15, 16, 17 of the program
+//   multiply.142 (nodes x 16) = multiply(divide.141, divide.40)
+//   axis.143 (nodes x 2) = axis sum 1(multiply.142)
+//   negative.144 = negative(axis.143)
 //   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
 //   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
 //   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
 //   exp.32 (edges x 2) = exp(subtract.31)
-//   axis.149 (edges x 2) = axis sum 1(divide.142[near.in] * add.15[far.in])
-//   dropout.151 (edges x 2) = dropout 0.3 site 1(axis.149)
-//   add.154 (edges x 2) = add(dropout.151, select.152[near.in])
-//   multiply.155 (edges x 2) = multiply(add.154, exp.32)
-//   divide.156 (edges x 2) = divide(multiply.155, 2.8284271247461903)
-//   slope of query.158 = reduce sum.in(divide.156 * add.10[far.in])
+//   axis.148 (edges x 2) = axis sum 1(divide.141[near.in] * add.15[far.in])
+//   dropout.150 (edges x 2) = dropout 0.3 site 1(axis.148)
+//   add.152 (edges x 2) = add(dropout.150, negative.144[near.in])
+//   multiply.153 (edges x 2) = multiply(add.152, exp.32)
+//   divide.154 (edges x 2) = divide(multiply.153, 2.8284271247461903)
+//   slope of query.156 = reduce sum.in(divide.154 * add.10[far.in])
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(const real* __restrict__ b_divide_142, const real* __restrict__ b_divide_40, const whole* __restrict__ b_equal_35, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_152, real* __restrict__ o_slope_20_of_20_query_158, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(const real* __restrict__ b_divide_141, const real* __restrict__ b_divide_40, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_negative_144, real* __restrict__ o_slope_20_of_20_query_156, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1499,19 +1492,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(cons
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  bool equal_35_1[Q]; EACH_Q equal_35_1[q] = __ldg(b_equal_35 + (offset_t)v * 2 + (c[q] / 8u)) != 0;
-  real divide_142_2[Q][V]; EACH_Q load<V>(divide_142_2[q], b_divide_142 + (offset_t)v * 16 + c[q]);
-  real divide_40_3[Q][V]; EACH_Q load<V>(divide_40_3[q], b_divide_40 + (offset_t)v * 16 + c[q]);
-  real multiply_143_4[Q][V]; EACH multiply_143_4[q][j] = divide_142_2[q][j] * divide_40_3[q][j];
-  real axis_144_5[Q];
-  EACH_Q axis_144_5[q] = 0;
-  EACH axis_144_5[q] = axis_144_5[q] + multiply_143_4[q][j];
-  EACH_Q axis_144_5[q] = axis_144_5[q] + across(axis_144_5[q], 1);
-  real negative_145_6[Q]; EACH_Q negative_145_6[q] = negative(axis_144_5[q]);
-  real select_152_7[Q]; EACH_Q select_152_7[q] = equal_35_1[q] ? ((real)0.0) : negative_145_6[q];
-  real add_5_14[Q][V]; EACH_Q load<V>(add_5_14[q], b_add_5 + (offset_t)v * 16 + c[q]);
-  real select_29_19[Q]; EACH_Q select_29_19[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
-  real slope_of_query_158_8[Q][V]; EACH slope_of_query_158_8[q][j] = 0;
+  real divide_141_1[Q][V]; EACH_Q load<V>(divide_141_1[q], b_divide_141 + (offset_t)v * 16 + c[q]);
+  real divide_40_2[Q][V]; EACH_Q load<V>(divide_40_2[q], b_divide_40 + (offset_t)v * 16 + c[q]);
+  real multiply_142_3[Q][V]; EACH multiply_142_3[q][j] = divide_141_1[q][j] * divide_40_2[q][j];
+  real axis_143_4[Q];
+  EACH_Q axis_143_4[q] = 0;
+  EACH axis_143_4[q] = axis_143_4[q] + multiply_142_3[q][j];
+  EACH_Q axis_143_4[q] = axis_143_4[q] + across(axis_143_4[q], 1);
+  real negative_144_5[Q]; EACH_Q negative_144_5[q] = negative(axis_143_4[q]);
+  real add_5_12[Q][V]; EACH_Q load<V>(add_5_12[q], b_add_5 + (offset_t)v * 16 + c[q]);
+  real select_29_17[Q]; EACH_Q select_29_17[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_query_156_6[Q][V]; EACH slope_of_query_156_6[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1526,31 +1517,31 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_15_9[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_9[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
-        real add_10_15[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_15[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
+        real add_15_7[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_7[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
+        real add_10_13[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_13[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_10[Q][V]; EACH product_10[q][j] = divide_142_2[q][j] * add_15_9[k][q][j];
-          real axis_149_11[Q];
-          EACH_Q axis_149_11[q] = 0;
-          EACH axis_149_11[q] = axis_149_11[q] + product_10[q][j];
-          EACH_Q axis_149_11[q] = axis_149_11[q] + across(axis_149_11[q], 1);
-          real dropout_151_12[Q]; EACH_Q dropout_151_12[q] = !training ? axis_149_11[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_149_11[q] * (real)1.4285776566757493 : (real)0;
-          real add_154_13[Q]; EACH_Q add_154_13[q] = dropout_151_12[q] + select_152_7[q];
-          real product_16[Q][V]; EACH product_16[q][j] = add_5_14[q][j] * add_10_15[k][q][j];
-          real axis_21_17[Q];
-          EACH_Q axis_21_17[q] = 0;
-          EACH axis_21_17[q] = axis_21_17[q] + product_16[q][j];
-          EACH_Q axis_21_17[q] = axis_21_17[q] + across(axis_21_17[q], 1);
-          real divide_24_18[Q]; EACH_Q divide_24_18[q] = axis_21_17[q] / ((real)2.8284271247461903);
-          real subtract_31_20[Q]; EACH_Q subtract_31_20[q] = divide_24_18[q] - select_29_19[q];
-          real exp_32_21[Q]; EACH_Q exp_32_21[q] = exponential_of_share(subtract_31_20[q]);
-          real multiply_155_22[Q]; EACH_Q multiply_155_22[q] = add_154_13[q] * exp_32_21[q];
-          real divide_156_23[Q]; EACH_Q divide_156_23[q] = multiply_155_22[q] / ((real)2.8284271247461903);
-          real product_24[Q][V]; EACH product_24[q][j] = divide_156_23[q] * add_10_15[k][q][j];
-          EACH if (here) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + product_24[q][j];
+          real product_8[Q][V]; EACH product_8[q][j] = divide_141_1[q][j] * add_15_7[k][q][j];
+          real axis_148_9[Q];
+          EACH_Q axis_148_9[q] = 0;
+          EACH axis_148_9[q] = axis_148_9[q] + product_8[q][j];
+          EACH_Q axis_148_9[q] = axis_148_9[q] + across(axis_148_9[q], 1);
+          real dropout_150_10[Q]; EACH_Q dropout_150_10[q] = !training ? axis_148_9[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_9[q] * (real)1.4285776566757493 : (real)0;
+          real add_152_11[Q]; EACH_Q add_152_11[q] = dropout_150_10[q] + negative_144_5[q];
+          real product_14[Q][V]; EACH product_14[q][j] = add_5_12[q][j] * add_10_13[k][q][j];
+          real axis_21_15[Q];
+          EACH_Q axis_21_15[q] = 0;
+          EACH axis_21_15[q] = axis_21_15[q] + product_14[q][j];
+          EACH_Q axis_21_15[q] = axis_21_15[q] + across(axis_21_15[q], 1);
+          real divide_24_16[Q]; EACH_Q divide_24_16[q] = axis_21_15[q] / ((real)2.8284271247461903);
+          real subtract_31_18[Q]; EACH_Q subtract_31_18[q] = divide_24_16[q] - select_29_17[q];
+          real exp_32_19[Q]; EACH_Q exp_32_19[q] = exponential_of_share(subtract_31_18[q]);
+          real multiply_153_20[Q]; EACH_Q multiply_153_20[q] = add_152_11[q] * exp_32_19[q];
+          real divide_154_21[Q]; EACH_Q divide_154_21[q] = multiply_153_20[q] / ((real)2.8284271247461903);
+          real product_22[Q][V]; EACH product_22[q][j] = divide_154_21[q] * add_10_13[k][q][j];
+          EACH if (here) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + product_22[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1561,12 +1552,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(cons
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_query_158_8[q][j]; slope_of_query_158_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_query_156_6[q][j]; slope_of_query_156_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_158_8[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_156_6[q][j]; }
       __syncthreads();
-      EACH { slope_of_query_158_8[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_query_156_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1576,7 +1567,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(cons
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_158_8[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_156_6[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1588,27 +1579,27 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_158(cons
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_query_158_8[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_query_156_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_query_158_8[q][j] = slope_of_query_158_8[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_select_152[(offset_t)v * 2 + (c[q] / 8u)] = select_152_7[q];
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_158 + (offset_t)v * 16 + c[q], slope_of_query_158_8[q]);
+  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_144[(offset_t)v * 2 + (c[q] / 8u)] = negative_144_5[q];
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_156 + (offset_t)v * 16 + c[q], slope_of_query_156_6[q]);
 }
 
 // gradient.graph_transformer.attend.0.linear.0.bias: 19264 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.0.bias = sum rows(slope of query.158)
+//   gradient.graph_transformer.attend.0.linear.0.bias = sum rows(slope of query.156)
 // with that of gradient.graph_transformer.attend.0.linear.0.weight
 
 // gradient.graph_transformer.attend.0.linear.0.weight: 29184 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.0.weight = outer(slope of query.158, dropout.1)
+//   gradient.graph_transformer.attend.0.linear.0.weight = outer(slope of query.156, dropout.1)
 //   (and gradient.graph_transformer.attend.0.linear.3.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transformer_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_158, const real* __restrict__ b_dropout_1, const real* __restrict__ b_select_138, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
+extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transformer_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_156, const real* __restrict__ b_dropout_1, const real* __restrict__ b_select_137, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
   after_others();
   constexpr unsigned X = 32, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 192;
@@ -1634,11 +1625,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transfor
         if (of_both < 16) {
           const unsigned column = of_both;
           const bool here = row < end && column < 16;
-          copy_later<16>(to, b_slope_20_of_20_query_158 + (here ? (offset_t)row * 16 + column : 0), here);
+          copy_later<16>(to, b_slope_20_of_20_query_156 + (here ? (offset_t)row * 16 + column : 0), here);
         } else {
           const unsigned column = of_both - 16;
           const bool here = row < end && column < 16;
-          copy_later<16>(to, b_select_138 + (here ? (offset_t)row * 16 + column : 0), here);
+          copy_later<16>(to, b_select_137 + (here ? (offset_t)row * 16 + column : 0), here);
         }
       }
       constexpr unsigned PIECES = Z_TILE * 8 / ZV;
@@ -1747,21 +1738,21 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transfor
   }
 }
 
-// slope of key.164: 200404 bytes at least, lines 14, 15, 16, 17 of the program
+// slope of key.162: 200404 bytes at least, lines 14, 15, 16, 17 of the program
 //   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
 //   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
 //   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
 //   exp.32 (edges x 2) = exp(subtract.31)
 //   dropout.37 (edges x 2) = dropout 0.3 site 1(exp.32)
-//   slope of value.161 = reduce sum.out(divide.142[far.out] * dropout.37)
-//   axis.149 (edges x 2) = axis sum 1(divide.142[near.in] * add.15[far.in])
-//   dropout.151 (edges x 2) = dropout 0.3 site 1(axis.149)
-//   add.154 (edges x 2) = add(dropout.151, select.152[near.in])
-//   multiply.155 (edges x 2) = multiply(add.154, exp.32)
-//   divide.156 (edges x 2) = divide(multiply.155, 2.8284271247461903)
-//   slope of key.164 = reduce sum.out(divide.156 * add.5[far.out])
+//   slope of value.159 = reduce sum.out(divide.141[far.out] * dropout.37)
+//   axis.148 (edges x 2) = axis sum 1(divide.141[near.in] * add.15[far.in])
+//   dropout.150 (edges x 2) = dropout 0.3 site 1(axis.148)
+//   add.152 (edges x 2) = add(dropout.150, negative.144[near.in])
+//   multiply.153 (edges x 2) = multiply(add.152, exp.32)
+//   divide.154 (edges x 2) = divide(multiply.153, 2.8284271247461903)
+//   slope of key.162 = reduce sum.out(divide.154 * add.5[far.out])
 //   (4 lanes of 4 columns a row, 8 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_142, const real* __restrict__ b_add_15, const real* __restrict__ b_select_152, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_161, real* __restrict__ o_slope_20_of_20_key_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_141, const real* __restrict__ b_add_15, const real* __restrict__ b_negative_144, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_159, real* __restrict__ o_slope_20_of_20_key_162, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1787,8 +1778,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
   after_others();
   real add_10_5[Q][V]; EACH_Q load<V>(add_10_5[q], b_add_10 + (offset_t)v * 16 + c[q]);
   real add_15_14[Q][V]; EACH_Q load<V>(add_15_14[q], b_add_15 + (offset_t)v * 16 + c[q]);
-  real slope_of_value_161_1[Q][V]; EACH slope_of_value_161_1[q][j] = 0;
-  real slope_of_key_164_2[Q][V]; EACH slope_of_key_164_2[q][j] = 0;
+  real slope_of_value_159_1[Q][V]; EACH slope_of_value_159_1[q][j] = 0;
+  real slope_of_key_162_2[Q][V]; EACH slope_of_key_162_2[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1803,14 +1794,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real divide_142_3[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_142_3[k][q], b_divide_142 + c[q] + (offset_t)u[k] * 16); }
+        real divide_141_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(divide_141_3[k][q], b_divide_141 + c[q] + (offset_t)u[k] * 16); }
         real add_5_4[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_4[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
         real select_29_9[B][Q];
         UNROLL for (int k = 0; k < B; k++) { EACH_Q select_29_9[k][q] = __ldg(b_select_29 + (c[q] / 8u) + (offset_t)u[k] * 2); }
-        real select_152_18[B][Q];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_152_18[k][q] = __ldg(b_select_152 + (c[q] / 8u) + (offset_t)u[k] * 2); }
+        real negative_144_18[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q negative_144_18[k][q] = __ldg(b_negative_144 + (c[q] / 8u) + (offset_t)u[k] * 2); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
           real product_6[Q][V]; EACH product_6[q][j] = add_5_4[k][q][j] * add_10_5[q][j];
@@ -1822,19 +1813,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
           real subtract_31_10[Q]; EACH_Q subtract_31_10[q] = divide_24_8[q] - select_29_9[k][q];
           real exp_32_11[Q]; EACH_Q exp_32_11[q] = exponential_of_share(subtract_31_10[q]);
           real dropout_37_12[Q]; EACH_Q dropout_37_12[q] = !training ? exp_32_11[q] : stream_2[k] >> (c[q] / 8u) & 1 ? exp_32_11[q] * (real)1.4285776566757493 : (real)0;
-          real product_13[Q][V]; EACH product_13[q][j] = divide_142_3[k][q][j] * dropout_37_12[q];
-          EACH if (here) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + product_13[q][j];
-          real product_15[Q][V]; EACH product_15[q][j] = divide_142_3[k][q][j] * add_15_14[q][j];
-          real axis_149_16[Q];
-          EACH_Q axis_149_16[q] = 0;
-          EACH axis_149_16[q] = axis_149_16[q] + product_15[q][j];
-          EACH_Q axis_149_16[q] = axis_149_16[q] + across(axis_149_16[q], 1);
-          real dropout_151_17[Q]; EACH_Q dropout_151_17[q] = !training ? axis_149_16[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_149_16[q] * (real)1.4285776566757493 : (real)0;
-          real add_154_19[Q]; EACH_Q add_154_19[q] = dropout_151_17[q] + select_152_18[k][q];
-          real multiply_155_20[Q]; EACH_Q multiply_155_20[q] = add_154_19[q] * exp_32_11[q];
-          real divide_156_21[Q]; EACH_Q divide_156_21[q] = multiply_155_20[q] / ((real)2.8284271247461903);
-          real product_22[Q][V]; EACH product_22[q][j] = divide_156_21[q] * add_5_4[k][q][j];
-          EACH if (here) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + product_22[q][j];
+          real product_13[Q][V]; EACH product_13[q][j] = divide_141_3[k][q][j] * dropout_37_12[q];
+          EACH if (here) slope_of_value_159_1[q][j] = slope_of_value_159_1[q][j] + product_13[q][j];
+          real product_15[Q][V]; EACH product_15[q][j] = divide_141_3[k][q][j] * add_15_14[q][j];
+          real axis_148_16[Q];
+          EACH_Q axis_148_16[q] = 0;
+          EACH axis_148_16[q] = axis_148_16[q] + product_15[q][j];
+          EACH_Q axis_148_16[q] = axis_148_16[q] + across(axis_148_16[q], 1);
+          real dropout_150_17[Q]; EACH_Q dropout_150_17[q] = !training ? axis_148_16[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_16[q] * (real)1.4285776566757493 : (real)0;
+          real add_152_19[Q]; EACH_Q add_152_19[q] = dropout_150_17[q] + negative_144_18[k][q];
+          real multiply_153_20[Q]; EACH_Q multiply_153_20[q] = add_152_19[q] * exp_32_11[q];
+          real divide_154_21[Q]; EACH_Q divide_154_21[q] = multiply_153_20[q] / ((real)2.8284271247461903);
+          real product_22[Q][V]; EACH product_22[q][j] = divide_154_21[q] * add_5_4[k][q][j];
+          EACH if (here) slope_of_key_162_2[q][j] = slope_of_key_162_2[q][j] + product_22[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1845,20 +1836,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_value_161_1[q][j]; slope_of_value_161_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_value_159_1[q][j]; slope_of_value_159_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_159_1[q][j] = slope_of_value_159_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_161_1[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_159_1[q][j]; }
       __syncthreads();
-      EACH { slope_of_value_161_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_value_159_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_159_1[q][j] = slope_of_value_159_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = slope_of_key_164_2[q][j]; slope_of_key_164_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_key_162_2[q][j]; slope_of_key_162_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_162_2[q][j] = slope_of_key_162_2[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_164_2[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_162_2[q][j]; }
       __syncthreads();
-      EACH { slope_of_key_164_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_key_162_2[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_key_162_2[q][j] = slope_of_key_162_2[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1868,7 +1859,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_161_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_164_2[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_value_159_1[q][j]);EACH tell(of_piece + (4 + q * V + j) * L, slope_of_key_162_2[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1880,32 +1871,32 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_164(const 
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_value_161_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_164_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
+      EACH slope_of_value_159_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_162_2[q][j] = heard<real>(of_piece + (4 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_value_161_1[q][j] = slope_of_value_161_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_164_2[q][j] = slope_of_key_164_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
+        EACH slope_of_value_159_1[q][j] = slope_of_value_159_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);EACH slope_of_key_162_2[q][j] = slope_of_key_162_2[q][j] + heard<real>(of_piece + (4 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_161 + (offset_t)v * 16 + c[q], slope_of_value_161_1[q]);
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_164 + (offset_t)v * 16 + c[q], slope_of_key_164_2[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_value_159 + (offset_t)v * 16 + c[q], slope_of_value_159_1[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_key_162 + (offset_t)v * 16 + c[q], slope_of_key_162_2[q]);
 }
 
 // gradient.graph_transformer.attend.0.linear.2.bias: 19264 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.2.bias = sum rows(slope of value.161)
+//   gradient.graph_transformer.attend.0.linear.2.bias = sum rows(slope of value.159)
 // with that of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.2.weight: 29184 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.2.weight = outer(slope of value.161, dropout.1)
+//   gradient.graph_transformer.attend.0.linear.2.weight = outer(slope of value.159, dropout.1)
 // with that of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.1.bias: 19264 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.1.bias = sum rows(slope of key.164)
+//   gradient.graph_transformer.attend.0.linear.1.bias = sum rows(slope of key.162)
 // with that of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.1.weight: 29184 bytes at least, line 8 of the program
-//   gradient.graph_transformer.attend.0.linear.1.weight = outer(slope of key.164, dropout.1)
+//   gradient.graph_transformer.attend.0.linear.1.weight = outer(slope of key.162, dropout.1)
 //   (and gradient.graph_transformer.attend.0.linear.2.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
 // as k30_gradient_graph_transformer_attend_0_linear_0_weight

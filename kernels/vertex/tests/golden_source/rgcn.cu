@@ -192,14 +192,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __re
   }
 }
 
-// message.25: 38624 bytes at least, lines 3, 4, 14 of the program
+// message.25: 29024 bytes at least, lines 3, 4, 14 of the program
 //   product.20 (nodes x 8) = product transposed(x, parameter.rgcn.relational.0.linear.1.weight)
 //   add.22 (nodes x 8) = add(product.20, parameter.rgcn.relational.0.linear.1.bias)
 //   add.23 (nodes x 8) = add(add.22, near.18)
-//   h.24 = relu(add.23)
+//   h.24 (nodes x 8) = relu(add.23)
 //   message.25 = dropout 0.5 site 0(h.24)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_weight, const real* __restrict__ b_x, const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_bias, const real* __restrict__ b_near_18, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_24, real* __restrict__ o_message_25, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_weight, const real* __restrict__ b_x, const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_bias, const real* __restrict__ b_near_18, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_message_25, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -259,7 +259,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* _
     real add_23_4[Q][V]; EACH add_23_4[q][j] = add_22_2[q][j] + near_18_3[q][j];
     real h_24_5[Q][V]; EACH h_24_5[q][j] = relu(add_23_4[q][j]);
     real message_25_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) message_25_6[q][j] = !training ? h_24_5[q][j] : kept_7[j] ? h_24_5[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_24 + (offset_t)v * 8 + c[q], h_24_5[q]);
     EACH_Q if (own[q]) store<V>(o_message_25 + (offset_t)v * 8 + c[q], message_25_6[q]);
   }
 }
@@ -1266,10 +1265,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
 //   product.58 (nodes x 8) = product(reduce.57, parameter.rgcn.relational.1.linear.0.cites.weight)
 //   slope of message.59 (nodes x 8) = add(add.53, product.58)
 //   slope of h.61 (nodes x 8) = dropout 0.5 site 0(slope of message.59)
-//   less.62 (nodes x 8) = less(0.0, h.24)
+//   less.62 (nodes x 8) = less(0.0, message.25)
 //   slope of near.63 = select(less.62, slope of h.61, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_h_24, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1323,8 +1322,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const 
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_24_1[Q][V]; EACH_Q load<V>(h_24_1[q], b_h_24 + (offset_t)v * 8 + c[q]);
-    bool less_62_2[Q][V]; EACH less_62_2[q][j] = ((real)0.0) < h_24_1[q][j];
+    real message_25_1[Q][V]; EACH_Q load<V>(message_25_1[q], b_message_25 + (offset_t)v * 8 + c[q]);
+    bool less_62_2[Q][V]; EACH less_62_2[q][j] = ((real)0.0) < message_25_1[q][j];
     real add_53_3[Q][V]; EACH_Q load<V>(add_53_3[q], b_add_53 + (offset_t)v * 8 + c[q]);
     real slope_of_message_59_4[Q][V]; EACH slope_of_message_59_4[q][j] = add_53_3[q][j] + made[q][j];
     real slope_of_h_61_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 0u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_61_5[q][j] = !training ? slope_of_message_59_4[q][j] : kept_6[j] ? slope_of_message_59_4[q][j] * (real)2.0 : (real)0; }

@@ -137,13 +137,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) k2_divide_8(const real* __r
 //   add.12 = add(product.10, parameter.sage.sage.0.linear.0.bias)
 // with that of h.17
 
-// h.17: 38592 bytes at least, lines 7, 8, 10 of the program
+// h.17: 28992 bytes at least, lines 7, 8, 10 of the program
 //   product.14 (nodes x 8) = product transposed(h.1, parameter.sage.sage.0.linear.1.weight)
 //   h.15 (nodes x 8) = add(add.12, product.14)
-//   h.16 = relu(h.15)
+//   h.16 (nodes x 8) = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_16, real* __restrict__ o_h_17, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -208,7 +208,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
     real h_15_3[Q][V]; EACH h_15_3[q][j] = add_12_2[q][j] + nothing[q][j];
     real h_16_4[Q][V]; EACH h_16_4[q][j] = relu(h_15_3[q][j]);
     real h_17_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_17_5[q][j] = !training ? h_16_4[q][j] : kept_6[j] ? h_16_4[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_16 + (offset_t)v * 8 + c[q], h_16_4[q]);
     EACH_Q if (own[q]) store<V>(o_h_17 + (offset_t)v * 8 + c[q], h_17_5[q]);
   }
 }
@@ -807,10 +806,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
 //   product.37 (nodes x 8) = product(reduce.36, parameter.sage.sage.0.linear.2.weight)
 //   slope of h.38 (nodes x 8) = add(product.31, product.37)
 //   slope of h.40 (nodes x 8) = dropout 0.5 site 1(slope of h.38)
-//   less.42 (nodes x 8) = less(0.0, h.16)
+//   less.42 (nodes x 8) = less(0.0, h.17)
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_16, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -870,8 +869,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
     [[maybe_unused]] const bool own[1] = {live && place < C};
     real made[Q][V]; EACH made[q][j] = sums[i][j];real nothing[Q][V]; EACH nothing[q][j] = 0;
     const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;
-    real h_16_1[Q][V]; EACH_Q load<V>(h_16_1[q], b_h_16 + (offset_t)v * 8 + c[q]);
-    bool less_42_2[Q][V]; EACH less_42_2[q][j] = ((real)0.0) < h_16_1[q][j];
+    real h_17_1[Q][V]; EACH_Q load<V>(h_17_1[q], b_h_17 + (offset_t)v * 8 + c[q]);
+    bool less_42_2[Q][V]; EACH less_42_2[q][j] = ((real)0.0) < h_17_1[q][j];
     real slope_of_h_38_3[Q][V]; EACH slope_of_h_38_3[q][j] = made[q][j] + nothing[q][j];
     real slope_of_h_40_4[Q][V]; EACH_Q { bool kept_5[V]; UNROLL for (int j = 0; j < V; j++) kept_5[j] = true; if (training) keeps<V>(kept_5, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_40_4[q][j] = !training ? slope_of_h_38_3[q][j] : kept_5[j] ? slope_of_h_38_3[q][j] * (real)2.0 : (real)0; }
     real slope_of_h_43_6[Q][V]; EACH slope_of_h_43_6[q][j] = less_42_2[q][j] ? slope_of_h_40_4[q][j] : ((real)0.0);

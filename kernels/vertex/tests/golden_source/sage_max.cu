@@ -200,13 +200,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) k3_select_13(const real* __
 //   add.17 = add(product.15, parameter.sage_max.sage_max.0.linear.1.bias)
 // with that of h.22
 
-// h.22: 38592 bytes at least, lines 7, 9, 11 of the program
+// h.22: 28992 bytes at least, lines 7, 9, 11 of the program
 //   product.19 (nodes x 8) = product transposed(h.1, parameter.sage_max.sage_max.0.linear.2.weight)
 //   h.20 (nodes x 8) = add(add.17, product.19)
-//   h.21 = relu(h.20)
+//   h.21 (nodes x 8) = relu(h.20)
 //   h.22 = dropout 0.5 site 1(h.21)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_select_13, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_21, real* __restrict__ o_h_22, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_2_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_select_13, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_22, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 11, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -271,7 +271,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restr
     real h_20_3[Q][V]; EACH h_20_3[q][j] = add_17_2[q][j] + nothing[q][j];
     real h_21_4[Q][V]; EACH h_21_4[q][j] = relu(h_20_3[q][j]);
     real h_22_5[Q][V]; EACH_Q { bool kept_6[V]; UNROLL for (int j = 0; j < V; j++) kept_6[j] = true; if (training) keeps<V>(kept_6, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) h_22_5[q][j] = !training ? h_21_4[q][j] : kept_6[j] ? h_21_4[q][j] * (real)2.0 : (real)0; }
-    EACH_Q if (own[q]) store<V>(o_h_21 + (offset_t)v * 8 + c[q], h_21_4[q]);
     EACH_Q if (own[q]) store<V>(o_h_22 + (offset_t)v * 8 + c[q], h_22_5[q]);
   }
 }
@@ -1025,15 +1024,15 @@ extern "C" __global__ void __launch_bounds__(256, 3) k18_notequal_59(const whole
 //   gradient.sage_max.sage_max.0.linear.3.bias = sum rows(select.52)
 // with that of gradient.sage_max.sage_max.0.linear.3.weight
 
-// slope of h.64: 60160 bytes at least, lines 7, 8, 11 of the program
+// slope of h.64: 50560 bytes at least, lines 7, 8, 11 of the program
 //   product.54 (nodes x 8) = product(select.52, parameter.sage_max.sage_max.0.linear.3.weight)
 //   slope of h.55 (nodes x 8) = add(product.41, product.54)
 //   select.60 = select(notequal.59, h.22, 0.0)
 //   slope of h.62 (nodes x 8) = dropout 0.5 site 1(slope of h.55)
-//   less.63 (nodes x 8) = less(0.0, h.21)
+//   less.63 (nodes x 8) = less(0.0, h.22)
 //   slope of h.64 = select(less.63, slope of h.62, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_h_64(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const real* __restrict__ b_h_21, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_h_64(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1096,13 +1095,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_h_64(const rea
     bool notequal_59_1; notequal_59_1 = __ldg(b_notequal_59 + v + 0) != 0;
     real h_22_2[Q][V]; EACH_Q load<V>(h_22_2[q], b_h_22 + (offset_t)v * 8 + c[q]);
     real select_60_3[Q][V]; EACH select_60_3[q][j] = notequal_59_1 ? h_22_2[q][j] : ((real)0.0);
-    real h_21_4[Q][V]; EACH_Q load<V>(h_21_4[q], b_h_21 + (offset_t)v * 8 + c[q]);
-    bool less_63_5[Q][V]; EACH less_63_5[q][j] = ((real)0.0) < h_21_4[q][j];
-    real slope_of_h_55_6[Q][V]; EACH slope_of_h_55_6[q][j] = made[q][j] + nothing[q][j];
-    real slope_of_h_62_7[Q][V]; EACH_Q { bool kept_8[V]; UNROLL for (int j = 0; j < V; j++) kept_8[j] = true; if (training) keeps<V>(kept_8, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_62_7[q][j] = !training ? slope_of_h_55_6[q][j] : kept_8[j] ? slope_of_h_55_6[q][j] * (real)2.0 : (real)0; }
-    real slope_of_h_64_9[Q][V]; EACH slope_of_h_64_9[q][j] = less_63_5[q][j] ? slope_of_h_62_7[q][j] : ((real)0.0);
+    bool less_63_4[Q][V]; EACH less_63_4[q][j] = ((real)0.0) < h_22_2[q][j];
+    real slope_of_h_55_5[Q][V]; EACH slope_of_h_55_5[q][j] = made[q][j] + nothing[q][j];
+    real slope_of_h_62_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_62_6[q][j] = !training ? slope_of_h_55_5[q][j] : kept_7[j] ? slope_of_h_55_5[q][j] * (real)2.0 : (real)0; }
+    real slope_of_h_64_8[Q][V]; EACH slope_of_h_64_8[q][j] = less_63_4[q][j] ? slope_of_h_62_6[q][j] : ((real)0.0);
     EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
-    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_64 + (offset_t)v * 8 + c[q], slope_of_h_64_9[q]);
+    EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_64 + (offset_t)v * 8 + c[q], slope_of_h_64_8[q]);
   }
 }
 

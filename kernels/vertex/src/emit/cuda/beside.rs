@@ -8,15 +8,13 @@
 //! never     changes the list: a sum that is made beside something else keeps its launch, without a kernel
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::Target;
 use super::loss::OfLoss;
 use super::outer::beside_each_other;
 use super::tensor::{INNER_LEAST, OfColumns};
-use super::total::rows_of;
 use crate::gir::Op;
-use crate::launch::{Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows, Timeline, View, differing};
+use crate::launch::{Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows, Timeline, View, differing, summed_rows};
 
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
@@ -69,7 +67,8 @@ pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
                 let mut between = (number.min(*sum) + 1..number.max(*sum)).map(|other| launches[other]);
                 adds(launches[*sum], of_rows)
                     && (is_product(launches[number])
-                        || rows_of(list, &operands.iter().map(|(_, rows)| rows.clone()).collect::<Vec<_>>()) == rows_of(list, std::slice::from_ref(of_rows)))
+                        || summed_rows(list, &operands.iter().map(|(_, rows)| rows.clone()).collect::<Vec<_>>())
+                            == summed_rows(list, std::slice::from_ref(of_rows)))
                     && between.all(|other| leaves(other, launches[*sum]))
                     && launches[*sum].operation.writes().first().is_none_or(|made| is_free(list, &lifetimes, (made.as_ref(), moments(*sum))))
             };
@@ -80,7 +79,7 @@ pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
             named.for_each(|(_, life)| *life = life.with(moments(sum)));
         }
     }
-    along(list, &mut beside, (&launches, &backward), (&timeline, lifetimes));
+    along(list, &mut beside, &launches, (&timeline, lifetimes));
     beside
 }
 
@@ -98,56 +97,27 @@ pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
 }
 
 /// Sums of products that a later one makes as well, since both read the same rows.
-fn along<'a>(
-    list: &'a LaunchList,
-    beside: &mut Beside,
-    (launches, backward): (&[&Launch], &Range<usize>),
-    (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
-) {
-    for sum in backward.clone().filter(|sum| of_products(launches[*sum]).is_some()) {
-        if beside.contains_key(&sum) || beside.values().any(|maker| maker.launch == sum) {
+fn along<'a>(list: &'a LaunchList, beside: &mut Beside, launches: &[&Launch], (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>)) {
+    for (sum, maker) in Joined::of(list).sums {
+        if [sum, maker].iter().any(|joined| beside.contains_key(joined)) || beside.values().any(|maker| maker.launch == sum) {
             continue;
         }
-        let moments = |later: usize| {
-            let [first, last] = [sum, later].map(|launch| timeline.launches()[launch]);
-            Lifetime { first, last }
-        };
-        let has_room = |later: &usize| !beside.contains_key(later) && beside.values().filter(|maker| maker.launch == *later).count() + 1 < TOGETHER;
-        let is_near = |later: &usize| (sum + 1..=*later).all(|other| leaves(launches[other], launches[sum]));
+        let [first, last] = [sum, maker].map(|launch| timeline.launches()[launch]);
+        let moments = Lifetime { first, last };
+        let has_room = beside.values().filter(|made| made.launch == maker).count() + 1 < TOGETHER;
         let read = launches[sum].operation.reads();
-        let lies = |later: &usize| read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments(*later))));
-        let makes = |later: &usize| has_room(later) && shares_rows(list, launches[sum], launches[*later]) && is_near(later) && lies(later);
-        let Some(maker) = (sum + 1..backward.end).find(makes) else { continue };
+        if !has_room || !read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments))) {
+            continue;
+        }
         beside.insert(sum, Maker { launch: maker, operand: 0 });
         // What it reads lies there until then.
         let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
-        named.for_each(|(_, life)| *life = life.with(moments(maker)));
+        named.for_each(|(_, life)| *life = life.with(moments));
     }
 }
 
 /// Sums that one launch makes at most, where they read the same rows.
 const TOGETHER: usize = 4;
-
-/// What a sum over rows of vertices adds up, if these are products of two rows.
-fn of_products(launch: &Launch) -> Option<&Operand> {
-    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
-    let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
-    Some(sum)
-}
-
-/// Whether two sums are of equally wide rows, and of products with the same rows.
-fn shares_rows(list: &LaunchList, first: &Launch, second: &Launch) -> bool {
-    let (Some(one), Some(other)) = (of_products(first), of_products(second)) else { return false };
-    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
-    let rows = |operand: &Operand| rows_of(list, std::slice::from_ref(operand));
-    // The widest rows are what counts.
-    let widest =
-        |operand: &Operand| operand.rows().into_iter().filter(|rows| rows.shape.iter().product::<u64>() == elements(operand)).cloned().collect::<Vec<_>>();
-    let theirs = widest(other);
-    elements(one) == elements(other)
-        && rows(one) == rows(other)
-        && widest(one).iter().any(|rows| theirs.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view))
-}
 
 /// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
 fn is_free(list: &LaunchList, lifetimes: &BTreeMap<&str, Lifetime>, (name, moments): (&str, Lifetime)) -> bool {

@@ -9,8 +9,8 @@ use super::kernel::{Parameters, THREADS, about_row, vector_of, widest_vector};
 use super::walk::{Input, Walk};
 use super::writer::Writer;
 use super::{Argument, Blocks, Kernel, Refused, Unit};
-use crate::gir::{EdgeRows, Op, Type};
-use crate::launch::{LaunchList, Operand, Operation, Rowed, Rows};
+use crate::gir::{Op, Type};
+use crate::launch::{Operand, Operation, Rows, summed_rows};
 
 /// Bytes of the parts of a sum over rows, at most.
 const PARTS_BYTES: u64 = 32 << 20;
@@ -44,7 +44,7 @@ impl Unit<'_> {
     pub(super) fn total(&mut self) -> Result<(), Refused> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else { return Err(Refused::new("a total that is none".to_owned())) };
         // What is the same for all is one row.
-        let rows = rows_of(self.list, inputs).unwrap_or(Rows::Fixed(1));
+        let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
         // Sums that read the same rows are made here, too.
         let others = self.sums_along(op);
         let twin = self.twin();
@@ -191,17 +191,6 @@ pub(super) fn added(made: &[String], elements: u64, parameters: &mut Parameters)
     made.iter().enumerate().for_each(declared);
     let chosen: String = (0..last).map(|number| format!("element < {}u ? out_{number} : ", (number as u64 + 1) * each)).collect();
     ADDED.replace("@OUT@", &format!("({chosen}out_{last})[element % {each}u]"))
-}
-
-/// What rows of these operands stand for: those of the first that has many.
-pub(super) fn rows_of(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
-    let index = list.index();
-    let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
-        (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
-        (None, Rows::Fixed(_)) => None,
-        (None, rows) => Some(rows),
-    };
-    inputs.iter().flat_map(Operand::rows).find_map(rows)
 }
 
 fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
