@@ -15,12 +15,18 @@ fi
 cargo build --workspace --bins --quiet
 status=0
 cargo test --workspace --quiet --no-fail-fast -- --show-output >"$log" 2>&1 || status=$?
-# Output of tests that passed is in the log; here only results and whatever failed. What failed before any test did, a build or a
-# program that died, is told whole.
-if [ "$status" -ne 0 ] && ! grep -q '^failures:$' "$log"; then
+# Output of tests that passed is in the log; here only results, and what failed: tests, programs that died, which have no result, and a build.
+if [ "$status" -ne 0 ] && ! grep -q '^test result:' "$log"; then
   cat "$log"
 else
-  awk '/^failures:$/ { told = 1 } told || /^test result:/ || /^error|process didn.t exit/ { print } /^test result:/ { told = 0 }' "$log"
+  awk -v failed="$status" '
+    function died() { if (begun && failed) printf "%s", begun; begun = "" }
+    /^running [0-9]+ tests?$/ { died(); said = 1 }
+    said { begun = begun $0 "\n" }
+    /^failures:$/ { told = 1 }
+    told || /^test result:/ || (failed && /^error/) { print }
+    /^test result:/ { told = 0; said = 0; begun = "" }
+    END { died() }' "$log"
 fi
 echo "the whole log: $log"
 if grep -q '^SKIPPED' "$log"; then

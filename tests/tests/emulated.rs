@@ -139,3 +139,28 @@ fn trainings_of_edges_agree() {
 fn products_of_few_long_rows_agree() {
     agree("emulated::products_of_few_long_rows_agree", (&["gcn"], "cora"), (&["run.epochs=3", "plan.set.drop=0.0"], 1e-5));
 }
+
+/// Rows that only their sum asks for lie nowhere on a GPU: the plan's memory is without them, a training is the same, and the plan proves.
+#[test]
+fn what_no_kernel_puts_down_has_no_place() {
+    let test = "emulated::what_no_kernel_puts_down_has_no_place";
+    // Two classes: the slope of the layer between is a narrow product, whose sum is the gradient of a bias.
+    let (scene, recipe) = (
+        people(),
+        ["plan.set.drop=0.0", "plan.set.drop_shares=0.0", "run.epochs=20"].iter().fold(Recipe::of("gat", "people"), |recipe, setting| recipe.set(setting)),
+    );
+    if both(test, (&scene, &recipe), 1e-4).is_none() {
+        return;
+    }
+    let pages = scene.view().of_kind("plan").into_iter().map(|plan| serde_json::from_slice::<Value>(&fs::read(plan.path.join("plan.json")).unwrap()).unwrap());
+    let arena = |page: &Value, what: &str| page["launches"]["arena"][what].clone();
+    let (gpu, cpu): (Vec<Value>, Vec<Value>) = pages.partition(is_gpus);
+    let nowhere = arena(&gpu[0], "nowhere");
+    let names = nowhere.as_array().expect("a plan for a GPU has what lies nowhere");
+    let places = arena(&gpu[0], "places");
+    assert!(!names.is_empty() && names.iter().all(|name| places.as_array().unwrap().iter().all(|place| place["buffer"] != *name)), "{names:?}");
+    assert!(arena(&cpu[0], "nowhere").is_null(), "{}", arena(&cpu[0], "nowhere"));
+    let mut check = scene.command("warploom", &recipe.arguments(&["check", "--device", "cuda"]));
+    emulate(&mut check, test);
+    start(check).wait().expect(0);
+}

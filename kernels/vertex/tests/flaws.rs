@@ -108,6 +108,10 @@ fn places_in_the_arena() {
             scale.offset
         ),
     );
+    // What lies nowhere is made, and has no place.
+    let nowhere = "`arena`: `z.0`, which lies nowhere: expected what launches make, without a place, found something else";
+    gcn(|list| list.arena.nowhere.push("z.0".to_owned()), nowhere);
+    gcn(|list| list.arena.nowhere.push("x".to_owned()), &nowhere.replace("z.0", "x"));
     components(|list| list.arena.places.clear(), "`arena`: place of `label`: expected one, since launches write it, found none");
 }
 

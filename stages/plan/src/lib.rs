@@ -34,7 +34,7 @@ use warploom_spec::{Dtype, EdgeSchedule, Loss, MistakeKind, Mode, Residence};
 use warploom_vertex::{
     Facts,
     builtin::{self, Builtin, SettingError},
-    emit::cuda::{Emitted, Matmul, Order},
+    emit::cuda::{Argument, Emitted, Matmul, Order},
     launch::{Body, Element, Half, LaunchList, LossKind},
 };
 
@@ -111,6 +111,10 @@ impl Stage for PlanStage {
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         let order = order::of(is_gpu(request), inputs).map_err(|error| Violation::new(error.what))?;
         let emitted = for_gpu(request, (&list, &facts), (&profile, order)).map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let nowhere = &list.arena.nowhere;
+        if !nowhere.is_empty() && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted)) {
+            return Err(Violation::new(format!("plan.json: a kernel needs a place for one of `{}`, which lie nowhere", nowhere.join("`, `"))));
+        }
         let Needed { memory: expected, host, by_launch, .. } = needed(request, emitted.as_ref(), &list, &facts);
         if host != page.host {
             return Err(Violation::new(format!("plan.json: what stays on the host: expected {host:?}, found {:?}", page.host)));
@@ -352,18 +356,46 @@ fn needed(request: &PlanRequest, emitted: Option<&Emitted>, list: &LaunchList, f
     features::decide(request, list, (emitted, facts))
 }
 
-/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena: what is made for them there is made anew.
+/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its arena, nor has what kernels put down nowhere: what is
+/// made for them is made anew.
 fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = for_gpu(request, (list, facts), known)?;
+    let emitted = without_unmade(request, (list, facts), known)?;
     let found = needed(request, emitted.as_ref(), list, facts);
     let is_moved = list.features_in_arena().zip(found.host.as_ref()).is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
         return Ok((emitted, found));
     }
+    list.arena.nowhere.clear();
     list.keep_features_apart(facts);
-    let emitted = for_gpu(request, (list, facts), known)?;
+    let emitted = without_unmade(request, (list, facts), known)?;
     let found = needed(request, emitted.as_ref(), list, facts);
     Ok((emitted, found))
+}
+
+/// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside others depends on what lies where: where something is
+/// put down after all when the rest has moved, or more kernels are needed, all keeps its place.
+fn without_unmade(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
+    let emitted = for_gpu(request, (list, facts), known)?;
+    let unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
+    if unmade.is_empty() {
+        return Ok(emitted);
+    }
+    let before = list.arena.clone();
+    list.leave_out(&unmade, facts);
+    let smaller = for_gpu(request, (list, facts), known)?;
+    let kernels = |emitted: &Option<Emitted>| emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count();
+    let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
+    if is_smaller && smaller.as_ref().is_some_and(|smaller| lies_nowhere(&unmade, smaller)) {
+        return Ok(smaller);
+    }
+    list.arena = before;
+    Ok(emitted)
+}
+
+/// Whether kernels put these buffers down nowhere, and none is given one.
+fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
+    let is_given = |name: &String| emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()));
+    names.iter().all(|name| emitted.unmade.contains(name) && !is_given(name))
 }
 
 /// What a run would need with smaller numbers, or fewer of them: each is planned.

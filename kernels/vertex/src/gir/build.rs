@@ -161,6 +161,16 @@ impl<'a> Builder<'a> {
         Ok(self.put(op, inputs, row))
     }
 
+    /// Makes a dropout for rows of edges: drawn by the edge also of what is seen from an end of it, which `make` would draw once a vertex.
+    pub fn drop_of_edges(&mut self, dropout: &Op, input: NodeId, place: Place) -> Made {
+        let node = self.node(input);
+        if place.edge_rows().is_none() || node.place.edge_rows() != place.edge_rows() {
+            return self.make(dropout.clone(), &[input]);
+        }
+        let row = Row { place, ..self.row(dropout, &[input])? };
+        Ok(self.put(dropout.clone(), &[input], row))
+    }
+
     /// Makes a node of a given shape: `Reshape`, `Expand` or `Scatter`.
     pub fn make_shaped(&mut self, op: Op, inputs: &[NodeId], shape: &[u64]) -> Made {
         if let (Op::Reshape | Op::Expand, &[input]) = (&op, inputs) {

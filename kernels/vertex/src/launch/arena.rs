@@ -1,8 +1,9 @@
 //! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at the same time share bytes.
 //!
 //! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any device's cache; equal lists and facts give equal
-//!           places, whatever the device; `validate` proves it of a list that was read back. For lanes, on a GPU, to which features are copied,
-//!           these lie here too where no epoch reads them, unless they are kept apart: what epochs make is put over them
+//!           places, whatever the device has; `validate` proves it of a list that was read back. For lanes, on a GPU, to which features are copied,
+//!           these lie here too where no epoch reads them, unless they are kept apart: what epochs make is put over them. What kernels of a GPU put
+//!           down nowhere, since whoever needs it makes it, has no place once a plan says so (`leave_out`)
 //! never     moves a buffer while the list runs; holds other inputs or parameters, which live for ever
 //! limits    places are found greedily, in two orders of which the smaller is taken: `live` says how far from the least that is
 use std::collections::BTreeMap;
@@ -28,6 +29,9 @@ pub struct Arena {
     pub places: Vec<Place>,
     /// Bytes of wanted buffers while each launch runs, in order of launches.
     pub live: Vec<u64>,
+    /// Values and gradients without a place: of a plan for a GPU, whose kernels put them down nowhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nowhere: Vec<BufferName>,
 }
 
 /// The bytes of one buffer.
@@ -56,12 +60,13 @@ pub struct Peak<'a> {
 impl Arena {
     /// Places for everything that the launches of a list make.
     pub(super) fn of(list: &LaunchList, facts: &Facts) -> Self {
-        Arena::placed(list, facts, facts.lanes)
+        Arena::placed(list, facts, (facts.lanes, Vec::new()))
     }
 
-    fn placed(list: &LaunchList, facts: &Facts, with_features: bool) -> Self {
+    fn placed(list: &LaunchList, facts: &Facts, (with_features, nowhere): (bool, Vec<BufferName>)) -> Self {
         let timeline = Timeline::of(list);
         let mut lifetimes = timeline.lifetimes(list);
+        lifetimes.retain(|name, _| !nowhere.iter().any(|without| without == name));
         if with_features {
             lifetimes.extend(timeline.features_wanted_once(list));
         }
@@ -81,6 +86,7 @@ impl Arena {
             bytes: end(&made, &offsets),
             places: made.iter().zip(&offsets).map(|(made, &offset)| Place { buffer: made.name.to_owned(), offset, bytes: made.bytes }).collect(),
             live: timeline.launches().iter().map(live).collect(),
+            nowhere,
         }
     }
 
@@ -94,7 +100,7 @@ impl Arena {
             Place { offset, ..place.clone() }
         };
         let places = self.places.iter().map(&mut next).collect();
-        Arena { bytes: end, places, live: vec![end; self.live.len()] }
+        Arena { bytes: end, places, live: vec![end; self.live.len()], nowhere: self.nowhere.clone() }
     }
 
     /// Where a buffer lies.
@@ -106,7 +112,13 @@ impl Arena {
 impl LaunchList {
     /// Takes features out of the arena: they lie elsewhere.
     pub fn keep_features_apart(&mut self, facts: &Facts) {
-        self.arena = Arena::placed(self, facts, false);
+        self.arena = Arena::placed(self, facts, (false, self.arena.nowhere.clone()));
+    }
+
+    /// Gives these buffers no place in the arena: kernels put them down nowhere.
+    pub fn leave_out(&mut self, nowhere: &[BufferName], facts: &Facts) {
+        let with_features = self.features_in_arena().is_some();
+        self.arena = Arena::placed(self, facts, (with_features, nowhere.to_vec()));
     }
 
     /// Features that lie in the arena.
@@ -140,6 +152,12 @@ impl LaunchList {
             |place: &&Place| self.buffers.iter().any(|buffer| buffer.name == place.buffer && !matches!(buffer.role, Role::Value | Role::Gradient));
         for place in self.arena.places.iter().filter(wanted_for_good).filter(|place| !features.contains_key(place.buffer.as_str())) {
             flaws.push((format!("place of `{}`", place.buffer), "none, since it is wanted for good".to_owned(), format!("from {}", place.offset)));
+        }
+        for name in &self.arena.nowhere {
+            let is_made = lifetimes.remove(name.as_str()).is_some();
+            if !is_made || places.contains_key(name.as_str()) {
+                flaws.push((format!("`{name}`, which lies nowhere"), "what launches make, without a place".to_owned(), "something else".to_owned()));
+            }
         }
         for name in lifetimes.keys().filter(|name| !places.contains_key(**name)) {
             flaws.push((format!("place of `{name}`"), "one, since launches write it".to_owned(), "none".to_owned()));

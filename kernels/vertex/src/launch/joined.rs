@@ -227,16 +227,18 @@ impl Joined {
     }
 
     fn find_sums(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
-        let sums: Vec<usize> = part.filter(|number| multiplied(launches[*number]).is_some()).collect();
-        for (at, sum) in sums.iter().enumerate() {
-            let fits = |later: &&usize| {
-                are_of_same_rows(list, (launches[*sum], launches[**later]))
-                    && launches[**later].operation.reads().iter().all(|read| !launches[*sum].operation.writes().contains(read))
-                    && stays(launches, *sum..**later, launches[*sum])
-                    && is_apart(launches, *sum..**later, launches[*sum])
+        let index = list.index();
+        let sums: Vec<(usize, Added)> = part.filter_map(|number| Some((number, Added::of(&index, launches[number])?))).collect();
+        for (at, (sum, added)) in sums.iter().enumerate() {
+            // What is quickly asked is asked first: programs of many relations have hundreds of them.
+            let fits = |(later, other): &&(usize, Added)| {
+                added.is_of_rows_of(other)
+                    && launches[*later].operation.reads().iter().all(|read| !launches[*sum].operation.writes().contains(read))
+                    && stays(launches, *sum..*later, launches[*sum])
+                    && is_apart(launches, *sum..*later, launches[*sum])
             };
             let is_joined = self.sums.values().any(|later| later == sum);
-            if let Some(later) = sums[at + 1..].iter().filter(|_| !is_joined).find(fits) {
+            if let Some((later, _)) = sums[at + 1..].iter().filter(|_| !is_joined).find(fits) {
                 self.sums.insert(*sum, *later);
             }
         }
@@ -296,29 +298,39 @@ pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<
     [[first, second], [third, fourth]].iter().all(|operands| lies(list, operands[side])).then_some(side)
 }
 
-/// What a sum over rows adds up, if these are products of two rows.
-fn multiplied(launch: &Launch) -> Option<&Operand> {
-    let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
-    let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
-    Some(sum)
+/// Products of two rows that a launch adds up over all.
+struct Added<'a> {
+    /// Elements of a row.
+    elements: u64,
+    /// What there is a row for.
+    rows: Option<Rows>,
+    /// The factors that have all elements: the widest are what counts.
+    widest: Vec<&'a Rowed>,
 }
 
-/// Whether two sums are of equally wide rows of as many things, and of products with the same rows.
-fn are_of_same_rows(list: &LaunchList, (one, other): (&Launch, &Launch)) -> bool {
-    let (Some(one), Some(other)) = (multiplied(one), multiplied(other)) else { return false };
-    let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
-    let all = elements(one);
-    // The widest rows are what counts.
-    let widest = |operand: &Operand| operand.rows().into_iter().filter(|rows| rows.shape.iter().product::<u64>() == all).cloned().collect::<Vec<Rowed>>();
-    let theirs = widest(other);
-    all == elements(other)
-        && summed_rows(list, std::slice::from_ref(one)) == summed_rows(list, std::slice::from_ref(other))
-        && widest(one).iter().any(|rows| theirs.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view))
+impl<'a> Added<'a> {
+    fn of(index: &BTreeMap<&str, &Buffer>, launch: &'a Launch) -> Option<Self> {
+        let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else { return None };
+        let [sum @ Operand::Times(..)] = inputs.as_slice() else { return None };
+        let product = |shape: &[u64]| shape.iter().fold(1u64, |product, axis| product.saturating_mul(*axis));
+        let elements = product(&sum.shape());
+        let widest = sum.rows().into_iter().filter(|rows| product(&rows.shape) == elements).collect();
+        Some(Added { elements, rows: rows_among(index, std::slice::from_ref(sum)), widest })
+    }
+
+    /// Whether both are of as wide rows of as many things, and of products with the same rows.
+    fn is_of_rows_of(&self, other: &Added) -> bool {
+        let is_same = |rows: &&Rowed| other.widest.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view);
+        self.elements == other.elements && self.widest.iter().any(is_same) && self.rows == other.rows
+    }
 }
 
 /// What rows of these operands stand for: those of the first that has many.
 pub fn summed_rows(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
-    let index = list.index();
+    rows_among(&list.index(), inputs)
+}
+
+fn rows_among(index: &BTreeMap<&str, &Buffer>, inputs: &[Operand]) -> Option<Rows> {
     let rows = |rows: &Rowed| match (rows.view.edges(), index.get(rows.buffer.as_str())?.rows) {
         (Some(edges), _) => Some(if edges.rows() == EdgeRows::Twice { Rows::EdgesTwice } else { Rows::Edges }),
         (None, Rows::Fixed(_)) => None,

@@ -66,7 +66,7 @@ fn is_needless(builder: &Builder<'_>, condition: NodeId, value: NodeId) -> bool 
 }
 
 /// Whether the condition says that a softmax's total over these edges is 0, which none of them finds: the largest score is one of theirs, so that its
-/// exponential is 1.
+/// exponential is 1. Edges of one relation are seen among all others, which may find it.
 fn is_without_edges(builder: &Builder<'_>, condition: NodeId, edges: EdgeSet) -> bool {
     let only = |id: NodeId, op: &Op| Some(builder.node(id)).filter(|node| node.op == *op && node.inputs.len() == 1).map(|node| node.inputs[0]);
     let tested = builder.node(condition);
@@ -85,7 +85,7 @@ fn is_without_edges(builder: &Builder<'_>, condition: NodeId, edges: EdgeSet) ->
     }
     largest = largest.map(|id| only(id, &Op::Detach).unwrap_or(id));
     let is_of_largest = largest.and_then(|id| only(id, &Op::Reduce(Reduction::Maximum, edges))) == Some(score);
-    is_zero(builder, zero) && is_of_largest && !may_be_infinite(builder, score)
+    edges.relation.is_none() && is_zero(builder, zero) && is_of_largest && !may_be_infinite(builder, score)
 }
 
 /// What two views of the same end of the same edges show; else the values themselves.

@@ -123,6 +123,16 @@ fn what_is_chosen_or_passed() {
         let sum = builder.reduce(Reduction::Sum, EdgeSet::BOTH, again, None)?;
         summed(builder, sum)
     });
+    // A slope that comes from the vertex is drawn for as the edge was.
+    compare_all("dropout of edges that are added up", &|builder| {
+        let (above, any) = operands(builder)?;
+        let (far, near) = (builder.make(Op::Far(EdgeSet::IN), &[any])?, builder.make(Op::Near(EdgeSet::IN), &[above])?);
+        let score = builder.add(far, near)?;
+        let score = builder.unary(Unary::Tanh, score)?;
+        let dropped = builder.make(Op::Dropout { probability: 0.5, site: 5 }, &[score])?;
+        let sum = builder.reduce(Reduction::Sum, EdgeSet::IN, dropped, None)?;
+        summed(builder, sum)
+    });
     compare_all("when training", &|builder| {
         let (above, any) = operands(builder)?;
         let other = parameter(builder, "other", &[]);

@@ -199,7 +199,7 @@ impl Layout {
     pub fn of<T: Precision>(list: &LaunchList, (emitted, on_host): (&Emitted, &[String]), data: &Data<T>) -> Result<Self, StageError> {
         let mut layout = Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
         let counts = counts(data);
-        for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
+        for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name)) {
             let bytes = counts.of_buffer(buffer);
             let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
             let place = match list.arena.place(&buffer.name) {

@@ -99,7 +99,7 @@ pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
 /// Sums of products that a later one makes as well, since both read the same rows.
 fn along<'a>(list: &'a LaunchList, beside: &mut Beside, launches: &[&Launch], (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>)) {
     for (sum, maker) in Joined::of(list).sums {
-        if [sum, maker].iter().any(|joined| beside.contains_key(joined)) || beside.values().any(|maker| maker.launch == sum) {
+        if [sum, maker].iter().any(|joined| beside.contains_key(joined)) || beside.values().any(|made| made.launch == sum) {
             continue;
         }
         let [first, last] = [sum, maker].map(|launch| timeline.launches()[launch]);

@@ -50,7 +50,8 @@ pub struct Counts {
 /// What a list takes with these kernels, where buffers of these names stay on the host.
 pub fn predicted(list: &LaunchList, emitted: &Emitted, facts: &Facts, on_host: &[BufferName]) -> Predicted {
     let counts = Counts::of(list, facts);
-    let is_here = |buffer: &&Buffer| !buffer.role.is_sparse() && list.arena.place(&buffer.name).is_none() && !on_host.contains(&buffer.name);
+    let is_apart = |buffer: &&Buffer| list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name);
+    let is_here = |buffer: &&Buffer| !buffer.role.is_sparse() && is_apart(buffer) && !on_host.contains(&buffer.name);
     let mut predicted = Predicted::default();
     if list.arena.bytes > 0 {
         predicted.take("arena", list.arena.bytes);
