@@ -376,7 +376,8 @@ fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), know
 /// put down after all when the rest has moved, or more kernels are needed, all keeps its place.
 fn without_unmade(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
-    let unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
+    let mut unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
+    unmade.dedup();
     if unmade.is_empty() {
         return Ok(emitted);
     }

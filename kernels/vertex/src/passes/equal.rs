@@ -6,7 +6,10 @@
 //!           reals stay as written, since of 0 and -0 either may be given, and a gradient goes to the first of equals
 use std::collections::HashMap;
 
-use super::{Choice, rebuild::rebuild};
+use super::{
+    Choice,
+    rebuild::{rebuild, remake},
+};
 use crate::gir::{Binary, Data, Gir, NodeId, Op, Type};
 
 /// The program with such values shared.
@@ -23,7 +26,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         if let Some(shared) = known.get(&key) {
             return Ok(Some(*shared));
         }
-        let made = builder.make(site.node.op.clone(), site.inputs)?;
+        let made = remake(builder, site.node, site.inputs)?;
         known.insert(key, made);
         Ok(Some(made))
     })

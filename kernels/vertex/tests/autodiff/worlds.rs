@@ -8,6 +8,7 @@ use warploom_vertex::autodiff::differentiate;
 use warploom_vertex::gir::{Binary, Builder, Data, Gir, Input, Loss, Made, Misfit, NodeId, Op, Parameter, Place, Pooling, Target, Type, Unary};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
+use warploom_vertex::passes::clean;
 
 /// Numbers by a counter (splitmix64).
 pub struct Draws(u64);
@@ -190,10 +191,19 @@ pub fn compare(name: &str, seed: u64, case: &mut Case, make: &dyn Fn(&mut Builde
     let by = leaves(&gir);
     start(case, &gir, seed);
     let full = differentiate(gir.clone(), &data, &by).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
-    let gradients: Vec<Vec<f64>> = {
-        let interpreter = run(&full, case);
-        full.gradients.iter().map(|gradient| interpreter.value(gradient.node).unwrap().values.reals()).collect()
+    let values = |gir: &Gir, case: &Case| -> Vec<Vec<f64>> {
+        let interpreter = run(gir, case);
+        gir.gradients.iter().map(|gradient| interpreter.value(gradient.node).unwrap().values.reals()).collect()
     };
+    let gradients = values(&full, case);
+    // What passes make of them is what is run.
+    let (cleaned, _) = clean(full.clone(), &data);
+    for ((gradient, found), wanted) in full.gradients.iter().zip(values(&cleaned, case)).zip(&gradients) {
+        let largest = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let is_near = found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() <= 1e-9 * largest || !wanted.is_finite());
+        let leaf = &full.node(gradient.of).op;
+        assert!(is_near, "{name}, graph {seed}: cleaned, the gradient of {leaf:?} is {found:?} for {wanted:?}\n{}", cleaned.print(None));
+    }
     for (gradient, found) in full.gradients.iter().zip(&gradients) {
         let (leaf, node) = (full.node(gradient.of), full.node(gradient.node));
         assert_eq!((leaf.place, leaf.kind, &leaf.shape), (node.place, node.kind, &node.shape), "{name}: the gradient of {:?}\n{}", leaf.op, full.print(None));
