@@ -297,6 +297,16 @@ fn attention(builder: &mut Builder<'_>, width: u64) -> Made {
     builder.reduce(Reduction::Sum, EdgeSet::IN, message, None)
 }
 
+/// The program of an attention, cleaned, and its gradients by all parameters, as they were made.
+fn attention_with_gradients(name: &str, data: &Data) -> Result<Gir, Misfit> {
+    let mut builder = Builder::new(name, data);
+    let value = attention(&mut builder, 7)?;
+    trained(&mut builder, value)?;
+    let (gir, _) = clean(builder.gir, data);
+    let leaves = parameters(&gir);
+    Ok(differentiate(gir, data, &leaves).expect("attention has a gradient"))
+}
+
 /// A gradient over a total that is 1 where it was 0 needs no guard; one over the total itself does.
 #[test]
 fn guards() -> Result<(), Misfit> {
@@ -362,12 +372,7 @@ fn kept_tests(gir: &Gir) -> Vec<String> {
 #[test]
 fn an_attention_keeps_no_tests() -> Result<(), Misfit> {
     let data = citations();
-    let mut builder = Builder::new("attention", &data);
-    let value = attention(&mut builder, 7)?;
-    trained(&mut builder, value)?;
-    let (gir, _) = clean(builder.gir, &data);
-    let leaves = parameters(&gir);
-    let (after, _) = clean(differentiate(gir, &data, &leaves).expect("attention has a gradient"), &data);
+    let (after, _) = clean(attention_with_gradients("attention", &data)?, &data);
     assert_eq!(kept_tests(&after), Vec::<String>::new(), "{}", after.print(None));
     Ok(())
 }
@@ -408,12 +413,7 @@ fn masks() -> Result<(), Misfit> {
 #[test]
 fn forward_sums() -> Result<(), Misfit> {
     let data = citations();
-    let mut builder = Builder::new("forward_sums", &data);
-    let value = attention(&mut builder, 7)?;
-    trained(&mut builder, value)?;
-    let (gir, _) = clean(builder.gir, &data);
-    let leaves = parameters(&gir);
-    let gir = differentiate(gir, &data, &leaves).expect("attention has a gradient");
+    let gir = attention_with_gradients("forward_sums", &data)?;
     let after = golden("forward_sums", gir, &data);
     let phases = phases(&after);
     let backward: Vec<String> = after
@@ -430,12 +430,7 @@ fn forward_sums() -> Result<(), Misfit> {
 #[test]
 fn dots() -> Result<(), Misfit> {
     let data = citations();
-    let mut builder = Builder::new("dots", &data);
-    let value = attention(&mut builder, 7)?;
-    trained(&mut builder, value)?;
-    let (gir, _) = clean(builder.gir, &data);
-    let leaves = parameters(&gir);
-    let mut gir = differentiate(gir, &data, &leaves).expect("attention has a gradient");
+    let mut gir = attention_with_gradients("dots", &data)?;
     for before in ["fold", "simplify", "equal", "guards", "forward_sums", "dead"] {
         gir = apply(before, gir, &data).0;
     }

@@ -365,7 +365,6 @@ fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), know
     if !is_moved {
         return Ok((emitted, found));
     }
-    list.arena.nowhere.clear();
     list.keep_features_apart(facts);
     let emitted = without_unmade(request, (list, facts), known)?;
     let found = needed(request, emitted.as_ref(), list, facts);

@@ -125,7 +125,7 @@ impl Turner<'_> {
         match &node.op {
             Op::Constant(number) => Ok(self.builder.constant(*number)),
             Op::Reshape | Op::Expand | Op::Scatter { .. } => self.builder.make_shaped(node.op.clone(), inputs, &node.shape),
-            Op::Dropout { .. } => self.builder.drop_of_edges(&node.op, inputs[0], node.place),
+            Op::Dropout { .. } => self.builder.dropout_at(node.place, &node.op, inputs[0]),
             op => self.builder.make(op.clone(), inputs),
         }
     }

@@ -161,10 +161,11 @@ impl<'a> Builder<'a> {
         Ok(self.put(op, inputs, row))
     }
 
-    /// Makes a dropout for rows of edges: drawn by the edge also of what is seen from an end of it, which `make` would draw once a vertex.
-    pub fn drop_of_edges(&mut self, dropout: &Op, input: NodeId, place: Place) -> Made {
-        let node = self.node(input);
-        if place.edge_rows().is_none() || node.place.edge_rows() != place.edge_rows() {
+    /// Makes a dropout that is or was of this place: one of edges is drawn by the edge also of what is seen from an end of it, which `make` draws
+    /// once a vertex.
+    pub fn dropout_at(&mut self, place: Place, dropout: &Op, input: NodeId) -> Made {
+        let is_of_edges = matches!(place, Place::E(rows) if self.node(input).place.edge_rows() == Some(rows));
+        if !is_of_edges {
             return self.make(dropout.clone(), &[input]);
         }
         let row = Row { place, ..self.row(dropout, &[input])? };

@@ -110,9 +110,9 @@ impl Arena {
 }
 
 impl LaunchList {
-    /// Takes features out of the arena: they lie elsewhere.
+    /// Takes features out of the arena: they lie elsewhere. All that launches make has a place again.
     pub fn keep_features_apart(&mut self, facts: &Facts) {
-        self.arena = Arena::placed(self, facts, (false, self.arena.nowhere.clone()));
+        self.arena = Arena::placed(self, facts, (false, Vec::new()));
     }
 
     /// Gives these buffers no place in the arena: kernels put them down nowhere.

@@ -42,7 +42,7 @@ pub(super) fn rebuild(gir: &Gir, data: &Data, live: Option<&[bool]>, rule: &mut 
 pub(super) fn remake(builder: &mut Builder<'_>, node: &Node, inputs: &[NodeId]) -> Made {
     match node.op {
         Op::Reshape | Op::Expand | Op::Scatter { .. } => builder.make_shaped(node.op.clone(), inputs, &node.shape),
-        Op::Dropout { .. } => builder.drop_of_edges(&node.op, inputs[0], node.place),
+        Op::Dropout { .. } => builder.dropout_at(node.place, &node.op, inputs[0]),
         _ => builder.make(node.op.clone(), inputs),
     }
 }

@@ -235,7 +235,7 @@ pub(super) fn passed(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), 
         Op::Select => chosen(walk, a, [node.inputs[1], node.inputs[2]], g)?,
         // a += the same draws of g: they follow from seed, epoch, site and place alone
         Op::Dropout { .. } => {
-            let part = walk.builder.drop_of_edges(&node.op, g, node.place)?;
+            let part = walk.builder.dropout_at(node.place, &node.op, g)?;
             walk.give(a, part)?;
         }
         // a += g: of reals to reals, and of the value in training
