@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use warploom_cases::Edges;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{Argument, Blocks, Emitted, Groups, Kernel, Matmul, Order, Refused, Target, emit, emit_in_groups};
-use warploom_vertex::gir::{Data, Op, Type};
+use warploom_vertex::gir::{Data, Op, Target as Wanted, Type};
 use warploom_vertex::launch::{Body, Buffer, Element, Joined, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View};
 
 use compiled::{MODELS, problem, text};
@@ -368,6 +368,37 @@ fn a_sum_is_made_beside_an_outer_product_of_its_rows() {
 }
 
 #[test]
+fn work_behind_products_has_kernels_whatever_its_shapes() {
+    let last = "linear(concat(sum(flatten(u.t) for u in v.innbs), sum(u.z for u in v.innbs)), v.classes)";
+    // Sums that are seen along another axis, behind an axis of 1, on the trailing one, of rows of two shapes; behind short rows, and behind longer ones.
+    let programs = [
+        ("v.z = linear(v.h, 16)\nv.s = sum(reshape(v.z, (2, 8)), axis=1)\nv.t = v.s + param((4, 2))", last),
+        ("v.z = linear(v.h, 16)\nv.s = reshape(sum(reshape(v.z, (2, 8)), axis=1), (1, 2))\nv.t = v.s * param((1, 2))", last),
+        ("v.q = linear(v.y, (4, 4))\nv.z = linear(v.h, (4, 4))\nv.s = sum(v.z * v.q, axis=1)\nv.t = v.z * v.s", "linear(flatten(v.t), v.classes)"),
+        (
+            "v.g = sum(u.y for u in v.innbs) * param((16,))\nv.a = reshape(v.g, (2, 8))\nv.b = reshape(v.g, (8, 2))",
+            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * param((8, 1))), v.classes)",
+        ),
+        (
+            "v.z = linear(v.y, 16)\nv.t = sum(reshape(v.z, (2, 8)), axis=1)\nv.s = sum(reshape(v.z, (4, 4)), axis=1)",
+            "linear(concat(sum(u.t for u in v.innbs), sum(u.s for u in v.innbs)), v.classes)",
+        ),
+        (
+            "v.z = relu(linear(v.y, 16))\nv.a = reshape(v.z, (2, 8))\nv.b = reshape(v.z, (8, 2))",
+            "linear(flatten(v.a * norm(v.a) * param((2, 1))) + flatten(v.b * norm(v.b) * param((8, 1))), v.classes)",
+        ),
+    ];
+    for (number, (work, end)) in programs.iter().enumerate() {
+        let work = work.replace('\n', "\n    ");
+        let text = format!("def shapes(v):\n    v.y = relu(linear(v.x, 16))\n    v.h = relu(linear(v.y, 4))\n    {work}\n    return {end}\n");
+        let list = self::list(&text, "shapes", &json!({}), &data());
+        for target in [F32, F64] {
+            made(&format!("{number}: {text}"), &list, target);
+        }
+    }
+}
+
+#[test]
 fn a_product_that_is_only_added_up_is_made_there() {
     let list = list(&text("gat"), "gat", &settings("gat"), &data());
     let launches = list.launches();
@@ -376,6 +407,14 @@ fn a_product_that_is_only_added_up_is_made_there() {
     let [Operand::Times(slope, rows)] = inputs.as_slice() else { panic!("{inputs:?}") };
     let columns = |operand: &Operand| operand.shape().iter().product::<u64>();
     assert_eq!([columns(slope), columns(rows)], [2, 16], "a number a head, and the rows that scores are made of");
+    // What is divided for edges is added up as its quotient: it lies nowhere. Behind a product of short rows, whose kernel adds it up, it is as it was.
+    let wider = Data { target: data().target.map(|target| Wanted { columns: 22, ..target }), ..data() };
+    for (data, factors) in [(&wider, 2), (&self::data(), 1)] {
+        let list = self::list(&text("gat"), "gat", &settings("gat"), data);
+        let sum = list.launches().into_iter().find(|launch| launch.name == "gradient.gat.attend.0.bias.0").unwrap();
+        let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &sum.operation else { panic!("{sum:?}") };
+        assert_eq!(inputs[0].rows().len(), factors, "{inputs:?}");
+    }
     // A product whose factors would both have to be laid down for it stays where they are made.
     let norm = "def scaled(v, classes=3):\n    v.h = relu(linear(v.x, 8))\n    v.h = layer_norm(v.h)\n    return linear(v.h, classes)\n";
     let kept = self::list(norm, "scaled", &json!({}), &data());

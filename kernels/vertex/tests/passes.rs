@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary,
-    Until,
+    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Made, Misfit, NodeId, Number, Op, Output, Parameter, Place, Pooling, Reduction, Target, Type,
+    Unary, Until,
 };
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
@@ -406,6 +406,38 @@ fn masks() -> Result<(), Misfit> {
     assert_eq!(readers(&apply("masks", other, &data).0), 2);
     let after = golden("masks", gir, &data);
     assert_eq!(readers(&after), 1, "{}", after.print(None));
+    Ok(())
+}
+
+/// What edges see divided is added up as that, times the divisor; not by a divisor that may be 0, nor behind a product of short rows.
+#[test]
+fn quotients() -> Result<(), Misfit> {
+    let data = citations();
+    let of = |inner: u64, least: i64| -> Result<Gir, Misfit> {
+        let mut builder = Builder::new("quotients", &data);
+        let x = input(&mut builder, Input::Features)?;
+        let [first, second, bias] =
+            [("first", [inner, 1433]), ("second", [16, inner]), ("bias", [1, 16])].map(|(name, shape)| parameter(&mut builder, name, &shape));
+        let narrow = builder.make(Op::Product { transposed: true }, &[x, first])?;
+        let product = builder.make(Op::Product { transposed: true }, &[narrow, second])?;
+        let rows = builder.unary(Unary::Sigmoid, product)?;
+        let degree = input(&mut builder, Input::Degree(EdgeSet::IN))?;
+        let least = builder.constant(Number::Int(least));
+        let count = builder.binary(Binary::Maximum, degree, least)?;
+        let count = builder.make(Op::Cast(Type::Real), &[count])?;
+        let quotient = builder.binary(Binary::Divide, rows, count)?;
+        let far = builder.make(Op::Far(EdgeSet::OUT), &[quotient])?;
+        let seen = builder.make(Op::Reduce(Reduction::Sum, EdgeSet::OUT), &[far])?;
+        result(&mut builder, "seen", seen);
+        let node = builder.make(Op::SumRows, &[rows])?;
+        builder.gir.gradients.push(Gradient { of: bias, node });
+        Ok(builder.gir)
+    };
+    let products = |gir: &Gir| gir.ids().filter(|id| gir.node(*id).op == Op::Binary(Binary::Multiply)).count();
+    assert_eq!(products(&golden("quotients", of(8, 1)?, &data)), 1);
+    for (inner, least) in [(8, 0), (7, 1)] {
+        assert_eq!(products(&apply("quotients", of(inner, least)?, &data).0), 0, "{inner} elements, at least {least}");
+    }
     Ok(())
 }
 

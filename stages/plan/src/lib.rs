@@ -376,6 +376,7 @@ fn settled(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), know
 fn without_unmade(request: &PlanRequest, (list, facts): (&mut LaunchList, &Facts), known: (&Profile, Order)) -> Result<Option<Emitted>, StageError> {
     let emitted = for_gpu(request, (list, facts), known)?;
     let mut unmade: Vec<_> = emitted.iter().flat_map(|emitted| emitted.unmade.clone()).filter(|name| list.arena.place(name).is_some()).collect();
+    unmade.sort_unstable();
     unmade.dedup();
     if unmade.is_empty() {
         return Ok(emitted);

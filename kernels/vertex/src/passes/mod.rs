@@ -22,6 +22,7 @@ mod hoist;
 mod masks;
 mod order;
 mod powers;
+mod quotients;
 mod rebuild;
 mod simplify;
 mod terms;
@@ -152,6 +153,14 @@ pub const PASSES: &[Pass] = &[
     EQUAL,
     Pass { name: "hoist", reason: "what does not change in a loop is computed before it", stage: Stage::Always, numbers: Numbers::Kept, run: hoist::run },
     DEAD,
+    // Of what is left: who reads a value counts.
+    Pass {
+        name: "quotients",
+        reason: "what is divided for others is added up as its quotient",
+        stage: Stage::Gradients,
+        numbers: Numbers::Reordered,
+        run: quotients::run,
+    },
 ];
 
 const FOLD: Pass = Pass { name: "fold", reason: "numbers of numbers are computed once", stage: Stage::Always, numbers: Numbers::Kept, run: fold::run };

@@ -1176,7 +1176,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
   }
 }
 
-// divide.127: 64992 bytes at least, lines 3, 4, 9, 13 of the program
+// slope of right.148: 110592 bytes at least, lines 3, 4, 9, 11, 13 of the program
 //   slope of h.118 (nodes x 16) = product(slope of z.114, parameter.gat.attend.1.linear.0.weight)
 //   dropout.120 (nodes x 16) = dropout 0.5 site 2(slope of h.118)
 //   add.122 (nodes x 16) = add(h.36, 1.0)
@@ -1184,8 +1184,15 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
 //   less.124 (nodes x 16) = less(0.0, h.36)
 //   select.125 = select(less.124, dropout.120, multiply.123)
 //   divide.127 = divide(select.125, select.28)
+//   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
+//   axis.129 (nodes x 2) = axis sum 1(multiply.128)
+//   negative.130 = negative(axis.129)
+//   multiply.143 (nodes x 16) = multiply(reduce.142, divide.127)
+//   axis.144 (nodes x 2) = axis sum 1(multiply.143)
+//   multiply.147 (nodes x 2) = multiply(reduce.146, negative.130)
+//   slope of right.148 = add(axis.144, multiply.147)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_127(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_127, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_36, const real* __restrict__ b_select_28, const real* __restrict__ b_divide_33, const real* __restrict__ b_reduce_142, const real* __restrict__ b_reduce_146, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_127, real* __restrict__ o_negative_130, real* __restrict__ o_slope_20_of_20_right_148, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1248,7 +1255,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_127(const real* 
     real select_125_7[Q][V]; EACH select_125_7[q][j] = less_124_2[q][j] ? dropout_120_3[q][j] : multiply_123_6[q][j];
     real select_28_8[Q]; EACH_Q select_28_8[q] = __ldg(b_select_28 + (offset_t)v * 2 + (c[q] / 8u));
     real divide_127_9[Q][V]; EACH divide_127_9[q][j] = select_125_7[q][j] / select_28_8[q];
+    real divide_33_10[Q][V]; EACH_Q load<V>(divide_33_10[q], b_divide_33 + (offset_t)v * 16 + c[q]);
+    real multiply_128_11[Q][V]; EACH multiply_128_11[q][j] = divide_127_9[q][j] * divide_33_10[q][j];
+    real axis_129_12[Q];
+    EACH_Q axis_129_12[q] = 0;
+    EACH axis_129_12[q] = axis_129_12[q] + multiply_128_11[q][j];
+    EACH_Q axis_129_12[q] = axis_129_12[q] + across(axis_129_12[q], 1);
+    real negative_130_13[Q]; EACH_Q negative_130_13[q] = negative(axis_129_12[q]);
+    real reduce_142_14[Q][V]; EACH_Q load<V>(reduce_142_14[q], b_reduce_142 + (offset_t)v * 16 + c[q]);
+    real multiply_143_15[Q][V]; EACH multiply_143_15[q][j] = reduce_142_14[q][j] * divide_127_9[q][j];
+    real axis_144_16[Q];
+    EACH_Q axis_144_16[q] = 0;
+    EACH axis_144_16[q] = axis_144_16[q] + multiply_143_15[q][j];
+    EACH_Q axis_144_16[q] = axis_144_16[q] + across(axis_144_16[q], 1);
+    real reduce_146_17[Q]; EACH_Q reduce_146_17[q] = __ldg(b_reduce_146 + (offset_t)v * 2 + (c[q] / 8u));
+    real multiply_147_18[Q]; EACH_Q multiply_147_18[q] = reduce_146_17[q] * negative_130_13[q];
+    real slope_of_right_148_19[Q]; EACH_Q slope_of_right_148_19[q] = axis_144_16[q] + multiply_147_18[q];
     EACH_Q if (own[q]) store<V>(o_divide_127 + (offset_t)v * 16 + c[q], divide_127_9[q]);
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_130[(offset_t)v * 2 + (c[q] / 8u)] = negative_130_13[q];
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_148[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_148_19[q];
     EACH if (own[q]) of_sums[q][j] += select_125_7[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
@@ -1289,48 +1314,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_127(const real* 
 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least, line 13 of the program
 //   gradient.gat.attend.0.bias.0 = sum rows(select.125)
-// with that of divide.127
-
-// slope of right.148: 64800 bytes at least, lines 11, 13 of the program
-//   multiply.128 (nodes x 16) = multiply(divide.127, divide.33)
-//   axis.129 (nodes x 2) = axis sum 1(multiply.128)
-//   negative.130 = negative(axis.129)
-//   multiply.143 (nodes x 16) = multiply(reduce.142, divide.127)
-//   axis.144 (nodes x 2) = axis sum 1(multiply.143)
-//   multiply.147 (nodes x 2) = multiply(reduce.146, negative.130)
-//   slope of right.148 = add(axis.144, multiply.147)
-//   (4 lanes of 4 columns a row, 64 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_148(const real* __restrict__ b_divide_127, const real* __restrict__ b_divide_33, const real* __restrict__ b_reduce_142, const real* __restrict__ b_reduce_146, real* __restrict__ o_negative_130, real* __restrict__ o_slope_20_of_20_right_148, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real divide_127_1[Q][V]; EACH_Q load<V>(divide_127_1[q], b_divide_127 + (offset_t)v * 16 + c[q]);
-  real divide_33_2[Q][V]; EACH_Q load<V>(divide_33_2[q], b_divide_33 + (offset_t)v * 16 + c[q]);
-  real multiply_128_3[Q][V]; EACH multiply_128_3[q][j] = divide_127_1[q][j] * divide_33_2[q][j];
-  real axis_129_4[Q];
-  EACH_Q axis_129_4[q] = 0;
-  EACH axis_129_4[q] = axis_129_4[q] + multiply_128_3[q][j];
-  EACH_Q axis_129_4[q] = axis_129_4[q] + across(axis_129_4[q], 1);
-  real negative_130_5[Q]; EACH_Q negative_130_5[q] = negative(axis_129_4[q]);
-  real reduce_142_6[Q][V]; EACH_Q load<V>(reduce_142_6[q], b_reduce_142 + (offset_t)v * 16 + c[q]);
-  real multiply_143_7[Q][V]; EACH multiply_143_7[q][j] = reduce_142_6[q][j] * divide_127_1[q][j];
-  real axis_144_8[Q];
-  EACH_Q axis_144_8[q] = 0;
-  EACH axis_144_8[q] = axis_144_8[q] + multiply_143_7[q][j];
-  EACH_Q axis_144_8[q] = axis_144_8[q] + across(axis_144_8[q], 1);
-  real reduce_146_9[Q]; EACH_Q reduce_146_9[q] = __ldg(b_reduce_146 + (offset_t)v * 2 + (c[q] / 8u));
-  real multiply_147_10[Q]; EACH_Q multiply_147_10[q] = reduce_146_9[q] * negative_130_5[q];
-  real slope_of_right_148_11[Q]; EACH_Q slope_of_right_148_11[q] = axis_144_8[q] + multiply_147_10[q];
-  if (!live) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_130[(offset_t)v * 2 + (c[q] / 8u)] = negative_130_5[q];
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_slope_20_of_20_right_148[(offset_t)v * 2 + (c[q] / 8u)] = slope_of_right_148_11[q];
-}
+// with that of slope of right.148
 
 // gradient.gat.attend.0.param.1: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.1 = sum rows(slope of right.148 * product.3)
@@ -1358,7 +1342,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_right_148(cons
 //   multiply.162 (nodes x 16) = multiply(slope of left.157, parameter.gat.attend.0.param.0)
 //   slope of z.163 = add(add.159, multiply.162)
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_163(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_negative_130, const real* __restrict__ b_slope_20_of_20_right_148, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_157, real* __restrict__ o_slope_20_of_20_z_163, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_negative_130, const real* __restrict__ b_slope_20_of_20_right_148, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_157, real* __restrict__ o_slope_20_of_20_z_163, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1507,7 +1491,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_slope_of_z_163(const re
 
 // gradient.gat.attend.0.param.0: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.0 = sum rows(slope of left.157 * product.3)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_157, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_148, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_157, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_148, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
   const unsigned rows = rows_given;
@@ -1562,7 +1546,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_gradient_gat_attend_0_p
 // gradient.gat.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.163, dropout.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_163, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
+extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_163, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 96;
@@ -1685,7 +1669,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_gat_attend_0_l
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k19_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
+extern "C" __global__ void __launch_bounds__(256, 1) k18_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

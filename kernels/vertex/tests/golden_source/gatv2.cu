@@ -1305,7 +1305,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
   }
 }
 
-// divide.122: 84192 bytes at least, lines 3, 4, 9, 13 of the program
+// negative.125: 105792 bytes at least, lines 3, 4, 9, 13 of the program
 //   product.112 (nodes x 16) = product(slope of left.105, parameter.gatv2.attend.1.linear.0.weight)
 //   slope of h.113 (nodes x 16) = add(product.108, product.112)
 //   dropout.115 (nodes x 16) = dropout 0.5 site 2(slope of h.113)
@@ -1314,8 +1314,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
 //   less.119 (nodes x 16) = less(0.0, h.38)
 //   select.120 = select(less.119, dropout.115, multiply.118)
 //   divide.122 = divide(select.120, select.31)
+//   multiply.123 (nodes x 16) = multiply(divide.122, divide.35)
+//   axis.124 (nodes x 2) = axis sum 1(multiply.123)
+//   negative.125 = negative(axis.124)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_122(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_product_108, const real* __restrict__ b_h_38, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
+extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_product_108, const real* __restrict__ b_h_38, const real* __restrict__ b_select_31, const real* __restrict__ b_divide_35, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, real* __restrict__ o_negative_125, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1380,7 +1383,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_122(const real* 
     real select_120_9[Q][V]; EACH select_120_9[q][j] = less_119_2[q][j] ? dropout_115_5[q][j] : multiply_118_8[q][j];
     real select_31_10[Q]; EACH_Q select_31_10[q] = __ldg(b_select_31 + (offset_t)v * 2 + (c[q] / 8u));
     real divide_122_11[Q][V]; EACH divide_122_11[q][j] = select_120_9[q][j] / select_31_10[q];
+    real divide_35_12[Q][V]; EACH_Q load<V>(divide_35_12[q], b_divide_35 + (offset_t)v * 16 + c[q]);
+    real multiply_123_13[Q][V]; EACH multiply_123_13[q][j] = divide_122_11[q][j] * divide_35_12[q][j];
+    real axis_124_14[Q];
+    EACH_Q axis_124_14[q] = 0;
+    EACH axis_124_14[q] = axis_124_14[q] + multiply_123_13[q][j];
+    EACH_Q axis_124_14[q] = axis_124_14[q] + across(axis_124_14[q], 1);
+    real negative_125_15[Q]; EACH_Q negative_125_15[q] = negative(axis_124_14[q]);
     EACH_Q if (own[q]) store<V>(o_divide_122 + (offset_t)v * 16 + c[q], divide_122_11[q]);
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_15[q];
     EACH if (own[q]) of_sums[q][j] += select_120_9[q][j];
   }
   constexpr unsigned WARPS = blockThreads / 32;
@@ -1421,159 +1432,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_divide_122(const real* 
 
 // gradient.gatv2.attend.0.bias.0: 19264 bytes at least, line 13 of the program
 //   gradient.gatv2.attend.0.bias.0 = sum rows(select.120)
-// with that of divide.122
-
-// slope of right.141: 123668 bytes at least, lines 11, 12, 13 of the program
-//   multiply.123 (nodes x 16) = multiply(divide.122, divide.35)
-//   axis.124 (nodes x 2) = axis sum 1(multiply.123)
-//   negative.125 = negative(axis.124)
-//   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
-//   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
-//   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
-//   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
-//   exp.27 (edges x 2) = exp(subtract.26)
-//   axis.129 (edges x 2) = axis sum 1(divide.122[near.in] * add.5[far.in])
-//   dropout.131 (edges x 2) = dropout 0.3 site 1(axis.129)
-//   add.133 (edges x 2) = add(dropout.131, negative.125[near.in])
-//   multiply.134 (edges x 2) = multiply(add.133, exp.27)
-//   multiply.135 (edges x 16) = multiply(multiply.134, parameter.gatv2.attend.0.param.0)
-//   multiply.138 (edges x 16) = multiply(multiply.135, 0.2)
-//   less.139 (edges x 16) = less(0.0, leakyrelu.16)
-//   select.140 (edges x 16) = select(less.139, multiply.135, multiply.138)
-//   slope of right.141 = reduce sum.in(select.140)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_141(const real* __restrict__ b_divide_122, const real* __restrict__ b_divide_35, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_negative_125, real* __restrict__ o_slope_20_of_20_right_141, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
-  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  after_others();
-  real divide_122_1[Q][V]; EACH_Q load<V>(divide_122_1[q], b_divide_122 + (offset_t)v * 16 + c[q]);
-  real divide_35_2[Q][V]; EACH_Q load<V>(divide_35_2[q], b_divide_35 + (offset_t)v * 16 + c[q]);
-  real multiply_123_3[Q][V]; EACH multiply_123_3[q][j] = divide_122_1[q][j] * divide_35_2[q][j];
-  real axis_124_4[Q];
-  EACH_Q axis_124_4[q] = 0;
-  EACH axis_124_4[q] = axis_124_4[q] + multiply_123_3[q][j];
-  EACH_Q axis_124_4[q] = axis_124_4[q] + across(axis_124_4[q], 1);
-  real negative_125_5[Q]; EACH_Q negative_125_5[q] = negative(axis_124_4[q]);
-  real add_10_8[Q][V]; EACH_Q load<V>(add_10_8[q], b_add_10 + (offset_t)v * 16 + c[q]);
-  real parameter_gatv2_attend_0_param_0_16[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_16[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
-  real select_24_19[Q]; EACH_Q select_24_19[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
-  real slope_of_right_141_6[Q][V]; EACH slope_of_right_141_6[q][j] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_5_7[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_7[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real add_15_9[Q][V]; EACH add_15_9[q][j] = add_5_7[k][q][j] + add_10_8[q][j];
-          real leakyrelu_16_10[Q][V]; EACH leakyrelu_16_10[q][j] = leaky_relu(add_15_9[q][j], (real)0.2);
-          bool less_139_11[Q][V]; EACH less_139_11[q][j] = ((real)0.0) < leakyrelu_16_10[q][j];
-          real product_12[Q][V]; EACH product_12[q][j] = divide_122_1[q][j] * add_5_7[k][q][j];
-          real axis_129_13[Q];
-          EACH_Q axis_129_13[q] = 0;
-          EACH axis_129_13[q] = axis_129_13[q] + product_12[q][j];
-          EACH_Q axis_129_13[q] = axis_129_13[q] + across(axis_129_13[q], 1);
-          real dropout_131_14[Q]; EACH_Q dropout_131_14[q] = !training ? axis_129_13[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_13[q] * (real)1.4285776566757493 : (real)0;
-          real add_133_15[Q]; EACH_Q add_133_15[q] = dropout_131_14[q] + negative_125_5[q];
-          real product_17[Q][V]; EACH product_17[q][j] = leakyrelu_16_10[q][j] * parameter_gatv2_attend_0_param_0_16[q][j];
-          real axis_18_18[Q];
-          EACH_Q axis_18_18[q] = 0;
-          EACH axis_18_18[q] = axis_18_18[q] + product_17[q][j];
-          EACH_Q axis_18_18[q] = axis_18_18[q] + across(axis_18_18[q], 1);
-          real subtract_26_20[Q]; EACH_Q subtract_26_20[q] = axis_18_18[q] - select_24_19[q];
-          real exp_27_21[Q]; EACH_Q exp_27_21[q] = exponential_of_share(subtract_26_20[q]);
-          real multiply_134_22[Q]; EACH_Q multiply_134_22[q] = add_133_15[q] * exp_27_21[q];
-          real multiply_135_23[Q][V]; EACH multiply_135_23[q][j] = multiply_134_22[q] * parameter_gatv2_attend_0_param_0_16[q][j];
-          real multiply_138_24[Q][V]; EACH multiply_138_24[q][j] = multiply_135_23[q][j] * ((real)0.2);
-          real select_140_25[Q][V]; EACH select_140_25[q][j] = less_139_11[q][j] ? multiply_135_23[q][j] : multiply_138_24[q][j];
-          EACH if (here) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + select_140_25[q][j];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_right_141_6[q][j]; slope_of_right_141_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + from_lane(own_part, g * L + part); }
-    if (tier >= 2) {
-      real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_141_6[q][j]; }
-      __syncthreads();
-      EACH { slope_of_right_141_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
-      __syncthreads();
-    }
-  }
-  if (tier == 3) {
-    constexpr unsigned SLOTS = 4;
-    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
-    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
-    if (writes) {
-      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_141_6[q][j]);
-    }
-    __shared__ bool is_last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
-    __syncthreads();
-    if (!is_last) return;
-    if (threadIdx.x == 0) ticket[hub] = 0;
-    __threadfence();
-    {
-      const double* of_piece = of_item;
-      EACH slope_of_right_141_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
-      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
-        of_piece += SLOTS * L;
-        EACH slope_of_right_141_6[q][j] = slope_of_right_141_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
-      }
-    }
-  }
-  if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_125[(offset_t)v * 2 + (c[q] / 8u)] = negative_125_5[q];
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_141 + (offset_t)v * 16 + c[q], slope_of_right_141_6[q]);
-}
-
-// gradient.gatv2.attend.0.linear.1.bias: 19264 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.1.bias = sum rows(slope of right.141)
-// with that of gradient.gatv2.attend.0.linear.0.weight
-
-// gradient.gatv2.attend.0.linear.1.weight: 29184 bytes at least, line 9 of the program
-//   gradient.gatv2.attend.0.linear.1.weight = outer(slope of right.141, dropout.1)
-// with that of gradient.gatv2.attend.0.linear.0.weight
+// with that of negative.125
 
 // multiply.136: 124864 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
@@ -1587,7 +1446,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_right_141(cons
 //   multiply.134 (edges x 2) = multiply(add.133, exp.27)
 //   multiply.136 = multiply(multiply.134, leakyrelu.16)
 //   (4 lanes of 4 columns a row, 64 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_136(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_136, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_136, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1630,7 +1489,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_multiply_136(const real
 
 // gradient.gatv2.attend.0.param.0: 38464 bytes at least, line 11 of the program
 //   gradient.gatv2.attend.0.param.0 = sum rows(multiply.136)
-extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k21_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
   const unsigned rows = rows_given;
@@ -1656,7 +1515,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gatv2_attend_0
     if (s + 1 < SUMS) __syncthreads();
   }
 }
-extern "C" __global__ void __launch_bounds__(256, 1) k24_gradient_gatv2_attend_0_param_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
+extern "C" __global__ void __launch_bounds__(256, 1) k21_gradient_gatv2_attend_0_param_0_parts(real* __restrict__ out, const real* __restrict__ scratch, const unsigned elements, const unsigned parts) {
   after_others();
   const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   if (element >= elements) return;
@@ -1670,6 +1529,148 @@ extern "C" __global__ void __launch_bounds__(256, 1) k24_gradient_gatv2_attend_0
   UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, distance);
   if (of_warp == 0) out[element] = sum;
 }
+
+// slope of right.141: 104468 bytes at least, lines 11, 12, 13 of the program
+//   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
+//   leakyrelu.16 (edges x 16) = leakyrelu(0.2)(add.15)
+//   axis.18 (edges x 2) = axis sum 1(leakyrelu.16 * parameter.gatv2.attend.0.param.0)
+//   subtract.26 (edges x 2) = subtract(axis.18, select.24[near.in])
+//   exp.27 (edges x 2) = exp(subtract.26)
+//   axis.129 (edges x 2) = axis sum 1(divide.122[near.in] * add.5[far.in])
+//   dropout.131 (edges x 2) = dropout 0.3 site 1(axis.129)
+//   add.133 (edges x 2) = add(dropout.131, negative.125[near.in])
+//   multiply.134 (edges x 2) = multiply(add.133, exp.27)
+//   multiply.135 (edges x 16) = multiply(multiply.134, parameter.gatv2.attend.0.param.0)
+//   multiply.138 (edges x 16) = multiply(multiply.135, 0.2)
+//   less.139 (edges x 16) = less(0.0, leakyrelu.16)
+//   select.140 (edges x 16) = select(less.139, multiply.135, multiply.138)
+//   slope of right.141 = reduce sum.in(select.140)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_right_141, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real add_10_3[Q][V]; EACH_Q load<V>(add_10_3[q], b_add_10 + (offset_t)v * 16 + c[q]);
+  real divide_122_7[Q][V]; EACH_Q load<V>(divide_122_7[q], b_divide_122 + (offset_t)v * 16 + c[q]);
+  real negative_125_11[Q]; EACH_Q negative_125_11[q] = __ldg(b_negative_125 + (offset_t)v * 2 + (c[q] / 8u));
+  real parameter_gatv2_attend_0_param_0_13[Q][V]; EACH_Q load<V>(parameter_gatv2_attend_0_param_0_13[q], b_parameter_gatv2_attend_0_param_0 + c[q]);
+  real select_24_16[Q]; EACH_Q select_24_16[q] = __ldg(b_select_24 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_right_141_1[Q][V]; EACH slope_of_right_141_1[q][j] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<2>(held_1[i], clock->epoch, 1u, seed, 19661u) : 0;
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        real add_5_2[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_5_2[k][q], b_add_5 + c[q] + (offset_t)u[k] * 16); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real add_15_4[Q][V]; EACH add_15_4[q][j] = add_5_2[k][q][j] + add_10_3[q][j];
+          real leakyrelu_16_5[Q][V]; EACH leakyrelu_16_5[q][j] = leaky_relu(add_15_4[q][j], (real)0.2);
+          bool less_139_6[Q][V]; EACH less_139_6[q][j] = ((real)0.0) < leakyrelu_16_5[q][j];
+          real product_8[Q][V]; EACH product_8[q][j] = divide_122_7[q][j] * add_5_2[k][q][j];
+          real axis_129_9[Q];
+          EACH_Q axis_129_9[q] = 0;
+          EACH axis_129_9[q] = axis_129_9[q] + product_8[q][j];
+          EACH_Q axis_129_9[q] = axis_129_9[q] + across(axis_129_9[q], 1);
+          real dropout_131_10[Q]; EACH_Q dropout_131_10[q] = !training ? axis_129_9[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_129_9[q] * (real)1.4285776566757493 : (real)0;
+          real add_133_12[Q]; EACH_Q add_133_12[q] = dropout_131_10[q] + negative_125_11[q];
+          real product_14[Q][V]; EACH product_14[q][j] = leakyrelu_16_5[q][j] * parameter_gatv2_attend_0_param_0_13[q][j];
+          real axis_18_15[Q];
+          EACH_Q axis_18_15[q] = 0;
+          EACH axis_18_15[q] = axis_18_15[q] + product_14[q][j];
+          EACH_Q axis_18_15[q] = axis_18_15[q] + across(axis_18_15[q], 1);
+          real subtract_26_17[Q]; EACH_Q subtract_26_17[q] = axis_18_15[q] - select_24_16[q];
+          real exp_27_18[Q]; EACH_Q exp_27_18[q] = exponential_of_share(subtract_26_17[q]);
+          real multiply_134_19[Q]; EACH_Q multiply_134_19[q] = add_133_12[q] * exp_27_18[q];
+          real multiply_135_20[Q][V]; EACH multiply_135_20[q][j] = multiply_134_19[q] * parameter_gatv2_attend_0_param_0_13[q][j];
+          real multiply_138_21[Q][V]; EACH multiply_138_21[q][j] = multiply_135_20[q][j] * ((real)0.2);
+          real select_140_22[Q][V]; EACH select_140_22[q][j] = less_139_6[q][j] ? multiply_135_20[q][j] : multiply_138_21[q][j];
+          EACH if (here) slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + select_140_22[q][j];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 128];
+    EACH { const real own_part = slope_of_right_141_1[q][j]; slope_of_right_141_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_141_1[q][j]; }
+      __syncthreads();
+      EACH { slope_of_right_141_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 4;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_right_141_1[q][j]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH slope_of_right_141_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH slope_of_right_141_1[q][j] = slope_of_right_141_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+      }
+    }
+  }
+  if (!writes) return;
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_right_141 + (offset_t)v * 16 + c[q], slope_of_right_141_1[q]);
+}
+
+// gradient.gatv2.attend.0.linear.1.bias: 19264 bytes at least, line 9 of the program
+//   gradient.gatv2.attend.0.linear.1.bias = sum rows(slope of right.141)
+// with that of gradient.gatv2.attend.0.linear.0.weight
+
+// gradient.gatv2.attend.0.linear.1.weight: 29184 bytes at least, line 9 of the program
+//   gradient.gatv2.attend.0.linear.1.weight = outer(slope of right.141, dropout.1)
+// with that of gradient.gatv2.attend.0.linear.0.weight
 
 // slope of left.145: 123668 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])

@@ -1361,17 +1361,20 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __r
 // add.128: 43392 bytes at least, line 8 of the program
 //   product.127 (nodes x 16) = product(slope of key.119, parameter.graph_transformer.attend.1.linear.1.weight)
 //   add.128 = add(add.123, product.127)
-// with that of divide.141
+// with that of negative.144
 
-// divide.141: 84192 bytes at least, lines 3, 4, 8, 17 of the program
+// negative.144: 105792 bytes at least, lines 3, 4, 8, 17 of the program
 //   product.132 (nodes x 16) = product(slope of query.113, parameter.graph_transformer.attend.1.linear.0.weight)
 //   add.133 (nodes x 16) = add(add.128, product.132)
 //   slope of h.135 (nodes x 16) = dropout 0.5 site 2(add.133)
 //   less.136 (nodes x 16) = less(0.0, dropout.48)
 //   select.137 = select(less.136, slope of h.135, 0.0)
 //   divide.141 = divide(select.137, select.36)
+//   multiply.142 (nodes x 16) = multiply(divide.141, divide.40)
+//   axis.143 (nodes x 2) = axis sum 1(multiply.142)
+//   negative.144 = negative(axis.143)
 //   (1 rows of 4 columns a thread, 4 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_141(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_119, const real* __restrict__ b_add_123, const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_select_36, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_137, real* __restrict__ o_divide_141, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_119, const real* __restrict__ b_add_123, const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_select_36, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_137, real* __restrict__ o_divide_141, real* __restrict__ o_negative_144, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1440,8 +1443,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_141(const real* 
     real select_137_8[Q][V]; EACH select_137_8[q][j] = less_136_2[q][j] ? slope_of_h_135_6[q][j] : ((real)0.0);
     real select_36_9[Q]; EACH_Q select_36_9[q] = __ldg(b_select_36 + (offset_t)v * 2 + (c[q] / 8u));
     real divide_141_10[Q][V]; EACH divide_141_10[q][j] = select_137_8[q][j] / select_36_9[q];
+    real divide_40_11[Q][V]; EACH_Q load<V>(divide_40_11[q], b_divide_40 + (offset_t)v * 16 + c[q]);
+    real multiply_142_12[Q][V]; EACH multiply_142_12[q][j] = divide_141_10[q][j] * divide_40_11[q][j];
+    real axis_143_13[Q];
+    EACH_Q axis_143_13[q] = 0;
+    EACH axis_143_13[q] = axis_143_13[q] + multiply_142_12[q][j];
+    EACH_Q axis_143_13[q] = axis_143_13[q] + across(axis_143_13[q], 1);
+    real negative_144_14[Q]; EACH_Q negative_144_14[q] = negative(axis_143_13[q]);
     EACH_Q if (own[q]) store<V>(o_select_137 + (offset_t)v * 16 + c[q], select_137_8[q]);
     EACH_Q if (own[q]) store<V>(o_divide_141 + (offset_t)v * 16 + c[q], divide_141_10[q]);
+    EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_144[(offset_t)v * 2 + (c[q] / 8u)] = negative_144_14[q];
   }
 }
 
@@ -1453,10 +1464,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_141(const real* 
 //   gradient.graph_transformer.attend.0.linear.3.weight = outer(select.137, dropout.1)
 // with that of gradient.graph_transformer.attend.0.linear.0.weight
 
-// slope of query.156: 162004 bytes at least, lines 15, 16, 17 of the program
-//   multiply.142 (nodes x 16) = multiply(divide.141, divide.40)
-//   axis.143 (nodes x 2) = axis sum 1(multiply.142)
-//   negative.144 = negative(axis.143)
+// slope of query.156: 142804 bytes at least, lines 15, 16, 17 of the program
 //   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
 //   divide.24 (edges x 2) = divide(axis.21, 2.8284271247461903)
 //   subtract.31 (edges x 2) = subtract(divide.24, select.29[near.in])
@@ -1468,7 +1476,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_divide_141(const real* 
 //   divide.154 (edges x 2) = divide(multiply.153, 2.8284271247461903)
 //   slope of query.156 = reduce sum.in(divide.154 * add.10[far.in])
 //   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(const real* __restrict__ b_divide_141, const real* __restrict__ b_divide_40, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_negative_144, real* __restrict__ o_slope_20_of_20_query_156, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_141, const real* __restrict__ b_add_15, const real* __restrict__ b_negative_144, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_query_156, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1492,17 +1500,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
   }
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
-  real divide_141_1[Q][V]; EACH_Q load<V>(divide_141_1[q], b_divide_141 + (offset_t)v * 16 + c[q]);
-  real divide_40_2[Q][V]; EACH_Q load<V>(divide_40_2[q], b_divide_40 + (offset_t)v * 16 + c[q]);
-  real multiply_142_3[Q][V]; EACH multiply_142_3[q][j] = divide_141_1[q][j] * divide_40_2[q][j];
-  real axis_143_4[Q];
-  EACH_Q axis_143_4[q] = 0;
-  EACH axis_143_4[q] = axis_143_4[q] + multiply_142_3[q][j];
-  EACH_Q axis_143_4[q] = axis_143_4[q] + across(axis_143_4[q], 1);
-  real negative_144_5[Q]; EACH_Q negative_144_5[q] = negative(axis_143_4[q]);
-  real add_5_12[Q][V]; EACH_Q load<V>(add_5_12[q], b_add_5 + (offset_t)v * 16 + c[q]);
-  real select_29_17[Q]; EACH_Q select_29_17[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
-  real slope_of_query_156_6[Q][V]; EACH slope_of_query_156_6[q][j] = 0;
+  real divide_141_2[Q][V]; EACH_Q load<V>(divide_141_2[q], b_divide_141 + (offset_t)v * 16 + c[q]);
+  real negative_144_7[Q]; EACH_Q negative_144_7[q] = __ldg(b_negative_144 + (offset_t)v * 2 + (c[q] / 8u));
+  real add_5_9[Q][V]; EACH_Q load<V>(add_5_9[q], b_add_5 + (offset_t)v * 16 + c[q]);
+  real select_29_14[Q]; EACH_Q select_29_14[q] = __ldg(b_select_29 + (offset_t)v * 2 + (c[q] / 8u));
+  real slope_of_query_156_1[Q][V]; EACH slope_of_query_156_1[q][j] = 0;
   {
     unsigned at = from;
     unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
@@ -1517,31 +1519,31 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
         bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        real add_15_7[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_7[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
-        real add_10_13[B][Q][V];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_13[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
+        real add_15_3[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_15_3[k][q], b_add_15 + c[q] + (offset_t)u[k] * 16); }
+        real add_10_10[B][Q][V];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q load<V>(add_10_10[k][q], b_add_10 + c[q] + (offset_t)u[k] * 16); }
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
-          real product_8[Q][V]; EACH product_8[q][j] = divide_141_1[q][j] * add_15_7[k][q][j];
-          real axis_148_9[Q];
-          EACH_Q axis_148_9[q] = 0;
-          EACH axis_148_9[q] = axis_148_9[q] + product_8[q][j];
-          EACH_Q axis_148_9[q] = axis_148_9[q] + across(axis_148_9[q], 1);
-          real dropout_150_10[Q]; EACH_Q dropout_150_10[q] = !training ? axis_148_9[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_9[q] * (real)1.4285776566757493 : (real)0;
-          real add_152_11[Q]; EACH_Q add_152_11[q] = dropout_150_10[q] + negative_144_5[q];
-          real product_14[Q][V]; EACH product_14[q][j] = add_5_12[q][j] * add_10_13[k][q][j];
-          real axis_21_15[Q];
-          EACH_Q axis_21_15[q] = 0;
-          EACH axis_21_15[q] = axis_21_15[q] + product_14[q][j];
-          EACH_Q axis_21_15[q] = axis_21_15[q] + across(axis_21_15[q], 1);
-          real divide_24_16[Q]; EACH_Q divide_24_16[q] = axis_21_15[q] / ((real)2.8284271247461903);
-          real subtract_31_18[Q]; EACH_Q subtract_31_18[q] = divide_24_16[q] - select_29_17[q];
-          real exp_32_19[Q]; EACH_Q exp_32_19[q] = exponential_of_share(subtract_31_18[q]);
-          real multiply_153_20[Q]; EACH_Q multiply_153_20[q] = add_152_11[q] * exp_32_19[q];
-          real divide_154_21[Q]; EACH_Q divide_154_21[q] = multiply_153_20[q] / ((real)2.8284271247461903);
-          real product_22[Q][V]; EACH product_22[q][j] = divide_154_21[q] * add_10_13[k][q][j];
-          EACH if (here) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + product_22[q][j];
+          real product_4[Q][V]; EACH product_4[q][j] = divide_141_2[q][j] * add_15_3[k][q][j];
+          real axis_148_5[Q];
+          EACH_Q axis_148_5[q] = 0;
+          EACH axis_148_5[q] = axis_148_5[q] + product_4[q][j];
+          EACH_Q axis_148_5[q] = axis_148_5[q] + across(axis_148_5[q], 1);
+          real dropout_150_6[Q]; EACH_Q dropout_150_6[q] = !training ? axis_148_5[q] : stream_2[k] >> (c[q] / 8u) & 1 ? axis_148_5[q] * (real)1.4285776566757493 : (real)0;
+          real add_152_8[Q]; EACH_Q add_152_8[q] = dropout_150_6[q] + negative_144_7[q];
+          real product_11[Q][V]; EACH product_11[q][j] = add_5_9[q][j] * add_10_10[k][q][j];
+          real axis_21_12[Q];
+          EACH_Q axis_21_12[q] = 0;
+          EACH axis_21_12[q] = axis_21_12[q] + product_11[q][j];
+          EACH_Q axis_21_12[q] = axis_21_12[q] + across(axis_21_12[q], 1);
+          real divide_24_13[Q]; EACH_Q divide_24_13[q] = axis_21_12[q] / ((real)2.8284271247461903);
+          real subtract_31_15[Q]; EACH_Q subtract_31_15[q] = divide_24_13[q] - select_29_14[q];
+          real exp_32_16[Q]; EACH_Q exp_32_16[q] = exponential_of_share(subtract_31_15[q]);
+          real multiply_153_17[Q]; EACH_Q multiply_153_17[q] = add_152_8[q] * exp_32_16[q];
+          real divide_154_18[Q]; EACH_Q divide_154_18[q] = multiply_153_17[q] / ((real)2.8284271247461903);
+          real product_19[Q][V]; EACH product_19[q][j] = divide_154_18[q] * add_10_10[k][q][j];
+          EACH if (here) slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + product_19[q][j];
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
@@ -1552,12 +1554,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 128];
-    EACH { const real own_part = slope_of_query_156_6[q][j]; slope_of_query_156_6[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + from_lane(own_part, g * L + part); }
+    EACH { const real own_part = slope_of_query_156_1[q][j]; slope_of_query_156_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + from_lane(own_part, g * L + part); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_156_6[q][j]; }
+      if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_156_1[q][j]; }
       __syncthreads();
-      EACH { slope_of_query_156_6[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + told[(w * L + part) * 4 + q * V + j]; }
+      EACH { slope_of_query_156_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
   }
@@ -1567,7 +1569,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
     double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
     if (writes) {
       double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_156_6[q][j]);
+      EACH tell(of_piece + (0 + q * V + j) * L, slope_of_query_156_1[q][j]);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -1579,16 +1581,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
     __threadfence();
     {
       const double* of_piece = of_item;
-      EACH slope_of_query_156_6[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
+      EACH slope_of_query_156_1[q][j] = heard<real>(of_piece + (0 + q * V + j) * L);
       UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
         of_piece += SLOTS * L;
-        EACH slope_of_query_156_6[q][j] = slope_of_query_156_6[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
+        EACH slope_of_query_156_1[q][j] = slope_of_query_156_1[q][j] + heard<real>(of_piece + (0 + q * V + j) * L);
       }
     }
   }
   if (!writes) return;
-  EACH if (own[q] && (c[q] + j) % 8u == 0) o_negative_144[(offset_t)v * 2 + (c[q] / 8u)] = negative_144_5[q];
-  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_156 + (offset_t)v * 16 + c[q], slope_of_query_156_6[q]);
+  EACH_Q if (own[q]) store<V>(o_slope_20_of_20_query_156 + (offset_t)v * 16 + c[q], slope_of_query_156_1[q]);
 }
 
 // gradient.graph_transformer.attend.0.linear.0.bias: 19264 bytes at least, line 8 of the program

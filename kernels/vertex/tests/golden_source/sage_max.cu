@@ -840,7 +840,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __rest
 
 // product.41: 14496 bytes at least, line 9 of the program
 //   product.41 = product(slope.result, parameter.sage_max.sage_max.0.linear.5.weight)
-// with that of slope of h.64
+// with that of notequal.71
 
 // select.46: 16860 bytes at least, line 9 of the program
 //   product.44 (nodes x 5) = product(slope.result, parameter.sage_max.sage_max.0.linear.4.weight)
@@ -1024,15 +1024,18 @@ extern "C" __global__ void __launch_bounds__(256, 3) k18_notequal_59(const whole
 //   gradient.sage_max.sage_max.0.linear.3.bias = sum rows(select.52)
 // with that of gradient.sage_max.sage_max.0.linear.3.weight
 
-// slope of h.64: 50560 bytes at least, lines 7, 8, 11 of the program
+// notequal.71: 52960 bytes at least, lines 7, 8, 9, 11 of the program
 //   product.54 (nodes x 8) = product(select.52, parameter.sage_max.sage_max.0.linear.3.weight)
 //   slope of h.55 (nodes x 8) = add(product.41, product.54)
 //   select.60 = select(notequal.59, h.22, 0.0)
 //   slope of h.62 (nodes x 8) = dropout 0.5 site 1(slope of h.55)
 //   less.63 (nodes x 8) = less(0.0, h.22)
 //   slope of h.64 = select(less.63, slope of h.62, 0.0)
+//   absolute.68 (nodes x 8) = absolute(slope of h.64)
+//   axis.69 (nodes x 1) = axis maximum 0(absolute.68)
+//   notequal.71 = notequal(axis.69, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads beside each other)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_h_64(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1099,8 +1102,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_slope_of_h_64(const rea
     real slope_of_h_55_5[Q][V]; EACH slope_of_h_55_5[q][j] = made[q][j] + nothing[q][j];
     real slope_of_h_62_6[Q][V]; EACH_Q { bool kept_7[V]; UNROLL for (int j = 0; j < V; j++) kept_7[j] = true; if (training) keeps<V>(kept_7, row_in_graph, c[q], clock->epoch, 1u, seed, 32768u); UNROLL for (int j = 0; j < V; j++) slope_of_h_62_6[q][j] = !training ? slope_of_h_55_5[q][j] : kept_7[j] ? slope_of_h_55_5[q][j] * (real)2.0 : (real)0; }
     real slope_of_h_64_8[Q][V]; EACH slope_of_h_64_8[q][j] = less_63_4[q][j] ? slope_of_h_62_6[q][j] : ((real)0.0);
+    real absolute_68_9[Q][V]; EACH absolute_68_9[q][j] = absolute(slope_of_h_64_8[q][j]);
+    real axis_69_10;
+    axis_69_10 = (real)-INFINITE;
+    EACH axis_69_10 = most(axis_69_10, absolute_68_9[q][j]);
+    axis_69_10 = most(axis_69_10, across(axis_69_10, 1));
+    bool notequal_71_11; notequal_71_11 = axis_69_10 != ((real)0.0);
     EACH_Q if (own[q]) store<V>(o_select_60 + (offset_t)v * 8 + c[q], select_60_3[q]);
     EACH_Q if (own[q]) store<V>(o_slope_20_of_20_h_64 + (offset_t)v * 8 + c[q], slope_of_h_64_8[q]);
+    EACH if (own[q] && (c[q] + j) == 0) o_notequal_71[v + 0] = (whole)(notequal_71_11);
   }
 }
 
@@ -1238,11 +1248,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
 //   gradient.sage_max.sage_max.0.linear.1.bias = sum rows(slope of h.64)
 // with that of gradient.sage_max.sage_max.0.linear.1.weight
 
-// select.74: 21760 bytes at least, line 9 of the program
+// select.74: 43360 bytes at least, line 9 of the program
 //   product.67 (nodes x 5) = product(slope of h.64, parameter.sage_max.sage_max.0.linear.1.weight)
+//   select.72 = select(notequal.71, select.13, 0.0)
 //   select.74 = select(less.11, product.67, 0.0)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const whole* __restrict__ b_less_11, real* __restrict__ o_select_74, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const whole* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const whole* __restrict__ b_less_11, real* __restrict__ o_select_72, real* __restrict__ o_select_74, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -1324,152 +1335,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* _
       [[maybe_unused]] unsigned c[Q];
       EACH_Q { const unsigned place = slice + (q * L + part) * V; own[q] = live && place < C; c[q] = place < C ? place : C - V; }
       real made[Q][V]; EACH made[q][j] = sums[(q * V + j) / 2][r * 2 + (q * V + j) % 2];
-      bool less_11_1; less_11_1 = __ldg(b_less_11 + v + 0) != 0;
-      real select_74_2[Q][V]; EACH select_74_2[q][j] = less_11_1 ? made[q][j] : ((real)0.0);
-      EACH_Q if (own[q]) store<V>(o_select_74 + (offset_t)v * 8 + c[q], select_74_2[q]);
+      bool notequal_71_1; notequal_71_1 = __ldg(b_notequal_71 + v + 0) != 0;
+      real select_13_2[Q][V]; EACH_Q load<V>(select_13_2[q], b_select_13 + (offset_t)v * 8 + c[q]);
+      real select_72_3[Q][V]; EACH select_72_3[q][j] = notequal_71_1 ? select_13_2[q][j] : ((real)0.0);
+      bool less_11_4; less_11_4 = __ldg(b_less_11 + v + 0) != 0;
+      real select_74_5[Q][V]; EACH select_74_5[q][j] = less_11_4 ? made[q][j] : ((real)0.0);
+      EACH_Q if (own[q]) store<V>(o_select_72 + (offset_t)v * 8 + c[q], select_72_3[q]);
+      EACH_Q if (own[q]) store<V>(o_select_74 + (offset_t)v * 8 + c[q], select_74_5[q]);
     }
   }
-}
-
-// notequal.71: 12000 bytes at least, line 9 of the program
-//   absolute.68 (nodes x 8) = absolute(slope of h.64)
-//   axis.69 (nodes x 1) = axis maximum 0(absolute.68)
-//   notequal.71 = notequal(axis.69, 0.0)
-//   (2 lanes of 4 columns a row, 128 rows a block)
-extern "C" __global__ void __launch_bounds__(256, 2) k25_notequal_71(const real* __restrict__ b_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows) {
-  after_others();
-  constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
-  const bool live = number < rows;
-  [[maybe_unused]] const unsigned v = live ? number : 0;
-  real slope_of_h_64_1[Q][V]; EACH_Q load<V>(slope_of_h_64_1[q], b_slope_20_of_20_h_64 + (offset_t)v * 8 + c[q]);
-  real absolute_68_2[Q][V]; EACH absolute_68_2[q][j] = absolute(slope_of_h_64_1[q][j]);
-  real axis_69_3;
-  axis_69_3 = (real)-INFINITE;
-  EACH axis_69_3 = most(axis_69_3, absolute_68_2[q][j]);
-  axis_69_3 = most(axis_69_3, across(axis_69_3, 1));
-  bool notequal_71_4; notequal_71_4 = axis_69_3 != ((real)0.0);
-  if (!live) return;
-  EACH if (own[q] && (c[q] + j) == 0) o_notequal_71[v + 0] = (whole)(notequal_71_4);
-}
-
-// select.80: 80404 bytes at least, lines 8, 9 of the program
-//   select.72 = select(notequal.71, select.13, 0.0)
-//   select.77 (edges x 5) = select(winner.75, select.74[far.out], 0.0)
-//   slope of message.78 (nodes x 5) = reduce sum.out(select.77)
-//   less.79 (nodes x 5) = less(0.0, message.6)
-//   select.80 = select(less.79, slope of message.78, 0.0)
-//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-extern "C" __global__ void __launch_bounds__(256, 3) k26_select_80(const whole* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_72, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
-  constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
-  [[maybe_unused]] bool own[Q];
-  [[maybe_unused]] unsigned c[Q];
-  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
-  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
-  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
-  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
-  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
-  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
-  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
-  item = live ? item : 0;
-  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
-  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
-  after_others();
-  bool notequal_71_1; notequal_71_1 = __ldg(b_notequal_71 + v + 0) != 0;
-  real select_13_2[Q]; EACH_Q select_13_2[q] = __ldg(b_select_13 + (offset_t)v * 8 + c[q]);
-  real select_72_3[Q]; EACH_Q select_72_3[q] = notequal_71_1 ? select_13_2[q] : ((real)0.0);
-  real message_6_4[Q]; EACH_Q message_6_4[q] = __ldg(b_message_6 + (offset_t)v * 8 + c[q]);
-  bool less_79_5[Q]; EACH_Q less_79_5[q] = ((real)0.0) < message_6_4[q];
-  real slope_of_message_78_6[Q]; EACH_Q slope_of_message_78_6[q] = 0;
-  {
-    unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    auto edges = [&](auto all) {
-      constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
-        unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
-        bool winner_75_8[B][Q];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q winner_75_8[k][q] = __ldg(b_winner_75 + c[q] + (offset_t)stream_0[k] * 5) != 0; }
-        real select_74_9[B][Q];
-        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_74_9[k][q] = __ldg(b_select_74 + c[q] + (offset_t)u[k] * 8); }
-        UNROLL for (int k = 0; k < B; k++) {
-          const bool here = ALL || here_[k];
-          real select_77_10[Q]; EACH_Q select_77_10[q] = winner_75_8[k][q] ? select_74_9[k][q] : ((real)0.0);
-          EACH_Q if (here) slope_of_message_78_6[q] = slope_of_message_78_6[q] + select_77_10[q];
-        }
-      }
-      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
-    };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
-  }
-  if (tier > 0) {
-    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
-    EACH_Q { const real own_part = slope_of_message_78_6[q]; slope_of_message_78_6[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_message_78_6[q] = slope_of_message_78_6[q] + from_lane(own_part, g * L + part); }
-    if (tier >= 2) {
-      real* told = reinterpret_cast<real*>(told_1);
-      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = slope_of_message_78_6[q]; }
-      __syncthreads();
-      EACH_Q { slope_of_message_78_6[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) slope_of_message_78_6[q] = slope_of_message_78_6[q] + told[(w * L + part) * 1 + q]; }
-      __syncthreads();
-    }
-  }
-  if (tier == 3) {
-    constexpr unsigned SLOTS = 1;
-    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
-    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
-    if (writes) {
-      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
-      EACH_Q tell(of_piece + (0 + q) * L, slope_of_message_78_6[q]);
-    }
-    __shared__ bool is_last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
-    __syncthreads();
-    if (!is_last) return;
-    if (threadIdx.x == 0) ticket[hub] = 0;
-    __threadfence();
-    {
-      const double* of_piece = of_item;
-      EACH_Q slope_of_message_78_6[q] = heard<real>(of_piece + (0 + q) * L);
-      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
-        of_piece += SLOTS * L;
-        EACH_Q slope_of_message_78_6[q] = slope_of_message_78_6[q] + heard<real>(of_piece + (0 + q) * L);
-      }
-    }
-  }
-  real select_80_7[Q]; EACH_Q select_80_7[q] = less_79_5[q] ? slope_of_message_78_6[q] : ((real)0.0);
-  if (!writes) return;
-  EACH if (own[q]) o_select_72[(offset_t)v * 8 + c[q]] = select_72_3[q];
-  EACH if (own[q]) o_select_80[(offset_t)v * 8 + c[q]] = select_80_7[q];
 }
 
 // gradient.sage_max.sage_max.0.linear.1.weight: 19360 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.1.weight = outer(slope of h.64, select.72)
 //   (and gradient.sage_max.sage_max.0.linear.2.weight: one side is the same)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_sage_max_sage_max_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_64, const real* __restrict__ b_select_72, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
+extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_max_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_64, const real* __restrict__ b_select_72, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 88;
@@ -1606,6 +1487,109 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_sage_max_sage_
   }
 }
 
+// select.80: 58804 bytes at least, lines 8, 9 of the program
+//   select.77 (edges x 5) = select(winner.75, select.74[far.out], 0.0)
+//   slope of message.78 (nodes x 5) = reduce sum.out(select.77)
+//   less.79 (nodes x 5) = less(0.0, message.6)
+//   select.80 = select(less.79, slope of message.78, 0.0)
+//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+extern "C" __global__ void __launch_bounds__(256, 3) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+  constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
+  [[maybe_unused]] bool own[Q];
+  [[maybe_unused]] unsigned c[Q];
+  EACH_Q { const unsigned place = blockIdx.y * (V * L * Q) + (q * L + part) * V; own[q] = place < C; c[q] = own[q] ? place : C - V; }
+  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
+  const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
+  const int tier = blockIdx.x < hub_blocks ? 3 : block < block_items ? 2 : block < block_items + warp_blocks ? 1 : 0;
+  unsigned item = tier == 3 ? blockIdx.x / pieces : hub_items + (tier == 2 ? block : tier == 1 ? block_items + (block - block_items) * WARPS + warp
+  : block_items + warp_items + (block - block_items - warp_blocks) * GROUPS + warp * PER_WARP + group);
+  const bool live = item < (tier == 1 ? hub_items + block_items + warp_items : items);
+  item = live ? item : 0;
+  [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
+  const unsigned shares = tier == 3 ? GROUPS * pieces : tier == 2 ? GROUPS : tier == 1 ? PER_WARP : 1, mine = tier == 3 ? blockIdx.x % pieces * GROUPS + warp * PER_WARP + group : tier == 2 ? warp * PER_WARP + group : tier == 1 ? group : 0;
+  unsigned from = begin, stop = end;
+  if (tier > 0) {
+    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
+    from = min(end, begin + mine * share);
+    stop = min(end, from + share);
+  }
+  const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+  after_others();
+  real message_6_1[Q]; EACH_Q message_6_1[q] = __ldg(b_message_6 + (offset_t)v * 8 + c[q]);
+  bool less_79_2[Q]; EACH_Q less_79_2[q] = ((real)0.0) < message_6_1[q];
+  real slope_of_message_78_3[Q]; EACH_Q slope_of_message_78_3[q] = 0;
+  {
+    unsigned at = from;
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    auto edges = [&](auto all) {
+      constexpr bool ALL = decltype(all)::value;
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
+        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
+        bool winner_75_5[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q winner_75_5[k][q] = __ldg(b_winner_75 + c[q] + (offset_t)stream_0[k] * 5) != 0; }
+        real select_74_6[B][Q];
+        UNROLL for (int k = 0; k < B; k++) { EACH_Q select_74_6[k][q] = __ldg(b_select_74 + c[q] + (offset_t)u[k] * 8); }
+        UNROLL for (int k = 0; k < B; k++) {
+          const bool here = ALL || here_[k];
+          real select_77_7[Q]; EACH_Q select_77_7[q] = winner_75_5[k][q] ? select_74_6[k][q] : ((real)0.0);
+          EACH_Q if (here) slope_of_message_78_3[q] = slope_of_message_78_3[q] + select_77_7[q];
+        }
+      }
+      UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
+      UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
+      at = min(stop, at + CHUNK);
+    };
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+  }
+  if (tier > 0) {
+    __shared__ alignas(16) unsigned char told_1[WARPS * 64];
+    EACH_Q { const real own_part = slope_of_message_78_3[q]; slope_of_message_78_3[q] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_message_78_3[q] = slope_of_message_78_3[q] + from_lane(own_part, g * L + part); }
+    if (tier >= 2) {
+      real* told = reinterpret_cast<real*>(told_1);
+      if (group == 0) { EACH_Q told[(warp * L + part) * 1 + q] = slope_of_message_78_3[q]; }
+      __syncthreads();
+      EACH_Q { slope_of_message_78_3[q] = told[(0 * L + part) * 1 + q]; for (int w = 1; w < WARPS; w++) slope_of_message_78_3[q] = slope_of_message_78_3[q] + told[(w * L + part) * 1 + q]; }
+      __syncthreads();
+    }
+  }
+  if (tier == 3) {
+    constexpr unsigned SLOTS = 1;
+    const unsigned hub = blockIdx.y * hub_items + blockIdx.x / pieces;
+    double* const of_item = parts_of_hubs + (offset_t)hub * pieces * SLOTS * L + part;
+    if (writes) {
+      double* const of_piece = of_item + (offset_t)(blockIdx.x % pieces) * SLOTS * L;
+      EACH_Q tell(of_piece + (0 + q) * L, slope_of_message_78_3[q]);
+    }
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(ticket + hub, 1u) + 1 == pieces;
+    __syncthreads();
+    if (!is_last) return;
+    if (threadIdx.x == 0) ticket[hub] = 0;
+    __threadfence();
+    {
+      const double* of_piece = of_item;
+      EACH_Q slope_of_message_78_3[q] = heard<real>(of_piece + (0 + q) * L);
+      UNROLL_4 for (unsigned p = 1; p < pieces; p++) {
+        of_piece += SLOTS * L;
+        EACH_Q slope_of_message_78_3[q] = slope_of_message_78_3[q] + heard<real>(of_piece + (0 + q) * L);
+      }
+    }
+  }
+  real select_80_4[Q]; EACH_Q select_80_4[q] = less_79_2[q] ? slope_of_message_78_3[q] : ((real)0.0);
+  if (!writes) return;
+  EACH if (own[q]) o_select_80[(offset_t)v * 8 + c[q]] = select_80_4[q];
+}
+
 // gradient.sage_max.sage_max.0.linear.0.bias: 9620 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.0.bias = sum rows(select.80)
 // with that of gradient.sage_max.sage_max.0.linear.0.weight
@@ -1613,7 +1597,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_sage_max_sage_
 // gradient.sage_max.sage_max.0.linear.0.weight: 19320 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.0.weight = outer(select.80, h.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-extern "C" __global__ void __launch_bounds__(384, 1) k29_gradient_sage_max_sage_max_0_linear_0_weight(const real* __restrict__ b_select_80, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
+extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_max_0_linear_0_weight(const real* __restrict__ b_select_80, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 6, Z = 5, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
   constexpr unsigned PRODUCTS = 30;
@@ -1738,7 +1722,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k29_gradient_sage_max_sage_
 
 // update.sage_max.sage_max.0.linear.0.weight: 840 bytes at least
 //   parameter.sage_max.sage_max.0.linear.0.weight = step(parameter.sage_max.sage_max.0.linear.0.weight, gradient.sage_max.sage_max.0.linear.0.weight)
-extern "C" __global__ void __launch_bounds__(256, 1) k30_update_sage_max_sage_max_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
+extern "C" __global__ void __launch_bounds__(256, 1) k29_update_sage_max_sage_max_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   after_others();
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;

@@ -21,6 +21,8 @@ const SHARED_BYTES: usize = 44 << 10;
 const DEPTH: usize = 16;
 /// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
 const ROWS_MOST: usize = 256;
+/// Blocks for each processor, at least, where rows are added up along: the last of few would leave others idle.
+const BLOCKS_OF_SUMS: u64 = 8;
 /// Elements of the next tile that a thread holds, at most.
 const HELD: usize = 32;
 
@@ -286,8 +288,9 @@ impl Unit<'_> {
         let finish = finish(&mut writer, (shape, sum.as_ref().map(|sum| sum.step)), |_, place| format!("sums[i][{place}]"))?;
         let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
         let most = rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
-        // Few rows are as many blocks as there are processors, if they can be.
-        let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= u64::from(self.target.processors);
+        // Few rows are as many blocks as there are processors, if they can be; several for each where work on rows takes longer than the product.
+        let blocks_least = u64::from(self.target.processors) * if lengths.is_empty() { 1 } else { BLOCKS_OF_SUMS };
+        let is_enough = |each: &usize| self.nodes() == 0 || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least;
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.header();
         self.schedule(&format!("{each} rows of {vector} columns a thread, {across} threads beside each other"));

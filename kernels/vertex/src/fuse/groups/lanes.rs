@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Group, Item};
 use crate::fuse::values::{Kind, Values};
 use crate::gir::Op;
-use crate::launch::{FOLLOWERS, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View, reduced, width};
+use crate::launch::{FOLLOWERS, INNER_LEAST, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View, reduced, width};
 
 /// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
 const LANES: u64 = 32;
@@ -23,7 +23,9 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     if let Some(product) = members.iter().find(|member| is_product(member)) {
         let (wide, own) = (columns(values, product), columns(values, item));
         let is_of_row = is_plain(op) && own == wide;
-        return (is_of_row || (is_sum_of_row(values, item, wide) && reads_nothing(values, members))) && !is_of_many_rows(values, product);
+        let is_of_sums = is_plain(op) && is_short(product) && wide.is_multiple_of(own.max(1)) && reads_sums(values, members, (item, wide));
+        let is_sum = is_sum_of_row(values, item, wide) && (is_short(product) || reads_nothing(values, members));
+        return (is_of_row || is_of_sums || is_sum) && lie_alike(values, members, (item, wide)) && !is_of_many_rows(values, product);
     }
     let walks_edges = members.iter().chain([item]).any(|member| self::op(member).is_some_and(|op| reduced(op).is_some()));
     if walks_edges && item.kind == Kind::Vertex && !is_plain(op) && !is_last_axis(op, item) && reduced(op).is_none() {
@@ -106,6 +108,51 @@ fn is_plain(op: &Op) -> bool {
 fn is_last_axis(op: &Op, item: &Item) -> bool {
     let (Op::Axis(_, axis), Operation::Evaluate { inputs, .. }) = (op, &item.launch.operation) else { return false };
     inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
+}
+
+/// Whether a product is of rows so short that they are no work for tensor cores: its kernel is one of rows, each a group's of lanes, and others arrive in it as in any.
+fn is_short(product: &Item) -> bool {
+    multiplied(product).is_some_and(|(_, inner)| inner < INNER_LEAST)
+}
+
+/// Whether work reads sums along rows so wide that these make, of rows that are narrower.
+fn reads_sums(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> bool {
+    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
+    item.reading.leaves.iter().any(|(name, _)| is_made(name) && values.buffer(name).is_some_and(|buffer| buffer.columns < wide))
+}
+
+/// Whether what is added up along rows so wide, and whoever reads such sums, lies over lanes in one way: all sums are of rows of one shape, and what is
+/// narrower has one number for each of them, which rows of that shape see beside each of its elements. A product's lanes have its elements in order; what is
+/// put down lies as rows of most axes do.
+fn lie_alike(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> bool {
+    let mut sums = members.iter().chain([item]).filter_map(added_up);
+    let Some(row) = sums.next() else { return true };
+    let Operation::Evaluate { shape, op, inputs, .. } = &item.launch.operation else { return false };
+    let Some((_, numbers)) = row.split_last() else { return false };
+    let is_of_numbers = |shape: &[u64]| shape == numbers || matches!(shape.split_last(), Some((1, before)) if before == numbers);
+    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
+    let is_narrow = |rows: &&Rowed| is_made(&rows.buffer) && values.buffer(&rows.buffer).is_some_and(|buffer| buffer.columns < wide);
+    let mut narrow = inputs.iter().flat_map(Operand::rows).filter(is_narrow).peekable();
+    let fits = match op {
+        _ if columns(values, item) < wide && is_plain(op) => is_of_numbers(shape) && narrow.all(|rows| is_of_numbers(&rows.shape)),
+        // Beside each element: along an axis of 1, or one number for all.
+        _ if narrow.peek().is_some() => {
+            let own = added_up(item).unwrap_or_else(|| shape.clone());
+            own == row && narrow.all(|rows| is_of_numbers(&rows.shape) && (numbers.is_empty() || rows.shape.len() == row.len()))
+        }
+        _ => true,
+    };
+    let is_laid_so = |member: &Item| match &member.launch.operation {
+        Operation::Evaluate { shape, .. } => numbers.is_empty() || columns(values, member) < wide || shape.len() < row.len() || *shape == row,
+        _ => false,
+    };
+    fits && sums.all(|other| other == row) && members.iter().chain([item]).all(is_laid_so)
+}
+
+/// The shape of the rows that are added up along their last axis, or what else is done so.
+fn added_up(item: &Item) -> Option<Vec<u64>> {
+    let (Some(Op::Axis(..)), Operation::Evaluate { inputs, .. }) = (op(item), &item.launch.operation) else { return None };
+    inputs.first().map(|input| input.shape().to_vec())
 }
 
 /// Whether work behind a product reads no rows of vertices but those that are made there: others arrive late in its kernel, and two launches
