@@ -21,7 +21,7 @@ const SHARED_BYTES: usize = 44 << 10;
 const DEPTH: usize = 16;
 /// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
 const ROWS_MOST: usize = 256;
-/// Blocks for each processor, at least, where rows are added up along: the last of few would leave others idle.
+/// Blocks for each processor, at least, where there are sums along rows: the last of few would leave others idle (not timed beside fewer).
 const BLOCKS_OF_SUMS: u64 = 8;
 /// Elements of the next tile that a thread holds, at most.
 const HELD: usize = 32;

@@ -23,7 +23,7 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     if let Some(product) = members.iter().find(|member| is_product(member)) {
         let (wide, own) = (columns(values, product), columns(values, item));
         let is_of_row = is_plain(op) && own == wide;
-        let is_of_sums = is_plain(op) && is_short(product) && wide.is_multiple_of(own.max(1)) && reads_sums(values, members, (item, wide));
+        let is_of_sums = is_plain(op) && is_short(product) && wide.is_multiple_of(own.max(1)) && !narrow_reads(values, members, (item, wide)).is_empty();
         let is_sum = is_sum_of_row(values, item, wide) && (is_short(product) || reads_nothing(values, members));
         return (is_of_row || is_of_sums || is_sum) && lie_alike(values, members, (item, wide)) && !is_of_many_rows(values, product);
     }
@@ -110,37 +110,39 @@ fn is_last_axis(op: &Op, item: &Item) -> bool {
     inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
 }
 
-/// Whether a product is of rows so short that they are no work for tensor cores: its kernel is one of rows, each a group's of lanes, and others arrive in it as in any.
+/// Whether a product is of rows so short that they are no work for tensor cores: its kernel is one of rows, each a group's of lanes, and others arrive
+/// in it as in any.
 fn is_short(product: &Item) -> bool {
     multiplied(product).is_some_and(|(_, inner)| inner < INNER_LEAST)
 }
 
-/// Whether work reads sums along rows so wide that these make, of rows that are narrower.
-fn reads_sums(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> bool {
-    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
-    item.reading.leaves.iter().any(|(name, _)| is_made(name) && values.buffer(name).is_some_and(|buffer| buffer.columns < wide))
+/// Whether one of these makes a buffer.
+fn make(members: &[Item], name: &str) -> bool {
+    members.iter().any(|member| member.writes().contains(&name))
 }
 
-/// Whether what is added up along rows so wide, and whoever reads such sums, lies over lanes in one way: all sums are of rows of one shape, and what is
-/// narrower has one number for each of them, which rows of that shape see beside each of its elements. A product's lanes have its elements in order; what is
-/// put down lies as rows of most axes do.
+/// What work reads that these make and that is narrower than so many columns: sums along their rows, and what was made of such.
+fn narrow_reads<'a>(values: &Values, members: &[Item], (item, wide): (&Item<'a>, u64)) -> Vec<&'a Rowed> {
+    let Operation::Evaluate { inputs, .. } = &item.launch.operation else { return Vec::new() };
+    let is_narrow = |rows: &&Rowed| make(members, &rows.buffer) && values.buffer(&rows.buffer).is_some_and(|buffer| buffer.columns < wide);
+    inputs.iter().flat_map(Operand::rows).filter(is_narrow).collect()
+}
+
+/// Whether sums along rows of so many columns, and whoever reads them, lie over lanes in one way: all sums are of rows of one shape, and what is narrower
+/// has one number for each of them, which rows of that shape see beside each of their elements. A product's lanes have its elements in order; what is put
+/// down lies as the rows with most axes do.
 fn lie_alike(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> bool {
-    let mut sums = members.iter().chain([item]).filter_map(added_up);
+    let mut sums = members.iter().chain([item]).filter_map(summed_shape);
     let Some(row) = sums.next() else { return true };
-    let Operation::Evaluate { shape, op, inputs, .. } = &item.launch.operation else { return false };
-    let Some((_, numbers)) = row.split_last() else { return false };
+    let (Some((_, numbers)), Operation::Evaluate { shape, .. }) = (row.split_last(), &item.launch.operation) else { return false };
     let is_of_numbers = |shape: &[u64]| shape == numbers || matches!(shape.split_last(), Some((1, before)) if before == numbers);
-    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
-    let is_narrow = |rows: &&Rowed| is_made(&rows.buffer) && values.buffer(&rows.buffer).is_some_and(|buffer| buffer.columns < wide);
-    let mut narrow = inputs.iter().flat_map(Operand::rows).filter(is_narrow).peekable();
-    let fits = match op {
-        _ if columns(values, item) < wide && is_plain(op) => is_of_numbers(shape) && narrow.all(|rows| is_of_numbers(&rows.shape)),
-        // Beside each element: along an axis of 1, or one number for all.
-        _ if narrow.peek().is_some() => {
-            let own = added_up(item).unwrap_or_else(|| shape.clone());
-            own == row && narrow.all(|rows| is_of_numbers(&rows.shape) && (numbers.is_empty() || rows.shape.len() == row.len()))
-        }
-        _ => true,
+    // Beside each element: along an axis of 1, or one number for all.
+    let is_beside = |shape: &[u64]| is_of_numbers(shape) && (numbers.is_empty() || shape.len() == row.len());
+    let (own, narrow) = (summed_shape(item), narrow_reads(values, members, (item, wide)));
+    let fits = if own.is_none() && columns(values, item) < wide {
+        is_of_numbers(shape) && narrow.iter().all(|rows| is_of_numbers(&rows.shape))
+    } else {
+        narrow.is_empty() || (own.as_ref().unwrap_or(shape) == &row && narrow.iter().all(|rows| is_beside(&rows.shape)))
     };
     let is_laid_so = |member: &Item| match &member.launch.operation {
         Operation::Evaluate { shape, .. } => numbers.is_empty() || columns(values, member) < wide || shape.len() < row.len() || *shape == row,
@@ -149,20 +151,19 @@ fn lie_alike(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> b
     fits && sums.all(|other| other == row) && members.iter().chain([item]).all(is_laid_so)
 }
 
-/// The shape of the rows that are added up along their last axis, or what else is done so.
-fn added_up(item: &Item) -> Option<Vec<u64>> {
+/// The shape of the rows that are added up along an axis, if this does that.
+fn summed_shape(item: &Item) -> Option<Vec<u64>> {
     let (Some(Op::Axis(..)), Operation::Evaluate { inputs, .. }) = (op(item), &item.launch.operation) else { return None };
-    inputs.first().map(|input| input.shape().to_vec())
+    inputs.first().map(Operand::shape)
 }
 
 /// Whether work behind a product reads no rows of vertices but those that are made there: others arrive late in its kernel, and two launches
 /// take less (one H200, amazon0505: GIN's sum of products with another row 64.8 + 264.7 us apart and 104.4 + 231 together, that of GAT's gradient 121 +
 /// 94 and 235; scores of an attention, which read none, 95 + 36 and 116).
 fn reads_nothing(values: &Values, members: &[Item]) -> bool {
-    let is_made = |name: &str| members.iter().any(|member| member.writes().contains(&name));
     let is_of_vertex = |name: &str| values.buffer(name).is_none_or(|buffer| buffer.rows == Rows::Nodes);
     let leaves = members.iter().filter(|member| !is_product(member)).flat_map(|member| &member.reading.leaves);
-    leaves.into_iter().all(|(name, _)| is_made(name) || !is_of_vertex(name))
+    leaves.into_iter().all(|(name, _)| make(members, name) || !is_of_vertex(name))
 }
 
 /// Whether this is a sum along the last axis of rows so wide, each of which a group of lanes can hold.
