@@ -1,6 +1,7 @@
 // driver.cpp: a libcuda.so.1 with one device, which is this CPU: kernels are shared objects that nvrtc.cpp made.
 //
 // promises  everything asked for is done at once, in order; captured launches, fills and copies are done when their graph is launched;
+//           of what may be done in any order, what was captured last is done first;
 //           what is sent to the host is there once somebody waits for it, and other bytes are until then;
 //           what is copied or filled outside of an allocation, and what is launched without a context, is refused; pinned memory of the host is
 //           no memory of the device, and a page that nobody may touch is behind it as well
@@ -24,7 +25,7 @@
 #define ASKED extern "C" __attribute__((visibility("default")))
 typedef int Result;
 typedef unsigned long long Address;
-enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900 };
+enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900, UNJOINED = 904 };
 static const size_t TOTAL = 4ull << 30;
 // What others have left of it.
 static size_t left() {
@@ -37,8 +38,11 @@ struct Entry { const char* name; void* entry; void (*call)(void*, void**); const
 typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**, char*);
 struct Module { void* object; };
 struct Function { const Entry* entry; Launch launch; };
-struct Graph { std::vector<std::function<void()>> work; };
-struct Stream { Graph* capture = nullptr; };
+// What was captured, and which of what was captured before it follows.
+struct Node { std::function<void()> work; std::vector<size_t> behind; };
+struct Graph { std::vector<Node> nodes; };
+// Nodes by their number, from 1 on, as others see them.
+struct Stream { Graph* capture = nullptr; std::vector<size_t> behind; };
 struct Event { double at = 0; uint64_t sent = 0; };
 
 static std::recursive_mutex lock;
@@ -59,8 +63,10 @@ static bool is_inside(Address at, size_t bytes) {
   return at + bytes <= after->first + after->second;
 }
 static Result asked(Stream* stream, std::function<void()> work) {
-  if (stream && stream->capture) stream->capture->work.push_back(std::move(work));
-  else work();
+  if (stream && stream->capture) {
+    stream->capture->nodes.push_back({std::move(work), stream->behind});
+    stream->behind = {stream->capture->nodes.size()};
+  } else work();
   return SUCCESS;
 }
 
@@ -265,14 +271,48 @@ ASKED Result cuLaunchKernelEx(const Config* launch, Function* function, void** v
   });
 }
 
-ASKED Result cuStreamBeginCapture_v2(Stream* stream, int) { CONTEXT; return stream->capture ? UNSUPPORTED : (stream->capture = new Graph, SUCCESS); }
-ASKED Result cuStreamEndCapture(Stream* stream, Graph** graph) { CONTEXT; return *graph = stream->capture, stream->capture = nullptr, *graph ? SUCCESS : INVALID; }
-ASKED Result cuGraphGetNodes(Graph* graph, void*, size_t* count) { CONTEXT; return *count = graph->work.size(), SUCCESS; }
+ASKED Result cuStreamBeginCapture_v2(Stream* stream, int) { CONTEXT; return stream->capture ? UNSUPPORTED : (stream->behind.clear(), stream->capture = new Graph, SUCCESS); }
+ASKED Result cuStreamEndCapture(Stream* stream, Graph** graph) {
+  CONTEXT;
+  *graph = stream->capture;
+  stream->capture = nullptr;
+  if (!*graph) return INVALID;
+  // As a driver has it: nothing that was captured may be left behind.
+  std::vector<bool> followed((*graph)->nodes.size() + 1, false);
+  for (const Node& node : (*graph)->nodes) for (size_t other : node.behind) followed[other] = true;
+  for (size_t last : stream->behind) followed[last] = true;
+  for (size_t node = 1; node < followed.size(); node++) if (!followed[node]) return UNJOINED;
+  return SUCCESS;
+}
+ASKED Result cuStreamGetCaptureInfo_v3(Stream* stream, int* status, void*, void*, const size_t** nodes, const void** edges, size_t* count) {
+  CONTEXT;
+  return *status = stream->capture ? 1 : 0, *nodes = stream->behind.data(), *edges = nullptr, *count = stream->behind.size(), SUCCESS;
+}
+ASKED Result cuStreamUpdateCaptureDependencies_v2(Stream* stream, const size_t* nodes, const void*, size_t count, unsigned replaces) {
+  CONTEXT;
+  if (!stream->capture || !replaces) return INVALID;
+  return stream->behind = std::vector<size_t>(nodes, nodes + count), SUCCESS;
+}
+ASKED Result cuGraphGetNodes(Graph* graph, void*, size_t* count) { CONTEXT; return *count = graph->nodes.size(), SUCCESS; }
 ASKED Result cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) { CONTEXT; return *made = new Graph(*graph), SUCCESS; }
 ASKED Result cuGraphUpload(Graph*, Stream*) { CONTEXT; return SUCCESS; }
 ASKED Result cuGraphLaunch(Graph* graph, Stream*) {
   CONTEXT;
-  for (auto& work : graph->work) work();
+  // As late as the graph allows: what was captured last is done first, after what it follows. Who left out that something follows something else
+  // finds it done in another order.
+  std::vector<bool> done(graph->nodes.size() + 1, false);
+  for (size_t last = graph->nodes.size(); last > 0; last--) {
+    std::vector<size_t> wanted = {last};
+    while (!wanted.empty()) {
+      const size_t node = wanted.back();
+      size_t missing = 0;
+      for (size_t other : graph->nodes[node - 1].behind) if (!done[other] && other > missing) missing = other;
+      if (missing && !done[node]) { wanted.push_back(missing); continue; }
+      if (!done[node]) graph->nodes[node - 1].work();
+      done[node] = true;
+      wanted.pop_back();
+    }
+  }
   return SUCCESS;
 }
 ASKED Result cuGraphExecDestroy(Graph* graph) { return delete graph, SUCCESS; }

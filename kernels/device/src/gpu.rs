@@ -20,7 +20,7 @@ mod transfer;
 
 use std::sync::{Arc, Mutex};
 
-pub use graph::{Event, Graph};
+pub use graph::{Behind, Event, Graph};
 pub use kernel::{Grid, Kernel, KernelFacts, Module};
 pub use landing::{Landing, Piece};
 pub use memory::Memory;

@@ -15,6 +15,7 @@ use crate::gir;
 
 mod access;
 mod arena;
+mod aside;
 mod bytes;
 mod course;
 mod evaluated;
@@ -28,6 +29,7 @@ mod work;
 
 pub use access::{gradient_buffer, parameter_buffer};
 pub use arena::{ALIGNMENT, Arena, Peak, Place};
+pub use aside::aside;
 pub(crate) use bytes::width;
 pub use bytes::{Lists, Memory};
 pub use course::{Course, Step, course};

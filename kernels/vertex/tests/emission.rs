@@ -140,9 +140,37 @@ fn every_launch_has_kernels_that_are_given_what_they_declare() {
                     assert!(list.buffers.iter().any(|declared| declared.name == *buffer), "{name}: {} is given `{buffer}`", kernel.name);
                 }
                 assert!(emitted.scratch_bytes > 0 || !kernel.arguments.contains(&Argument::Scratch), "{name}");
+                assert!(emitted.scratch_aside_bytes > 0 || !kernel.arguments.contains(&Argument::ScratchAside), "{name}");
+                assert_eq!(emitted.writes[&kernel.name].len(), kernel.arguments.len(), "{name}: what {} writes through", kernel.name);
             }
         }
     }
+}
+
+#[test]
+fn what_only_the_optimiser_reads_goes_aside_where_rows_are_few() {
+    for (name, list) in lists() {
+        let (emitted, launches) = (made(&name, &list, F32), list.launches());
+        let Body::Train(train) = &list.body else { continue };
+        for number in &emitted.aside {
+            let (launch, kernels) = (launches[*number], &emitted.launches[*number]);
+            assert!(launch.name.starts_with("gradient."), "{name}: {}", launch.name);
+            let made = launch.operation.writes();
+            assert!(train.backward.iter().all(|other| other.operation.reads().iter().all(|read| !made.contains(read))), "{name}: {}", launch.name);
+            let shares = |argument: &Argument| matches!(argument, Argument::Scratch | Argument::Ticket);
+            assert!(!kernels.iter().flat_map(|kernel| &kernel.arguments).any(shares), "{name}: {}", launch.name);
+        }
+    }
+    let many = |nodes: u64| {
+        let list = list(&text("gin"), "gin", &settings("gin"), &Data { nodes, ..data() });
+        let peak = list.arena.bytes;
+        (emit(&list, F32).unwrap().aside.len(), peak)
+    };
+    let (few, of_few) = many(30_000);
+    let (none, of_many) = many(40_000);
+    assert!(few >= 4 && none == 0, "{few} {none}");
+    // What goes aside lies there for longer.
+    assert!(of_few * 4 > of_many * 3, "{of_few} {of_many}");
 }
 
 #[test]

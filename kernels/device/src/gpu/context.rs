@@ -141,6 +141,14 @@ impl Context {
         }
     }
 
+    /// Refuses unless this thread captures.
+    pub(super) fn in_capture(&self, what: &str) -> Result<(), Fault> {
+        match &*self.capture() {
+            Some(capture) if capture.thread == std::thread::current().id() => Ok(()),
+            _ => Err(Fault::misuse(format!("{what}: this thread captures no graph"))),
+        }
+    }
+
     /// Refuses while another thread captures: what is asked for would get into its graph.
     pub(super) fn in_order(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {

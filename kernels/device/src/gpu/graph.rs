@@ -11,7 +11,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use cudarc::driver::sys::{self, CUevent, CUgraph, CUgraphExec, CUstreamCaptureMode_enum as Mode};
+use cudarc::driver::sys::{
+    self, CUevent, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode, CUstreamCaptureMode_enum as Mode, CUstreamCaptureStatus_enum,
+    CUstreamUpdateCaptureDependencies_flags_enum,
+};
 
 use super::{
     Gpu,
@@ -54,6 +57,22 @@ impl Drop for Graph {
         let _ = self.context.bind();
         // SAFETY: made once, destroyed once.
         let _nobody_to_tell = unsafe { sys::cuGraphExecDestroy(raw) };
+    }
+}
+
+/// What the next of the launches, fills and copies that are captured follows: all of it is done when that begins.
+#[derive(Clone, Default)]
+pub struct Behind {
+    nodes: Vec<(CUgraphNode, CUgraphEdgeData)>,
+}
+
+impl Behind {
+    /// This, and that.
+    #[must_use]
+    pub fn and(&self, other: &Behind) -> Behind {
+        let mut both = self.clone();
+        both.nodes.extend(other.nodes.iter().filter(|(node, _)| self.nodes.iter().all(|(known, _)| known != node)));
+        both
     }
 }
 
@@ -126,6 +145,37 @@ impl Gpu {
         // SAFETY: graph and stream are there.
         self.context.call(what, || unsafe { sys::cuGraphUpload(raw, self.context.work) })?;
         Ok(graph)
+    }
+
+    /// What the next of what is captured follows: what was captured last, if nothing else was said.
+    pub fn behind(&self) -> Result<Behind, Fault> {
+        let what = || "ask what a capture goes on behind".to_owned();
+        self.context.in_capture("ask what a capture goes on behind")?;
+        let mut status = CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
+        let (mut nodes, mut edges, mut count) = (ptr::null(), ptr::null(), 0);
+        // SAFETY: the stream lives as long as the context; all that is written to outlives the call.
+        self.context.call(what, || unsafe {
+            sys::cuStreamGetCaptureInfo_v3(self.context.work, &mut status, ptr::null_mut(), ptr::null_mut(), &mut nodes, &mut edges, &mut count)
+        })?;
+        // SAFETY: the driver has so many nodes there until the stream is next asked for something, which nobody else does meanwhile; where it names no
+        // edges, all are plain.
+        let node = |number: usize| unsafe {
+            let plain = CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
+            (*nodes.add(number), if edges.is_null() { plain } else { *edges.add(number) })
+        };
+        Ok(Behind { nodes: (0..count).map(node).collect() })
+    }
+
+    /// Lets the next of what is captured follow this, in place of what was captured last; what comes after that follows it.
+    pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
+        self.context.in_capture("go on with a capture behind something")?;
+        let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) = behind.nodes.iter().copied().unzip();
+        let count = nodes.len();
+        let what = || format!("go on with a capture behind {count} nodes");
+        let replaces = CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
+        let first = nodes.as_mut_ptr();
+        // SAFETY: the nodes are of the graph that this stream captures, which lives until the capture ends; the driver reads them before it returns.
+        self.context.call(what, || unsafe { sys::cuStreamUpdateCaptureDependencies_v2(self.context.work, first, edges.as_ptr(), count, replaces) })
     }
 
     /// Does what was recorded, after everything asked for before it, without waiting for its end.

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::aside::aside;
 use super::{Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until};
 use crate::gir::Op;
 
@@ -72,6 +73,7 @@ impl<'a> Timeline<'a> {
             Body::Iterate(iterate) => timeline.iterate(iterate, &results),
         }
         timeline.join(&Joined::of(list));
+        timeline.keep_aside(list);
         timeline
     }
 
@@ -149,6 +151,16 @@ impl<'a> Timeline<'a> {
             let [follower, head] = [follower, head].map(|launch| self.launches[*launch]);
             let writes = self.moments[follower].writes.clone();
             self.moments[head].writes.extend(writes);
+        }
+    }
+
+    /// What is made while others are: what it reads and makes lies there as long as there are others.
+    fn keep_aside(&mut self, list: &LaunchList) {
+        let Body::Train(train) = &list.body else { return };
+        let last = self.launches[train.prepare.len() + train.forward.len() + train.backward.len()];
+        for number in aside(list) {
+            let reads = self.moments[self.launches[number]].reads.clone();
+            self.moments[last].reads.extend(reads);
         }
     }
 

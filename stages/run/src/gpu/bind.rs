@@ -350,7 +350,7 @@ pub fn contents<'a, T: Precision>(
             }
             bytes(split)
         }
-        Argument::Ticket => bytes(vec![0; TICKETS as usize * 4]),
+        Argument::Ticket | Argument::TicketAside => bytes(vec![0; TICKETS as usize * 4]),
         Argument::LossTerms => bytes(terms(list, data, (program, buffers))?.to_le_bytes().to_vec()),
         _ => None,
     }

@@ -3,6 +3,7 @@
 //! promises  everything lies in one stretch of the device's memory, which the plan has foreseen, but for given rows that the plan leaves in pinned
 //!           memory of the host; a part of the list is one graph of launches; the same bits on every run; a fault of the device says what was attempted
 //! never     adds up in an order that varies; keeps on the host what launches make, until it is asked for, but what epochs measured (`stretch`)
+mod aside;
 mod bind;
 mod compile;
 mod groups;
@@ -60,6 +61,8 @@ pub struct Machine {
     kernels: Vec<Kernel>,
     /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training, and of measuring.
     calls: Vec<Vec<Call>>,
+    /// Of each of these launches, what of an epoch waits for what.
+    ways: Vec<aside::Way>,
     /// What writes a measurement down, and what turns the clock.
     clockwork: Vec<Call>,
     /// What decides by a measurement.
@@ -127,6 +130,7 @@ impl Machine {
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let calls = emitted.launches.iter().map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
+        let ways = aside::ways(&emitted, &layout);
         let mut calls_of = |some: &[cuda::Kernel]| some.iter().map(|kernel| kernels.call(kernel, &bound)).collect::<Result<Vec<Call>, StageError>>();
         let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
         let kernels = kernels.kernels;
@@ -139,6 +143,7 @@ impl Machine {
             layout,
             kernels,
             calls,
+            ways,
             clockwork,
             watch,
             epochs: BTreeMap::new(),

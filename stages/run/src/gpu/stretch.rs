@@ -232,12 +232,16 @@ impl Machine {
             self.launch_counting(program.part(Part::Forward), true)?;
             self.launch_counting(program.part(Part::Loss), true)?;
         }
-        self.launch_counting(program.part(Part::Backward), true)?;
-        self.launch_counting(program.part(Part::Update), true)?;
+        let mut aside = None;
+        for part in [Part::Backward, Part::Update] {
+            program.part(part).try_for_each(|step| self.launch_aside(step, &mut aside))?;
+        }
+        let waits = aside.is_some();
+        self.wait_for(aside)?;
         for (kept, next) in self.statistics(program) {
             self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
         }
-        self.clockwork.iter().try_for_each(|call| self.call(call, false))
+        self.clockwork.iter().try_for_each(|call| self.call_behind(call, (waits, false)))
     }
 }
 

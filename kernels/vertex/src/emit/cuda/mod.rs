@@ -36,7 +36,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::gir::Op;
-use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows};
+use crate::launch::{Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows, aside};
 
 /// What every kernel is made of.
 const PRELUDE: &str = include_str!("prelude.cuh");
@@ -118,8 +118,14 @@ pub struct Emitted {
     pub source: String,
     /// Kernels by launch, in the order of `LaunchList::launches`.
     pub launches: Vec<Vec<Kernel>>,
-    /// Bytes that the kernels of one launch hand to each other, at most.
+    /// Bytes that the kernels of one launch hand to each other, at most; those of launches that others do not wait for have their own.
     pub scratch_bytes: u64,
+    /// The same of these.
+    pub scratch_aside_bytes: u64,
+    /// Launches that others need not wait for: their kernels have scratch and tickets of their own.
+    pub aside: BTreeSet<usize>,
+    /// By kernel, which of its parameters it may write through. What is not among them may write through any.
+    pub writes: BTreeMap<String, Vec<bool>>,
     /// Of a training: what turns the clock to the next epoch.
     pub clockwork: Vec<Kernel>,
     /// Of a training: what decides by a measurement, where anything is decided; nothing where parameters are too large to be kept twice.
@@ -286,12 +292,16 @@ pub enum Argument {
     Training,
     /// What kernels of a launch hand to each other.
     Scratch,
+    /// The same of launches that others do not wait for.
+    ScratchAside,
     /// For each row of the target the part that it belongs to: 0 none, 1 training, 2 validation, 3 test.
     Split,
     /// Training rows, or known elements of these, over which the loss is a mean: a double.
     LossTerms,
     /// Counts the blocks of a kernel that are done, or of each of its hubs, or of its tiles of rows; 0 between kernels.
     Ticket,
+    /// The same of launches that others do not wait for.
+    TicketAside,
     /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of training.
     Measures,
     /// The loss before it is rounded: a double.
@@ -308,6 +318,17 @@ pub enum Argument {
     Watches,
     /// The parameter of this number as it was kept.
     Kept(usize),
+}
+
+impl Argument {
+    /// What kernels of one launch alone see becomes that of launches which others do not wait for.
+    fn take_aside(&mut self) {
+        match self {
+            Argument::Scratch => *self = Argument::ScratchAside,
+            Argument::Ticket => *self = Argument::TicketAside,
+            _ => {}
+        }
+    }
 }
 
 /// Lists that are walked, each of an item's.
@@ -418,6 +439,9 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
         source: format!("typedef {real} real;\n{}{PRELUDE}{}", target.matmul.constants(), if target.warpgroups { warpgroup::PRELUDE } else { "" }),
         launches: Vec::new(),
         scratch_bytes: 0,
+        scratch_aside_bytes: 0,
+        aside: aside(list),
+        writes: BTreeMap::new(),
         clockwork: Vec::new(),
         watch: Vec::new(),
         unmade: Vec::new(),
@@ -428,12 +452,17 @@ pub fn emit_in_groups(list: &LaunchList, target: Target, groups: &[Option<Groups
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
-        let (kernels, source, unmade) = (Vec::new(), String::new(), Vec::new());
+        let (kernels, source, unmade, writes) = (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
         let mut unit =
-            Unit { list, target, groups, beside, twins, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, scratch_bytes: 0 };
+            Unit { list, target, groups, beside, twins, shares, joined, elsewhere, unmade, number, launch, known, kernels, source, writes, scratch_bytes: 0 };
         unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
-        emitted.scratch_bytes = emitted.scratch_bytes.max(unit.scratch_bytes);
+        let scratch = if emitted.aside.contains(&number) { &mut emitted.scratch_aside_bytes } else { &mut emitted.scratch_bytes };
+        *scratch = unit.scratch_bytes.max(*scratch);
+        if emitted.aside.contains(&number) {
+            unit.kernels.iter_mut().flat_map(|kernel| &mut kernel.arguments).for_each(Argument::take_aside);
+        }
+        emitted.writes = unit.writes;
         emitted.launches.push(unit.kernels);
         emitted.unmade.extend(unit.unmade);
         (known, elsewhere) = (unit.known, unit.elsewhere);
@@ -510,6 +539,8 @@ struct Unit<'a> {
     known: BTreeMap<String, String>,
     kernels: Vec<Kernel>,
     source: String,
+    /// Which parameters kernels write through.
+    writes: BTreeMap<String, Vec<bool>>,
     scratch_bytes: u64,
 }
 
@@ -536,6 +567,8 @@ impl Unit<'_> {
         self.source.push_str(&tables.replace("TABLE_", &own));
         self.source.push_str(&format!("extern \"C\" __global__ void {}", text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)));
         self.known.insert(anonymous, name.clone());
+        // Who is given a place of something else in the same kernel's text writes through the same parameters.
+        self.writes.insert(name.clone(), parameters.split(", ").map(|declared| declared.contains('*') && !declared.starts_with("const ")).collect());
         name
     }
 
