@@ -277,7 +277,7 @@ ASKED Result cuStreamEndCapture(Stream* stream, Graph** graph) {
   *graph = stream->capture;
   stream->capture = nullptr;
   if (!*graph) return INVALID;
-  // As a driver has it: nothing that was captured may be left behind.
+  // Nothing that was captured may be left behind: what comes after the graph would not wait for it.
   std::vector<bool> followed((*graph)->nodes.size() + 1, false);
   for (const Node& node : (*graph)->nodes) for (size_t other : node.behind) followed[other] = true;
   for (size_t last : stream->behind) followed[last] = true;

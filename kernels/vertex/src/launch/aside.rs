@@ -5,9 +5,10 @@
 //!           cora, 2,708 rows, GIN 194 and 226 us, GCN 40 and 43; pubmed, 19,717 rows, GIN 331 and 340, GAT 137 and 143; PROTEINS_full, 43,471 rows,
 //!           GAT 148 and 142; artist, 50,515 rows, GIN 857 and 865, GAT 367 and 364)
 //! never     says that a launch is aside: whoever takes it aside knows what waits for it
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::{Body, LaunchList, Operand, Operation};
+use super::{Body, Launch, LaunchList, Operand, Operation};
 use crate::gir::Op;
 
 /// Rows at most, as their bytes tell: of 32 bits.
@@ -17,13 +18,13 @@ const ROWS_MOST: u64 = 32 << 10;
 pub fn aside(list: &LaunchList) -> BTreeSet<usize> {
     let Body::Train(train) = &list.body else { return BTreeSet::new() };
     let first = train.prepare.len() + train.forward.len() + 1;
-    let is_read = |name: &str| train.backward.iter().any(|launch| launch.operation.reads().iter().any(|read| read == name));
-    let rows = |launch: &super::Launch, inputs: &[Operand]| {
+    let read: BTreeSet<Cow<'_, str>> = train.backward.iter().flat_map(|launch| launch.operation.reads()).collect();
+    let rows = |launch: &Launch, inputs: &[Operand]| {
         let columns = inputs.iter().flat_map(Operand::rows).map(|rows| rows.shape.iter().product::<u64>());
         launch.bytes / (4 * columns.sum::<u64>()).max(1)
     };
-    let is_for_steps = |launch: &super::Launch| match &launch.operation {
-        Operation::Evaluate { op: Op::Outer | Op::SumRows, inputs, out, .. } => !is_read(out) && rows(launch, inputs) <= ROWS_MOST,
+    let is_for_steps = |launch: &Launch| match &launch.operation {
+        Operation::Evaluate { op: Op::Outer | Op::SumRows, inputs, out, .. } => !read.contains(out.as_str()) && rows(launch, inputs) <= ROWS_MOST,
         _ => false,
     };
     train.backward.iter().enumerate().filter(|(_, launch)| is_for_steps(launch)).map(|(number, _)| first + number).collect()
